@@ -59,12 +59,17 @@ function relationFields(build: GraphileBuild.Build, codec: PgCodec): GraphQLInpu
     const { hops, isMany } = filtered;
     offered.set(name, { hops, isMany, fields: build.filterFields.get(filtered.codec)! });
     const entry = build.inflection.tableType(filtered.codec);
+    const { to, on } = hops.at(-1)!;
+    const found = on.map(({ remote }) =>
+      build.inflection.attribute({ codec: to.codec as never, attributeName: remote }),
+    );
+    const indexes = [found.map((each) => `${build.inflection.tableType(to.codec)}.${each}`)];
     const field: GraphQLInputFieldConfig = {
       type: build.getInputTypeByName(`${entry}${isMany ? "ListFilter" : "FilterInput"}`),
       description: isMany
         ? `Conditions on the entries of \`${name}\`.`
         : `Condition on \`${name}\`, which there must be. The ${getNamedType(target).name} matches this filter.`,
-      extensions: requiresScopes ? { requiresScopes } : {},
+      extensions: requiresScopes ? { requiresScopes, indexes } : { indexes },
     };
     fields[name] = field;
   }

@@ -20,7 +20,7 @@ import { orderOf, rowOf } from "../../src/reads/keys.ts";
 import { requirementOf } from "../scopes.ts";
 import { keyOfResource } from "./keys.ts";
 import type { Tagged } from "./tags.ts";
-import { hasTag, tagText } from "./tags.ts";
+import { hasTag, tagLines, tagText } from "./tags.ts";
 
 /** The type of a column's values in GraphQL. */
 export interface ValueType {
@@ -31,7 +31,30 @@ export interface ValueType {
 }
 
 /** A column with the GraphQL type of its values. */
-export interface TypedColumn extends FilterColumn, ValueType {}
+export interface TypedColumn extends FilterColumn, ValueType {
+  /** See `GraphQLInputFieldExtensions`. */
+  indexes: readonly (readonly string[])[] | undefined;
+}
+
+/** The indexes that begin with a column, by the tags that are derived in the head; undefined in other versions. */
+function indexesOf(
+  build: GraphileBuild.Build,
+  resource: PgResource,
+  name: string,
+): readonly (readonly string[])[] | undefined {
+  const codec = resource.codec as PgCodecWithAttributes;
+  const attributes: Record<string, Tagged> = codec.attributes;
+  if (!Object.values(attributes).some((each) => hasTag(each, "indexed"))) return undefined;
+  const key = (keyOfResource(resource) ?? []).map((column) => column.name);
+  const ordered = tagLines(attributes[name], "orders").map((line) => [
+    ...new Set([name, ...line.split(/[\s,]+/).filter(Boolean), ...key]),
+  ]);
+  const isFound = name === "id" || hasTag(attributes[name], "indexed");
+  const found = ordered.length > 0 ? ordered : isFound ? [[name]] : [];
+  return found.map((names) =>
+    names.map((attributeName) => build.inflection.attribute({ codec, attributeName })),
+  );
+}
 
 /** Operators for a GraphQL type, or undefined when its values can't be filtered. */
 function operatorsFor(codec: PgCodec, { typeName }: ValueType): Record<string, Operator> | undefined {
@@ -100,7 +123,8 @@ export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map
     if (!offered) continue;
     const operandCodec = operandOf(attribute.codec) as PgCodecAnyScalar;
     const fieldName = build.inflection.attribute({ codec, attributeName: name });
-    const made = { name, codec: operandCodec, operators: offered, ...type };
+    const indexes = indexesOf(build, resource, name);
+    const made = { name, codec: operandCodec, operators: offered, indexes, ...type };
     const { expression } = attribute;
     const isKey = expression !== undefined && attribute.codec.extensions?.globalIdOf !== undefined;
     columns.set(
@@ -140,11 +164,12 @@ export function registerFilterInput(
         const self = build.getInputTypeByName(name);
         const list = new GraphQLList(new GraphQLNonNull(self));
         const fields: GraphQLInputFieldConfigMap = {};
-        for (const [fieldName, { typeName, name: column }] of columns) {
+        for (const [fieldName, { typeName, name: column, indexes }] of columns) {
           const about = codec.attributes?.[column]?.description;
           fields[fieldName] = {
             type: build.getInputTypeByName(`${typeName}Filter`),
             description: `Condition on \`${fieldName}\`${about ? `: ${about}` : "."}`,
+            extensions: indexes ? { indexes } : {},
           };
         }
         return {

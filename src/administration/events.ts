@@ -45,6 +45,8 @@ const actionTitles: Readonly<Record<string, string>> = {
   "signing_key.rotated": "Rotated the key that signs access tokens, to",
   "signing_key.retired": "Retired the key that signed access tokens",
   "plan.changed": "Changed the plan to",
+  "customer.exported": "Exported what is known about the customer",
+  "customer.anonymized": "Made anonymous the customer",
   "session.started": "Logged in",
   "session.refused": "Failed to log in",
   "session.ended": "Logged out",

@@ -8,7 +8,9 @@ import type { SigningKeys } from "./signing-keys.ts";
 /** Lifetime of an access token, in seconds. */
 export const accessTokenSeconds = 600;
 
-const issuer = "urn:service:tokens";
+const defaultIssuer = "urn:service:tokens";
+/** The issuer of the tokens of one of several merchants: with equal keys, none accepts those of another. */
+export const issuerFor = (merchant: string): string => `${defaultIssuer}:${merchant}`;
 /** The audience of tokens for the GraphQL API. Other kinds of token, such as sessions, name another. */
 const apiAudience = "urn:service:graphql-api";
 const tokenType = "at+jwt";
@@ -45,14 +47,16 @@ interface Verified {
 export class AccessTokens {
   readonly #keys: SigningKeys;
   readonly #now: () => number;
+  readonly #issuer: string;
   // Clients send the same token with every request for ten minutes, so its signature is verified once. The credential
   // (active-credentials.ts) and the key may change meanwhile, so they are checked each time.
   readonly #verified = new LRUCache<string, Verified>({ max: 10_000 });
 
   /** @param now the time in milliseconds since 1970 */
-  constructor(keys: SigningKeys, now: () => number) {
+  constructor(keys: SigningKeys, now: () => number, issuer = defaultIssuer) {
     this.#keys = keys;
     this.#now = now;
+    this.#issuer = issuer;
   }
 
   /** A new token, valid from now on for {@link accessTokenSeconds}. */
@@ -66,7 +70,7 @@ export class AccessTokens {
     return jwt.sign(claims, key, {
       header: { alg: algorithm, typ: tokenType, kid: id },
       algorithm,
-      issuer,
+      issuer: this.#issuer,
       audience,
       subject: credentialId,
       jwtid: randomUUID(),
@@ -103,7 +107,7 @@ export class AccessTokens {
     const key = typeof keyId === "string" ? await this.#keys.find(keyId) : undefined;
     if (keyId === undefined || !key) throw invalid();
     const clockTimestamp = Math.floor(this.#now() / 1000);
-    const { header, payload } = check(token, key, { clockTimestamp });
+    const { header, payload } = check(token, key, { clockTimestamp, issuer: this.#issuer });
     if (typeof payload === "string") throw invalid();
     const { aud, sub, exp, iat, client_id: accessKey, scope } = payload;
     if (typeof sub !== "string" || exp === undefined || iat === undefined) throw invalid();
@@ -129,10 +133,10 @@ function decode(token: string): Jwt | null {
   }
 }
 
-/** @throws {TokenRefusal} when the signature is not by this key, or the token has expired */
+/** @throws {TokenRefusal} when the signature is not by this key, the issuer is another, or the token has expired */
 function check(token: string, key: KeyObject, options: VerifyOptions): Jwt {
   try {
-    return jwt.verify(token, key, { ...options, algorithms: [algorithm], issuer, complete: true });
+    return jwt.verify(token, key, { ...options, algorithms: [algorithm], complete: true });
   } catch (error) {
     if (error instanceof jwt.TokenExpiredError) throw expired();
     if (error instanceof jwt.JsonWebTokenError) throw invalid();

@@ -2,6 +2,8 @@ import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { ChangeListener } from "../database/change-listener.ts";
+import { OccasionalListener } from "../database/occasional-listener.ts";
+import type { ListeningPlaces } from "../database/occasional-listener.ts";
 
 /** Cached answers to questions of one kind. */
 export interface CachedAnswers<Key, Answer> {
@@ -23,13 +25,15 @@ const changesOfRights = {
  * and a request normally costs no statement.
  */
 export class InvalidatedCache {
-  readonly #listener: ChangeListener;
+  readonly #listener: ChangeListener | OccasionalListener;
   readonly #forgetting: (() => void)[] = [];
   /** Grows when answers become outdated, including those that are being read. */
   #era = 0;
 
-  constructor(pool: Pool, logger: Logger) {
-    this.#listener = new ChangeListener(pool, logger, changesOfRights, () => this.outdate());
+  /** @param places where only those listen that are used much; null to listen all the time */
+  constructor(pool: Pool, logger: Logger, places: ListeningPlaces | null = null) {
+    const listen = () => new ChangeListener(pool, logger, changesOfRights, () => this.outdate());
+    this.#listener = places ? new OccasionalListener(listen, places) : listen();
   }
 
   /**
@@ -80,6 +84,7 @@ export class InvalidatedCache {
     };
     return {
       of: async (key) => {
+        this.#listener.use();
         if (!this.#listener.isListening) return askAnew(key);
         const known = kept.get(key);
         if (known) return known.answer;

@@ -6,6 +6,8 @@ import { OperationUses } from "./operation-use.ts";
 
 /** Milliseconds between two writes of the counts. */
 const defaultIntervalMs = 10_000;
+/** Milliseconds without requests of others after which a credential counts as alone. */
+const aloneAfterMs = 1_000;
 /** Distinct counts that are kept while the database can't be reached; further ones are lost. */
 const maxWaiting = 10_000;
 
@@ -39,6 +41,9 @@ export class Usage {
   readonly #logger: Logger;
   readonly #timer: NodeJS.Timeout;
   #counts = new Map<string, Count>();
+  /** The credentials of the latest request, and of the latest one of another. */
+  #latest = { credentialId: "", at: -Infinity };
+  #latestOfOther = -Infinity;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(pool: Pool, logger: Logger, intervalMs = defaultIntervalMs) {
@@ -49,8 +54,16 @@ export class Usage {
 
   /** Counts a request. */
   note(credentialId: string, version: string): void {
+    if (credentialId !== this.#latest.credentialId) this.#latestOfOther = this.#latest.at;
+    this.#latest = { credentialId, at: performance.now() };
     this.#add(credentialId, version, "", 1);
   }
+
+  /** Whether others than a credential have sent requests just now. */
+  readonly usedByOthers = (credentialId: string): boolean => {
+    const at = credentialId === this.#latest.credentialId ? this.#latestOfOther : this.#latest.at;
+    return performance.now() - at < aloneAfterMs;
+  };
 
   /** Counts a request that uses deprecated fields, given as Type.field. Call {@link note} for it as well. */
   noteDeprecated(credentialId: string, version: string, fields: Iterable<string>): void {

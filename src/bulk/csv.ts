@@ -39,8 +39,11 @@ export async function* csvRows(
 ): AsyncGenerator<FileRow[]> {
   let columns: (Column | null)[] | undefined;
   const source = Readable.from(bytes, { objectMode: false });
-  // A line is refused on its own when it has another number of cells
-  const parser = parse({ bom: true, info: true, relax_column_count: true, max_record_size: maxRowBytes });
+  const parser = parse({
+    ...{ bom: true, info: true, skip_empty_lines: true, max_record_size: maxRowBytes },
+    // A line is refused on its own when it has another number of cells
+    relax_column_count: true,
+  });
   source.on("error", (error) => parser.destroy(error));
   source.pipe(parser);
   try {

@@ -18,7 +18,6 @@ export interface TakenExport extends TakenOperation {
   variables: Record<string, unknown>;
   format: Format;
   locale: string | null;
-  credential_id: string;
   scopes: string[] | null;
 }
 

@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { retry } from "../lib/retry.ts";
 import { unpack } from "./chunks.ts";
+import { Pace } from "./pace.ts";
 import type { Failure, TakenOperation, WorkTools } from "./operation.ts";
 import type { Resource } from "./resources.ts";
 import { upsertOf } from "./upserts.ts";
@@ -28,15 +29,18 @@ export async function importRows(
     reading.catch(() => {});
     return reading;
   };
+  const pace = new Pace(() => tools.usedByOthers(operation.credential_id), tools.stopping);
   let next = read(operation.next_chunk);
   for (let number = operation.next_chunk; ; number++) {
     const rows = await next;
     if (rows === null) return null;
     next = read(number + 1);
     if (tools.stopping.aborted) return "left";
+    const began = performance.now();
     const outcome = await importChunk(operation, number, rows, tools);
     if (outcome === "gone") return "left";
     if (outcome !== "done") return failureOf(outcome, operation.resource);
+    await pace.restAfter(performance.now() - began);
   }
 }
 

@@ -5,6 +5,11 @@ import { RefusedFile } from "./refused-file.ts";
 export const maxRowBytes = 1_048_576;
 
 const lineFeed = 0x0a;
+/** Space, tab and carriage return. */
+const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d;
+
+// Each decoding of its own removes a byte order mark
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * The rows of a file with a JSON value on each line; blank lines don't count. Whether it is JSON is found out later.
@@ -23,7 +28,10 @@ export async function* jsonLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<F
   for await (const some of bytes) {
     const rows: FileRow[] = [];
     let start = 0;
-    for (let end = some.indexOf(lineFeed); end >= 0; end = some.indexOf(lineFeed, start)) {
+    for (;;) {
+      if (begunBytes === 0) [start, line] = behindBlankLines(some, start, line);
+      const end = some.indexOf(lineFeed, start);
+      if (end < 0) break;
       rows.push(...rowOf(some.subarray(start, end)));
       start = end + 1;
     }
@@ -35,12 +43,21 @@ export async function* jsonLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<F
   if (begunBytes > 0) yield rowOf(Buffer.alloc(0));
 }
 
+/** Where the next line with something on it begins, and its number: blank ones, of which a small file may hold many, cost next to nothing. */
+function behindBlankLines(bytes: Buffer, start: number, line: number): [start: number, line: number] {
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (byte === lineFeed) [start, line] = [at + 1, line + 1];
+    else if (!isBlank(byte)) break;
+  }
+  return [start, line];
+}
+
 function textRow(line: number, bytes: Buffer): FileRow[] {
   if (bytes.length > maxRowBytes) throw tooLong(line);
   let text: string;
   try {
-    // Removes a byte order mark
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes).trim();
+    text = utf8.decode(bytes).trim();
   } catch {
     throw new RefusedFile(400, `Line ${line} is no UTF-8.`);
   }

@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import type { UsedByOthers } from "./pace.ts";
 
 /** A bulk operation that this process works on. */
 export interface TakenOperation {
@@ -7,6 +8,7 @@ export interface TakenOperation {
   kind: "import" | "export";
   resource: string;
   next_chunk: number;
+  credential_id: string;
 }
 
 /** Why an operation has to stop. */
@@ -21,5 +23,6 @@ export interface WorkTools {
   pool: Pool;
   /** Milliseconds for which it is ours without anything new. */
   leaseMs: number;
+  usedByOthers: UsedByOthers;
   stopping: AbortSignal;
 }

@@ -11,6 +11,7 @@ import { exportRows } from "./export.ts";
 import type { ExportTools, TakenExport } from "./export.ts";
 import { importRows } from "./import.ts";
 import type { ImportTools } from "./import.ts";
+import type { UsedByOthers } from "./pace.ts";
 import type { BulkLimits } from "./limits.ts";
 
 /**
@@ -39,6 +40,7 @@ export interface BulkOptions {
   /** Runs queries in the head. @throws when it isn't served */
   reader: () => Reader;
   spend: Spend;
+  usedByOthers: UsedByOthers;
   logger: Logger;
   /** For tests. */
   leaseMs?: number;
@@ -53,7 +55,8 @@ export interface BulkWork {
 
 /** Begins to work on bulk operations. While the database can't be reached, it keeps trying. */
 export function startBulk(options: BulkOptions): BulkWork {
-  const { url, apiUrl, concurrency, limits, reader, spend, leaseMs = defaultLeaseMs } = options;
+  const { url, apiUrl, concurrency, limits, leaseMs = defaultLeaseMs } = options;
+  const { reader, spend, usedByOthers } = options;
   // For each operation one that writes, and one that reads ahead
   const pool = createBackgroundPool(url, "service_worker", 2 * concurrency, "bulk", options.session);
   const readPool = createPool(apiUrl, {
@@ -61,7 +64,7 @@ export function startBulk(options: BulkOptions): BulkWork {
   });
   const stop = new AbortController();
   const tools: Tools = {
-    ...{ pool, readPool, reader, leaseMs, spend, stopping: stop.signal },
+    ...{ pool, readPool, reader, leaseMs, spend, usedByOthers, stopping: stop.signal },
     schema: () => reader().schema,
     maxStoredBytes: limits.maxStoredBytes,
   };

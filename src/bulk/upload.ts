@@ -1,22 +1,30 @@
 import type { BulkLimits } from "./limits.ts";
+import { loopShare } from "../lib/loop-share.ts";
 import type { FileRow } from "./chunks.ts";
 import { chunksOf, pack } from "./chunks.ts";
 import { RefusedFile } from "./refused-file.ts";
 import type { BegunUpload, BulkStorage } from "./storage.ts";
 
-/** Bytes of a file as they arrive, bounded. @throws {RefusedFile} when there are too many */
+/** Bytes of a file that are read at a time. */
+const pieceBytes = 8_192;
+
+/** Bytes of a file as they arrive, bounded, and in pieces between which requests have their turns. @throws {RefusedFile} when there are too many */
 export async function* boundedBytes(
   bytes: AsyncIterable<Buffer>,
   maxBytes: number,
   pay: (bytes: number) => Promise<void>,
 ): AsyncGenerator<Buffer> {
+  const othersTurn = loopShare();
   let count = 0;
   for await (const some of bytes) {
     count += some.length;
     if (count > maxBytes)
       throw new RefusedFile(413, `The file is longer than ${maxBytes} bytes. Send it in parts.`);
     await pay(some.length);
-    yield some;
+    for (let start = 0; start < some.length; start += pieceBytes) {
+      await othersTurn();
+      yield some.subarray(start, start + pieceBytes);
+    }
   }
 }
 

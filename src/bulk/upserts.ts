@@ -1,7 +1,7 @@
-import { setImmediate as othersTurn } from "node:timers/promises";
 import type {} from "postgraphile";
 import type { GraphQLInputObjectType, GraphQLSchema } from "postgraphile/graphql";
 import { coerceInputValue, getNamedType, isInputObjectType } from "postgraphile/graphql";
+import { loopShare } from "../lib/loop-share.ts";
 import { isApiError } from "../errors/api-error.ts";
 import type { MutationSource } from "../mutations/source.ts";
 import { textOfInput } from "../mutations/run.ts";
@@ -57,15 +57,12 @@ function makeUpsert(schema: GraphQLSchema, resource: Resource): Upsert {
   return { version, operation, rowType, read: (rows) => readRows(rows, rowType, encode) };
 }
 
-/** Milliseconds of reading after which the process' requests have their turn: rows can be long. */
-const turnMs = 5;
-
 async function readRows(
   rows: readonly FileRow[],
   rowType: GraphQLInputObjectType,
   encode: (row: unknown) => string,
 ): Promise<ReadRows> {
-  let turnBegan = performance.now();
+  const othersTurn = loopShare();
   const texts: string[] = [];
   const lines: number[] = [];
   const faults: Fault[] = [];
@@ -78,10 +75,7 @@ async function readRows(
       texts.push(encoded!);
       lines.push(line);
     } else faults.push(...found.slice(0, maxFaults));
-    if (performance.now() - turnBegan > turnMs) {
-      await othersTurn();
-      turnBegan = performance.now();
-    }
+    await othersTurn();
   }
   return { json: `[${texts.join()}]`, lines, faults };
 }

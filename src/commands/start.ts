@@ -17,6 +17,7 @@ import { waitingFor } from "../database/wait.ts";
 import { explorerPathOf } from "../versions/explorer-page.ts";
 import { Closing } from "../lib/closing.ts";
 import { serveMetrics } from "../process/serve-metrics.ts";
+import type { Figures } from "../process/serve-metrics.ts";
 import { serve } from "../process/serve.ts";
 import type { Serving } from "../process/serve.ts";
 import { startWorkerProcesses } from "../process/worker-processes.ts";
@@ -28,6 +29,7 @@ import { isServed } from "../versions/lifetime.ts";
 import { pathOf, versions } from "../versions/versions.ts";
 import { fillDemo } from "./demo.ts";
 import { atTheCommandLine } from "./command-line.ts";
+import { startMerchants } from "./start-merchants.ts";
 import { say, untilStopped, UsageError } from "./terminal.ts";
 
 const usage = `Runs the service.
@@ -124,22 +126,23 @@ interface ServingOptions {
 }
 
 /** The server of requests: this process, or several others. */
-type Answering = Pick<Serving, "port" | "figures" | "announceStop" | "stop"> &
-  Partial<Pick<Serving, "app"> & Pick<WorkerProcesses, "replace">>;
+type Answering = Pick<Serving, "port" | "announceStop" | "stop"> & { figures: Figures } & Partial<
+    Pick<Serving, "app"> & Pick<WorkerProcesses, "replace">
+  >;
 
 async function startServing(
   settings: Settings,
   { database, logger, processCount, identity, onProgress }: ServingOptions,
 ): Promise<Answering> {
-  const options = { databaseUrl: database.url, apiUrl: database.apiUrl, settings, logger };
+  const urls = { databaseUrl: database.url, apiUrl: database.apiUrl };
   if (processCount === 1) {
     const wait = { url: database.url, waitMs: settings.databaseWaitMs, onWaiting: onProgress };
     // It may have stopped since it was checked
-    return waitingFor(wait, () => serve({ ...options, isBackground: true }));
+    return waitingFor(wait, () => serve({ ...urls, settings, logger, isBackground: true }));
   }
   // Several processes together must not allow more than the limits
   const shared = { ...settings, sharedRates: true };
-  return startWorkerProcesses({ ...options, settings: shared, count: processCount, identity });
+  return startWorkerProcesses({ urls, settings: shared, logger, count: processCount, identity });
 }
 
 interface FirstCredential {
@@ -221,7 +224,8 @@ if (import.meta.main) {
     const processCount = processCountOf(workers);
     const settings = readSettings();
     await untilStopped(async (stopping) => {
-      const { failed, replaceProcesses, stop } = await startFromSettings(settings, stopping, processCount);
+      const start = settings.merchants === undefined ? startFromSettings : startMerchants;
+      const { failed, replaceProcesses, stop } = await start(settings, stopping, processCount);
       return {
         failed,
         // Without a load balancer in front, a person at the terminal need not wait

@@ -52,6 +52,9 @@ export class ChangeListener {
     this.#ended = this.#run();
   }
 
+  /** Notes that somebody relies on it. It listens in any case. */
+  use(): void {}
+
   /** Whether a change made right now would be heard. */
   get isListening(): boolean {
     return performance.now() < this.#listeningUntilMs;
@@ -87,7 +90,9 @@ export class ChangeListener {
   /** Listens until the connection is lost or the listener closed. Always ends with an error. */
   async #listen(closing: AbortSignal): Promise<never> {
     // Not a copy of the options: the pool hides the password in a property that spreading omits.
-    const client = new pg.Client(this.#pool.options);
+    const { options } = this.#pool;
+    const Client = (options.Client ?? pg.Client) as typeof pg.Client;
+    const client = new Client(options);
     const line = new AbortController();
     const hangUp = () => line.abort(new Error("The connection ended."));
     line.signal.addEventListener("abort", () => {

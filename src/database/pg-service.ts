@@ -5,6 +5,7 @@ import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import { createWithPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import { makePgService } from "postgraphile/adaptors/pg";
+import type { Share } from "./connection-budget.ts";
 import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
 import { checkPipelining } from "./pipeline/check-pipelining.ts";
 import type { ReadRow, ReadText, WaitingRead } from "./pipeline/read-text.ts";
@@ -44,6 +45,10 @@ export interface DatabaseAccessOptions {
   onUsed?: OnUsed;
   /** Asks for Postgres' position behind each mutation, if given. */
   onWritten?: OnWritten | undefined;
+  /** Its share of connections that others need, too. */
+  share?: Share | null;
+  /** What `checkPipelining` found, if that has been called before in this process. */
+  trouble?: string | null | undefined;
 }
 
 /**
@@ -54,8 +59,9 @@ export interface DatabaseAccessOptions {
  */
 export async function openDatabaseAccess(
   pool: Pool,
-  { catalogOf, fastReads, logger, onUsed, onWritten }: DatabaseAccessOptions,
+  options: DatabaseAccessOptions,
 ): Promise<DatabaseAccess> {
+  const { catalogOf, fastReads, logger, onUsed, onWritten, share } = options;
   const catalogPool = createCatalogPool(catalogOf);
   const close = () => catalogPool.end();
   const service = makePgService({
@@ -64,7 +70,7 @@ export async function openDatabaseAccess(
     pubsub: false,
     pgSettingsForIntrospection: { statement_timeout: catalogTimeout },
   });
-  const trouble = fastReads ? await checkPipelining(pool) : null;
+  const { trouble = fastReads ? await checkPipelining(pool) : null } = options;
   if (trouble !== null)
     logger.warn(
       { trouble },
@@ -79,7 +85,7 @@ export async function openDatabaseAccess(
       close,
     };
   }
-  const shared = new SharedPool<WaitingRead>(pool, onUsed);
+  const shared = new SharedPool<WaitingRead>(pool, onUsed, share);
   const readRow = rowReader(shared);
   return {
     pgService: { ...service, adaptor: pipeliningAdaptor(shared) },

@@ -1,4 +1,5 @@
 import pg from "pg";
+import type { Allotment } from "./connection-budget.ts";
 import { prepareNothingOn } from "./pipeline/prepared-statements.ts";
 
 export interface PoolOptions {
@@ -16,7 +17,12 @@ export interface PoolOptions {
   prepare?: boolean;
   /** Their application_name in Postgres' views. */
   name?: string;
+  /** What opens them, where several merchants share a number of connections. */
+  allotment?: Allotment | undefined;
 }
+
+/** Milliseconds without use after which a connection is closed that needn't stay open. */
+const idleTimeoutMillis = 5_000;
 
 /** Milliseconds without an answer after which a connection counts as lost. Postgres has its own, shorter limits. */
 const minReadTimeoutMs = 15_000;
@@ -47,16 +53,9 @@ export function startOptions(timeoutsMs = defaultTimeoutsMs, others: Record<stri
 /** Connections for serving requests, or similar ones. */
 export function createPool(
   connectionString: string,
-  {
-    max,
-    min = 0,
-    timeoutsMs = defaultTimeoutsMs,
-    role,
-    settings,
-    prepare = true,
-    name = "service",
-  }: PoolOptions,
+  { max, min = 0, timeoutsMs = defaultTimeoutsMs, role, prepare = true, ...others }: PoolOptions,
 ): pg.Pool {
+  const { settings, name = "service", allotment } = others;
   const pool = new pg.Pool({
     connectionString,
     max,
@@ -67,7 +66,9 @@ export function createPool(
     query_timeout: Math.max(minReadTimeoutMs, timeoutsMs.statement, timeoutsMs.mutation ?? 0) + readMarginMs,
     options: startOptions(timeoutsMs, { ...(role !== undefined && { role }), ...settings }),
     application_name: name,
+    ...(allotment && { Client: allotment.Client, idleTimeoutMillis }),
   });
+  allotment?.add(pool);
   // The pool replaces a connection that breaks while idle. Without listeners its error would end the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => {

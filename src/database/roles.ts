@@ -98,11 +98,15 @@ async function isOpenToPublic(client: pg.ClientBase): Promise<boolean> {
   return rows[0]!.is_open;
 }
 
-/** The same connection with the role for clients' operations; null when the URL isn't that of service_login. */
+/**
+ * The same connection with the role for clients' operations; null when the URL isn't that of service_login, or of the role
+ * of a merchant in its place.
+ */
 export function asApiLogin(url: string): string | null {
   const other = new URL(url);
-  if (decodeURIComponent(other.username) !== "service_login") return null;
-  other.username = "service_api_login";
+  const [, whose] = /^(service|merchant_[a-z0-9-]+)_login$/.exec(decodeURIComponent(other.username)) ?? [];
+  if (whose === undefined) return null;
+  other.username = `${whose}_api_login`;
   return other.href;
 }
 

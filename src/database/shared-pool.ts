@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Pool, PoolClient } from "pg";
 import { Turns } from "../lib/turns.ts";
+import type { Share } from "./connection-budget.ts";
 
 /**
  * Returns a connection.
@@ -64,6 +65,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   readonly turns: Turns<Read>;
   readonly #pool: Pool;
   readonly #onUsed: OnUsed;
+  readonly #share: Share | null;
   readonly #pace = new LRUCache<string, { count: number; averageMs: number }>({ max: maxKnownClients });
   #isOpening = false;
   /** Connections that quick reads have. */
@@ -73,10 +75,12 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   /** The client with the latest request, and since when no other has sent any. */
   #latest = { client: "", since: -Infinity };
 
-  constructor(pool: Pool, onUsed: OnUsed = () => {}) {
+  /** @param share of connections that others need, too */
+  constructor(pool: Pool, onUsed: OnUsed = () => {}, share: Share | null = null) {
     const { max } = pool.options;
     this.#pool = pool;
     this.#onUsed = onUsed;
+    this.#share = share;
     this.turns = new Turns({
       total: () => Math.max(1, this.#open),
       perClient: (client) => Math.max(1, Math.ceil(max * this.#shareOf(client))),
@@ -123,7 +127,8 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
 
   #lend(borrower: Borrower, connection: PoolClient, release: ReturnConnection): void {
     const start = performance.now();
-    borrower.connected(null, connection, (isBroken = false, others = []) => {
+    borrower.connected(null, connection, (hasBroken = false, others = []) => {
+      const isBroken = hasBroken || this.#share?.mustYield() === true;
       const ms = (performance.now() - start) / (1 + others.length);
       for (const client of [borrower.client, ...others]) {
         this.#note(client, ms);
@@ -150,6 +155,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   /** Opens another connection if all are in use. */
   #openAnother(): void {
     const { totalCount, options } = this.#pool;
+    if (this.#share?.mayGrow() === false && totalCount > 0) return;
     if (this.#isOpening || this.turns.counts.running < totalCount || totalCount >= options.max) return;
     this.#isOpening = true;
     this.#pool.connect((error, _connection, release) => {

@@ -1,12 +1,15 @@
+import type { GraphQLInputField, GraphQLInputFieldExtensions } from "postgraphile/graphql";
 import {
   getNamedType,
   getNullableType,
+  isInputObjectType,
   isInterfaceType,
   isListType,
   isObjectType,
   parse,
 } from "postgraphile/graphql";
 import { defaultPageSize, maxPageSize } from "../graphql/page-size.ts";
+import { rowsOfComparison, rowsPerRelation } from "../graphql/given-argument.ts";
 import { operationSize } from "../graphql/operation-size.ts";
 import { costOf, pointsPerMutation, rowsPerPoint } from "../graphql/size.ts";
 import type { Field, Model } from "./model.ts";
@@ -29,6 +32,25 @@ export function costText(model: Model, owner: string, field: Field): string | nu
   const lines = [...(bound?.perLine ?? [])].map(([name, times]) => `${times} for each of \`${name}\``);
   const most = bound === undefined ? [`${maxPageSize}`] : bound.atMost > 0 ? [String(bound.atMost)] : [];
   return `1 point, and one for every ${rowsPerPoint} rows, of which there are at most ${[...lines, ...most].join(" and ")}`;
+}
+
+/** Points of a relation that a filter follows: as any relation, and for the rows that are looked at. */
+const pointsPerHop = 1 + rowsPerRelation / rowsPerPoint;
+
+/** A field of a filter. */
+export type Condition = Pick<GraphQLInputField, "name" | "type"> & { extensions: object };
+
+/** What a field of a filter costs; null when only what is within it does. src/graphql/given-argument.ts counts. */
+export function costOfCondition({ name, type, extensions }: Condition): string | null {
+  const target = getNamedType(type);
+  if (isInputObjectType(target)) {
+    if (["some", "none", "every"].includes(name)) return `${pointsPerHop} points`;
+    const { indexes } = extensions as GraphQLInputFieldExtensions;
+    return indexes && target.name.endsWith("FilterInput") ? `${pointsPerHop} points` : null;
+  }
+  const rows = rowsOfComparison(name);
+  if (rows > 1) return `${rows / rowsPerPoint} points: no index answers it`;
+  return `a point for every ${rowsPerPoint} ${isListType(getNullableType(type)) ? "values" : "comparisons"}`;
 }
 
 /** What a field of a list adds to the cost of the list, apart from its entries: what counts and sums, for one. */

@@ -12,13 +12,23 @@ import type { Site } from "./page.ts";
 import type { Rendered } from "./render.ts";
 import { DocumentationThread } from "./thread.ts";
 
-/** Bytes of the pages that are kept. */
-const maxKeptBytes = 16_000_000;
+/** Bytes of the pages that are kept: of the only merchant, and of each of several. */
+const maxKeptBytes = { alone: 16_000_000, ofMany: 1_000_000 };
+
+/** Ids of editions are those of the thread, which several documentations may share. */
+let made = 0;
 
 /** A page as it is sent. */
 export interface StoredPage extends Rendered {
   /** Weak, because it is the same for each encoding. */
   etag: string;
+}
+
+/** What the documentations of several merchants share. */
+export class SharedDocumentation {
+  readonly thread = new DocumentationThread();
+  /** Of the versions that they share. */
+  readonly editions = new WeakMap<GraphQLSchema, Promise<Edition>>();
 }
 
 export interface DocumentationOptions {
@@ -28,24 +38,27 @@ export interface DocumentationOptions {
   /** The time in milliseconds since 1970. */
   now: () => number;
   explorer: boolean;
+  /** Where several merchants have one each; it isn't closed with any of them. */
+  shared?: SharedDocumentation | undefined;
 }
 
 /** The documentation of the versions as they are built at the moment. Pages are rendered when they are asked for. */
 export class Documentation {
   readonly #options: DocumentationOptions;
-  readonly #thread = new DocumentationThread();
-  readonly #editions = new WeakMap<GraphQLSchema, Promise<Edition>>();
-  #made = 0;
+  readonly #thread: DocumentationThread;
+  readonly #editions: WeakMap<GraphQLSchema, Promise<Edition>>;
   #reading: Promise<Topic[]> | null = null;
   /** What the kept pages were made from. */
   #keptOf = "";
-  readonly #kept = new LRUCache<string, StoredPage>({
-    maxSize: maxKeptBytes,
-    sizeCalculation: ({ content }, path) => 2 * content.length + path.length + 200,
-  });
+  readonly #kept: LRUCache<string, StoredPage>;
 
   constructor(options: DocumentationOptions) {
     this.#options = options;
+    ({ thread: this.#thread, editions: this.#editions } = options.shared ?? new SharedDocumentation());
+    this.#kept = new LRUCache({
+      maxSize: options.shared ? maxKeptBytes.ofMany : maxKeptBytes.alone,
+      sizeCalculation: ({ content }, path) => 2 * content.length + path.length + 200,
+    });
   }
 
   /** Whether it has so much to do that another page can't be asked for. */
@@ -71,9 +84,9 @@ export class Documentation {
     return page;
   }
 
-  /** Ends the thread. Pages that wait fail. */
-  close(): Promise<void> {
-    return this.#thread.close();
+  /** Ends its own thread. Pages that wait fail. */
+  async close(): Promise<void> {
+    if (!this.#options.shared) await this.#thread.close();
   }
 
   #site(editions: readonly Edition[]): Site {
@@ -100,7 +113,7 @@ export class Documentation {
   }
 
   async #make(slug: string, schema: GraphQLSchema): Promise<Edition> {
-    const id = this.#made++;
+    const id = made++;
     const topics = await this.#topics();
     return { id, slug, topics, ...(await describeSchema(schema)) };
   }

@@ -1,5 +1,10 @@
 import type { ClientBase } from "pg";
-import type { GraphQLFieldExtensions, GraphQLNamedType, GraphQLSchema } from "postgraphile/graphql";
+import type {
+  GraphQLFieldExtensions,
+  GraphQLInputFieldExtensions,
+  GraphQLNamedType,
+  GraphQLSchema,
+} from "postgraphile/graphql";
 import {
   GraphQLSchema as Schema,
   isInputObjectType,
@@ -10,8 +15,12 @@ import {
   printType,
 } from "postgraphile/graphql";
 
-/** What introspection doesn't show of a field: the scopes that it needs, and how many rows a payload's list can have. */
-export type FieldFacts = Pick<GraphQLFieldExtensions<unknown, unknown>, "requiresScopes" | "payloadBound">;
+/**
+ * What introspection doesn't show of a field: the scopes that it needs, how many rows a payload's list can have, and which
+ * indexes answer a filter.
+ */
+export type FieldFacts = Pick<GraphQLFieldExtensions<unknown, unknown>, "requiresScopes" | "payloadBound"> &
+  Pick<GraphQLInputFieldExtensions, "indexes">;
 
 /** A topic of events. */
 export interface Topic {
@@ -67,9 +76,9 @@ export async function describeSchema(schema: GraphQLSchema): Promise<Pick<Editio
     for (const { name, extensions } of Object.values<{ name: string; extensions: FieldFacts }>(
       type.getFields(),
     )) {
-      const { requiresScopes, payloadBound } = extensions;
-      if (requiresScopes || payloadBound)
-        fields.set(`${type.name}.${name}`, { requiresScopes, payloadBound });
+      const { requiresScopes, payloadBound, indexes } = extensions;
+      if (requiresScopes || payloadBound || indexes)
+        fields.set(`${type.name}.${name}`, { requiresScopes, payloadBound, indexes });
     }
   }
   return { sdl: parts.join("\n\n"), fields };

@@ -46,15 +46,17 @@ export const guideGroups: readonly GuideGroup[] = [
     guides: [
       ...inDocs(
         "quickstart-database",
+        "deploying",
         "operating",
         "backups",
         "retention",
         "settings",
+        "merchants",
         "administration",
         "upgrading",
       ),
       { slug: "security", file: "SECURITY.md" },
-      ...inDocs("performance"),
+      ...inDocs("performance", "scale"),
     ],
   },
   {

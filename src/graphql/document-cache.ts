@@ -48,11 +48,6 @@ export class DocumentCache {
     this.#kept.set(kept.id, kept);
   }
 
-  /** Forgets all documents of an owner. */
-  clear(owner: Map<string, KeptDocument>): void {
-    for (const { id } of [...owner.values()]) this.#kept.delete(id);
-  }
-
   /** Estimated bytes in use. */
   get bytes(): number {
     return this.#kept.calculatedSize;

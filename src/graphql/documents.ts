@@ -34,19 +34,18 @@ let schemas = 0;
 export class Documents {
   readonly #schema: GraphQLSchema;
   readonly #cache: DocumentCache;
-  /** By text: documents that were read within the present limits. */
-  readonly #kept = new Map<string, KeptDocument>();
+  /** By limits, which merchants may have of their own, and text: documents that were read within these limits. */
+  readonly #kept = new WeakMap<Limits, Map<string, KeptDocument>>();
   readonly #name = `${schemas++} `;
-  #limits: Limits | undefined;
 
   constructor(schema: GraphQLSchema, cache: DocumentCache) {
     this.#schema = schema;
     this.#cache = cache;
   }
 
-  /** @param limits when they differ from the last ones, the cache is emptied */
+  /** @param limits the same object while they are the same */
   read(text: string, limits: Limits): DocumentReading {
-    return this.#known(text, limits) ?? this.#validated(text, parseWithin(text, limits));
+    return this.#known(text, limits) ?? this.#validated(text, limits, parseWithin(text, limits));
   }
 
   /** The same, for any client: documents that take long to check are checked elsewhere. */
@@ -60,7 +59,7 @@ export class Documents {
     if (text.length < quick.characters) {
       const parsed = parseWithin(text, limits);
       if (parsed.errors || !comparesTooMuch(parsed.document, quick.comparisons))
-        return this.#validated(text, parsed);
+        return this.#validated(text, limits, parsed);
     }
     return this.#readInParts(text, limits, check);
   }
@@ -71,7 +70,7 @@ export class Documents {
     if (errors.length > 0) return { errors };
     const parsed = parseWithin(text, limits);
     await nextTurn();
-    const reading = this.#validated(text, parsed, [ValuesOfCorrectTypeRule]);
+    const reading = this.#validated(text, limits, parsed, [ValuesOfCorrectTypeRule]);
     await nextTurn();
     return reading;
   }
@@ -88,19 +87,22 @@ export class Documents {
   }
 
   #keptFor(limits: Limits): Map<string, KeptDocument> {
-    if (limits !== this.#limits) {
-      this.#limits = limits;
-      this.#cache.clear(this.#kept);
-    }
-    return this.#kept;
+    let kept = this.#kept.get(limits);
+    if (!kept) this.#kept.set(limits, (kept = new Map<string, KeptDocument>()));
+    return kept;
   }
 
-  #validated(text: string, parsed: Parsed, rules?: readonly ValidationRule[]): DocumentReading {
+  #validated(
+    text: string,
+    limits: Limits,
+    parsed: Parsed,
+    rules?: readonly ValidationRule[],
+  ): DocumentReading {
     if (parsed.errors) return parsed;
     const errors = errorsOf(this.#schema, parsed.document, rules);
     if (errors.length > 0) return { errors };
     const digest = this.#name + hash("sha1", text, "base64");
-    this.#cache.offer(this.#kept, digest, text, parsed);
+    this.#cache.offer(this.#keptFor(limits), digest, text, parsed);
     return parsed;
   }
 }

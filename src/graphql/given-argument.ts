@@ -18,8 +18,11 @@ const scanning = new Set(["contains", "endsWith", "hasKey", "isEmpty", "overlaps
 /** Rows that such a comparison counts as; others count as one. */
 const rowsPerScan = 20;
 
+/** Rows that a comparison by an operator counts as. */
+export const rowsOfComparison = (operator: string): number => (scanning.has(operator) ? rowsPerScan : 1);
+
 /** Rows that a relation counts as: each row that is looked at needs a look at another table. */
-const rowsPerRelation = 20;
+export const rowsPerRelation = 20;
 
 /** What a size depends on: the document alone, which variables are given, or their values. */
 export type Dependence = "document" | "given" | "values";
@@ -57,7 +60,7 @@ export class GivenArgument {
     forEachPart(this.#value, (value, name) => {
       if (Array.isArray(value)) rows += value.filter((part) => !isObject(part)).length;
       else if (!isObject(value)) rows += 1;
-      if (scanning.has(name)) rows += rowsPerScan - (isObject(value) ? 0 : 1);
+      if (scanning.has(name)) rows += rowsOfComparison(name) - (isObject(value) ? 0 : 1);
     });
     return rows;
   }

@@ -19,6 +19,9 @@ const niceIncrement = 5;
 /** Called when work for a client is done, with its duration in milliseconds. */
 export type OnWorked = (client: string, ms: number) => void;
 
+/** What requests have the thread do. */
+export type SchemaWork = Pick<SchemaThread, "check" | "introspect">;
+
 /**
  * A thread for work with schemas that would hold the event loop for tens of milliseconds: checking long documents, and
  * introspection. It does one piece at a time, client by client. The thread starts when it is needed.
@@ -40,21 +43,29 @@ export class SchemaThread {
   readonly #known = new WeakMap<GraphQLSchema, { id: number; text: SchemaText }>();
   #schemas = 0;
 
-  constructor(onWorked: OnWorked) {
+  /** @param onWorked called for each piece of work that isn't for a merchant's clients, see {@link of} */
+  constructor(onWorked: OnWorked = () => {}) {
     this.#onWorked = onWorked;
     // The request whose work crashes the thread gets the error
     this.#threads.on("error", () => {});
+  }
+
+  /** The same thread for the clients of one of several merchants. */
+  of(merchant: string, onWorked: OnWorked): SchemaWork {
+    const named = (client: string) => `${merchant} ${client}`;
+    const tell = (client: string) => (ms: number) => onWorked(client, ms);
+    return {
+      check: (client, ...work) => this.#check(named(client), tell(client), ...work),
+      introspect: (client, ...work) => this.#run("introspect", named(client), tell(client), ...work),
+    };
   }
 
   /**
    * Errors of a document: of its limits, and of all rules but the one about values.
    * @throws {NoTurn} when too much work waits
    */
-  async check(client: string, schema: GraphQLSchema, text: string, limits: Limits): Promise<GraphQLError[]> {
-    const task: Omit<CheckTask, keyof ForSchema> = { text, limits };
-    const errors = await this.#run<ErrorData[]>("checkDocument", client, schema, task);
-    const source = asSource(text);
-    return errors.map(({ message, ...place }) => new GraphQLError(message, { source, ...place }));
+  check(client: string, schema: GraphQLSchema, text: string, limits: Limits): Promise<GraphQLError[]> {
+    return this.#check(client, (ms) => this.#onWorked(client, ms), schema, text, limits);
   }
 
   /**
@@ -66,7 +77,7 @@ export class SchemaThread {
     schema: GraphQLSchema,
     task: Omit<IntrospectTask, keyof ForSchema>,
   ): Promise<Uint8Array | null> {
-    return this.#run<Uint8Array | null>("introspect", client, schema, task);
+    return this.#run("introspect", client, (ms) => this.#onWorked(client, ms), schema, task);
   }
 
   /** Ends the thread. Waiting work fails. */
@@ -74,7 +85,26 @@ export class SchemaThread {
     await this.#threads.destroy();
   }
 
-  async #run<Result>(name: string, client: string, schema: GraphQLSchema, task: object): Promise<Result> {
+  async #check(
+    client: string,
+    onDone: (ms: number) => void,
+    schema: GraphQLSchema,
+    text: string,
+    limits: Limits,
+  ): Promise<GraphQLError[]> {
+    const task: Omit<CheckTask, keyof ForSchema> = { text, limits };
+    const errors = await this.#run<ErrorData[]>("checkDocument", client, onDone, schema, task);
+    const source = asSource(text);
+    return errors.map(({ message, ...place }) => new GraphQLError(message, { source, ...place }));
+  }
+
+  async #run<Result>(
+    name: string,
+    client: string,
+    onDone: (ms: number) => void,
+    schema: GraphQLSchema,
+    task: object,
+  ): Promise<Result> {
     await this.#takeTurn(client);
     try {
       const { id, text } = this.#dataOf(schema);
@@ -85,7 +115,7 @@ export class SchemaThread {
         >;
       };
       const done = (await run({})) ?? (await run({ schemaText: text }))!;
-      this.#onWorked(client, done.ms);
+      onDone(done.ms);
       return done.result;
     } finally {
       this.#turns.end(client);

@@ -24,6 +24,11 @@ declare module "postgraphile/graphql" {
   interface GraphQLInputFieldExtensions {
     /** Only of fields of filters that follow a relation. */
     requiresScopes?: ScopeRequirement;
+    /**
+     * Only of fields of filters: the indexes that find rows by it, each by the fields that it is of, in order. None: it is
+     * compared row by row. Undefined where that isn't known.
+     */
+    indexes?: readonly (readonly string[])[];
   }
 }
 

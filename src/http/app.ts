@@ -100,9 +100,9 @@ function ofUploads(parts: Parts, addressOf: (request: Request) => string): Middl
 /** The middlewares of a request to the GraphQL endpoint. */
 function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
   const { settings, logger, versions, served, merchantPlan, usage, spending, unread, thread } = parts;
-  const { metrics, tracing } = parts;
+  const { metrics, tracing, turns } = parts;
   const { arrive, pass } = watchRequests({ logger, metrics, tracing, ...settings });
-  const [turns, costly] = [new LoopTurns(), costlyLine()];
+  const costly = costlyLine();
   metrics.watchWaits("event loop", turns);
   metrics.watchWaits("costly", costly);
   return [

@@ -24,6 +24,23 @@ export interface Answered {
 
 const webhookOutcomes = ["delivered", "failed", "gone", "withheld", "costly", "unpaid"];
 
+/** Adds what is counted for a process as a whole. */
+export function collectProcessMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry });
+  new Counter({
+    name: "service_reads_total",
+    help: "Read operations, by executor: one SQL statement (sql), or Grafast (grafast).",
+    labelNames: ["executor"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [executor, count] of Object.entries(readCounts)) this.inc({ executor }, count);
+    },
+  });
+  const help = "Processes that these figures are sums of.";
+  new Gauge({ name: "service_processes", help, registers: [registry] }).set(1);
+}
+
 /** Metrics of a process, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry();
@@ -65,23 +82,20 @@ export class Metrics {
   readonly #pools: [name: string, pool: Pool, waiting: () => number][] = [];
   readonly #waits: [name: string, of: { readonly waits: Waits }][] = [];
 
-  constructor(streams: { readonly count: number }, replicas: Replicas | null) {
-    collectDefaultMetrics({ register: this.registry });
+  /** @param merchant whose they are, where a process has several: it has figures of its own then */
+  constructor(
+    streams: { readonly count: number },
+    replicas: Replicas | null,
+    merchant: string | null = null,
+  ) {
     if (replicas) this.#watchReplicas(replicas);
-    this.#sums(
-      "service_reads_total",
-      "Read operations, by executor: one SQL statement (sql), or Grafast (grafast).",
-      "executor",
-      () => Object.entries(readCounts),
-    );
+    const gauge = { registers: [this.registry] };
+    if (merchant === null) collectProcessMetrics(this.registry);
+    else this.registry.setDefaultLabels({ merchant });
     // So that rates begin with the first
     for (const outcome of webhookOutcomes) this.#webhooks.inc({ outcome }, 0);
     this.#watchPools();
     this.#watchWaits();
-    const gauge = { registers: [this.registry] };
-    new Gauge({ ...gauge, name: "service_processes", help: "Processes that these figures are sums of." }).set(
-      1,
-    );
     new Gauge({
       ...{ ...gauge, name: "service_streams", help: "Open streams of server-sent events." },
       collect() {

@@ -15,7 +15,8 @@ import type { Live } from "../live/live.ts";
 import type { Documentation } from "../documentation/documentation.ts";
 import type { Renderer } from "../pdf/renderer.ts";
 import type { Limits } from "../graphql/limits.ts";
-import type { SchemaThread } from "../graphql/schema-thread.ts";
+import type { SchemaWork } from "../graphql/schema-thread.ts";
+import type { WorkTurns } from "../lib/loop-turns.ts";
 import type { Readiness } from "../lib/readiness.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import type { Availability } from "../versions/availability.ts";
@@ -65,9 +66,11 @@ export interface Parts {
   rates: RateLimits;
   meter: Meter;
   spending: Spending;
-  thread: SchemaThread;
+  /** Turns of clients on the event loop. */
+  turns: WorkTurns;
+  thread: SchemaWork;
   unread: UnreadAnswers;
-  renderer: Renderer;
+  renderer: Pick<Renderer, "render">;
   live: Live;
   documentation: Documentation;
   /** For uploads of files. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { PassedRequest } from "../versions/serve-version.ts";
+import type { PassedRequest } from "../versions/request-context.ts";
 import { extensionsOf } from "./extensions.ts";
 import type { Response } from "./pipeline.ts";
 

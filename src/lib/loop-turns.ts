@@ -9,6 +9,16 @@ const aloneAfterMs = 1_000;
 /** Clients that are remembered. */
 const maxClients = 10_000;
 
+/** Turns of clients at some work. */
+export interface WorkTurns {
+  /** Runs a piece of a client's work, at once if others needn't wait for it. */
+  take(client: string, work: () => void): void;
+  /** The same for work that follows a promise. */
+  turn(client: string): Promise<void>;
+  /** What has waited until now. */
+  readonly waits: Waits;
+}
+
 interface Line {
   /** The last slice in which the client had a turn. */
   slice: number;
@@ -20,7 +30,7 @@ interface Line {
  * has had none; whatever else has arrived waits, and is done client by client, one piece in each turn. So the requests
  * of one client, however many it sends at once, don't hold up those of another. A client that is alone never waits.
  */
-export class LoopTurns {
+export class LoopTurns implements WorkTurns {
   // Not a map of what waits: one that is filled and emptied with each request leaves tables behind that keep requests alive
   readonly #lines = new Map<string, Line>();
   /** Those with waiting work, longest since its last turn first. */
@@ -33,7 +43,6 @@ export class LoopTurns {
   #latest = { client: "", since: -Infinity };
   readonly #waited = { count: 0, ms: 0 };
 
-  /** Runs a piece of a client's work, at once if others needn't wait for it. */
   take(client: string, work: () => void): void {
     const now = performance.now();
     if (client !== this.#latest.client) this.#latest = { client, since: now };
@@ -48,7 +57,6 @@ export class LoopTurns {
     if (line.waiting.push({ work, since: now }) === 1) this.#waiting.push(line);
   }
 
-  /** The same for work that follows a promise. */
   turn(client: string): Promise<void> {
     return new Promise((resolve) => this.take(client, resolve));
   }
@@ -95,5 +103,29 @@ export class LoopTurns {
     line.slice = this.#slice;
     work();
     this.#workedUntil = performance.now();
+  }
+}
+
+/** The turns of a group's clients: groups share the event loop like clients do, however many clients they have. */
+export class GroupTurns implements WorkTurns {
+  readonly #groups: LoopTurns;
+  readonly #group: string;
+  readonly #clients = new LoopTurns();
+
+  constructor(groups: LoopTurns, group: string) {
+    this.#groups = groups;
+    this.#group = group;
+  }
+
+  take(client: string, work: () => void): void {
+    this.#groups.take(this.#group, () => this.#clients.take(client, work));
+  }
+
+  turn(client: string): Promise<void> {
+    return new Promise((resolve) => this.take(client, resolve));
+  }
+
+  get waits(): Waits {
+    return this.#clients.waits;
   }
 }

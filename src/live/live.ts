@@ -5,6 +5,7 @@ import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { TokenRefusal } from "../auth/access-token.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { InvalidatedCache } from "../auth/invalidated-cache.ts";
+import type { ListeningPlaces } from "../database/occasional-listener.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
 import { apiError } from "../errors/api-error.ts";
 import { completed } from "../errors/client-errors.ts";
@@ -57,6 +58,8 @@ export interface LiveOptions {
   /** Takes points from the bucket of a credential. */
   spend: Spend;
   rights: Pick<InvalidatedCache, "onOutdated">;
+  /** Where only some may listen for events, see `LogFollower`. */
+  places?: ListeningPlaces | undefined;
 }
 
 /** What open streams of a process share. */
@@ -65,19 +68,22 @@ export class Live {
   readonly open = new OpenStreams();
   readonly #options: LiveOptions;
   readonly #checks = new Set<() => void>();
+  /** What ends each open stream. */
+  readonly #ends = new Set<() => Promise<void>>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: LiveOptions) {
     this.#options = options;
-    this.log = new LogFollower(options.pool, options.logger);
+    this.log = new LogFollower(options.pool, options.logger, options.places);
     const checkAll = () => this.#checks.forEach((check) => check());
     options.rights.onOutdated(checkAll);
     this.#timer = setInterval(checkAll, checkIntervalMs).unref();
   }
 
-  /** Ends what it opened: not the streams, which end with their connections. */
+  /** Ends what it opened, and the streams whose connections are still there. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    await Promise.all([...this.#ends].map((end) => end()));
     await this.log.close();
   }
 
@@ -97,8 +103,14 @@ export class Live {
         if (error instanceof TokenRefusal) void refuse(refusalOf(error));
       });
     };
+    const end = () => refuse(apiError("SERVICE_UNAVAILABLE", "The stream ends. Open it again."));
+    const forget = () => {
+      this.#checks.delete(check);
+      this.#ends.delete(end);
+    };
     this.#checks.add(check);
-    stream.ended.addEventListener("abort", () => this.#checks.delete(check), { once: true });
+    this.#ends.add(end);
+    stream.ended.addEventListener("abort", forget, { once: true });
     try {
       await work();
       sink.complete();

@@ -2,6 +2,7 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { asRole } from "../database/as-role.ts";
 import { ChangeListener } from "../database/change-listener.ts";
+import type { ListeningPlaces } from "../database/occasional-listener.ts";
 
 /** What decides who wants to know of an event. */
 export interface LoggedEvent {
@@ -41,7 +42,8 @@ export class LogFollower {
   readonly #logger: Logger;
   readonly #followers = new Set<OnEvents>();
   #following: Promise<void> = Promise.resolve();
-  #listener: ChangeListener | null = null;
+  readonly #places: ListeningPlaces | null;
+  #listener: Pick<ChangeListener, "isListening" | "close"> | null = null;
   #timer: NodeJS.Timeout | undefined;
   #topics: ReadonlyMap<string, Topic> = new Map();
   /** How far the log has been read; null before the first look. */
@@ -52,8 +54,12 @@ export class LogFollower {
   #lastLook = 0;
   #hasFailed = false;
 
-  /** @param pool connections of the login role */
-  constructor(pool: Pool, logger: Logger) {
+  /**
+   * @param pool connections of the login role
+   * @param places where only some may listen; without a place it looks each second
+   */
+  constructor(pool: Pool, logger: Logger, places: ListeningPlaces | null = null) {
+    this.#places = places;
     this.#pool = pool;
     this.#logger = logger;
   }
@@ -109,7 +115,8 @@ export class LogFollower {
     this.#sequence = newest?.sequence ?? "0";
     this.#newestId = newest?.id ?? null;
     this.#lastLook = performance.now();
-    this.#listener = new ChangeListener(this.#pool, this.#logger, growth, () => void this.#look());
+    const listen = () => new ChangeListener(this.#pool, this.#logger, growth, () => void this.#look());
+    this.#listener = this.#places ? this.#places.fill(listen) : listen();
     this.#timer = setInterval(() => {
       const pauseMs = this.#listener!.isListening ? lookAnywayMs.listening : lookAnywayMs.deaf;
       if (performance.now() - this.#lastLook > pauseMs) void this.#look();

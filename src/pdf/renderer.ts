@@ -3,7 +3,7 @@ import { apiError } from "../errors/api-error.ts";
 import { Turns } from "../lib/turns.ts";
 import type { NoTurn } from "../lib/turns.ts";
 
-/** All documents share one queue. */
+/** The queue of all documents, where nothing else is said. */
 const queueName = "documents";
 
 export interface RendererOptions {
@@ -11,6 +11,8 @@ export interface RendererOptions {
   threads?: number;
   /** Documents that may wait for a thread. */
   queue?: number;
+  /** The same of one client. */
+  queueOfOne?: number;
   /** Milliseconds for one document. */
   timeoutMs?: number;
   /** A module whose `renderPdf` makes a PDF of a config. For tests. */
@@ -31,6 +33,7 @@ export class Renderer {
   constructor({
     threads = 2,
     queue = 50,
+    queueOfOne = queue,
     timeoutMs = 10_000,
     program = new URL("./render.ts", import.meta.url),
   }: RendererOptions = {}) {
@@ -48,7 +51,7 @@ export class Renderer {
         total: () => threads,
         perClient: () => threads,
         maxWaiting: queue,
-        maxWaitingPerClient: queue,
+        maxWaitingPerClient: queueOfOne,
         maxWaitMs,
       },
     });
@@ -58,10 +61,11 @@ export class Renderer {
    * Renders a document as PDF.
    *
    * @param config the config in the database
+   * @param client whose turn it takes, where several clients share the threads
    * @throws when the config has another form, the document takes too long, or too many are waiting
    */
-  async render(config: unknown): Promise<Uint8Array> {
-    await this.#takeTurn();
+  async render(config: unknown, client = queueName): Promise<Uint8Array> {
+    await this.#takeTurn(client);
     try {
       if (this.#isClosed) throw new Error("The renderer has been closed.");
       const signal = AbortSignal.timeout(this.#timeoutMs);
@@ -72,7 +76,7 @@ export class Renderer {
         throw new Error(`A document took more than ${this.#timeoutMs} ms to render.`, { cause: error });
       throw error;
     } finally {
-      this.#turns.end(queueName);
+      this.#turns.end(client);
     }
   }
 
@@ -82,9 +86,9 @@ export class Renderer {
     await this.#threads.destroy();
   }
 
-  async #takeTurn(): Promise<void> {
+  async #takeTurn(client: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<NoTurn | null>();
-    this.#turns.take(queueName, resolve);
+    this.#turns.take(client, resolve);
     if ((await promise) === null) return;
     const message = "Too many documents are being rendered. Send the request again in a little while.";
     throw apiError("SERVICE_UNAVAILABLE", message);

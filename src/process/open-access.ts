@@ -5,6 +5,7 @@ import type { DatabaseAccess } from "../database/pg-service.ts";
 import { Replicas } from "../database/replicas/replicas.ts";
 import type { ReadWithOwnWrites, ReplicasOptions } from "../database/replicas/replicas.ts";
 import type { OnUsed } from "../database/shared-pool.ts";
+import type { SharedParts } from "./shared-parts.ts";
 import type { Closing } from "../lib/closing.ts";
 
 export interface AccessOptions {
@@ -18,6 +19,8 @@ export interface AccessOptions {
   logger: Logger;
   onUsed: OnUsed;
   closing: Closing;
+  /** Of an app beside those of other merchants. */
+  shared: SharedParts | null;
 }
 
 /** The access of operations to the primary and its replicas. */
@@ -35,6 +38,8 @@ export async function openAccess(options: AccessOptions): Promise<Access> {
   const access = await openDatabaseAccess(apiPool, {
     ...{ catalogOf: pool, fastReads, logger, onUsed },
     onWritten: replicas?.noteWritten,
+    share: options.shared?.share ?? null,
+    trouble: options.shared?.trouble,
   });
   closing.add(() => access.close());
   const { readText } = access;

@@ -1,36 +1,33 @@
 import type { RequestListener } from "node:http";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { AccessTokens } from "../auth/access-token.ts";
-import { activeCredentials } from "../auth/active-credentials.ts";
-import { InvalidatedCache } from "../auth/invalidated-cache.ts";
-import { openSigningKeys } from "../auth/open-signing-keys.ts";
-import { currentMerchantPlan } from "../auth/merchant-plan.ts";
 import { Meter } from "../auth/rate-limits/meter.ts";
 import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
 import { spender } from "../auth/rate-limits/spend.ts";
 import { sessionCheck } from "../auth/session-token.ts";
-import { storedOperations } from "../auth/stored-operations.ts";
-import { Usage } from "../auth/usage.ts";
 import { calm } from "../database/calm.ts";
 import type { ReplicasOptions } from "../database/replicas/replicas.ts";
+import type { WithClients } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
 import { Live } from "../live/live.ts";
 import { Documentation } from "../documentation/documentation.ts";
 import type { DocumentationOptions } from "../documentation/documentation.ts";
 import { Renderer } from "../pdf/renderer.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
+import type { UsedByOthers } from "../bulk/pace.ts";
 import { BulkStorage } from "../bulk/storage.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
+import type { UploadTools } from "../http/middleware/bulk-upload.ts";
 import { Locales } from "../http/middleware/negotiate-locale.ts";
 import { Spending } from "../http/middleware/spend-points.ts";
 import { Refusals } from "../http/refusals.ts";
 import { UnreadAnswers } from "../http/unread-answers.ts";
+import type { Parts } from "../http/parts.ts";
 import { Closing } from "../lib/closing.ts";
+import { GroupTurns, LoopTurns } from "../lib/loop-turns.ts";
 import { Readiness } from "../lib/readiness.ts";
-import { requireSecretsKeys } from "../secrets/require-keys.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import type { Availability } from "../versions/availability.ts";
@@ -41,7 +38,10 @@ import { payloadReader } from "../webhooks/payload.ts";
 import type { ReadPayload } from "../webhooks/payload.ts";
 import { openAccess } from "./open-access.ts";
 import type { Access } from "./open-access.ts";
+import { openAuth } from "./open-auth.ts";
 import { openVersions } from "./open-versions.ts";
+import type { OpenVersions } from "./open-versions.ts";
+import type { SharedParts } from "./shared-parts.ts";
 import { withDefaults } from "./app-settings.ts";
 import type { AppSettings, Settled } from "./app-settings.ts";
 
@@ -64,6 +64,8 @@ export interface AppOptions {
   now?: () => number;
   /** The versions to serve. */
   versions?: readonly Version[];
+  /** What it shares with the apps of other merchants; null for an app of its own. */
+  shared?: SharedParts | null;
 }
 
 /** The service's HTTP side. */
@@ -78,6 +80,7 @@ export interface App {
   headReader: () => Reader;
   /** Takes points for work without a request. */
   spend: Spend;
+  usedByOthers: UsedByOthers;
   /** Answers requests: `http.createServer(app.listener)`. */
   listener: RequestListener;
   /**
@@ -114,7 +117,8 @@ export async function openApp(options: AppOptions): Promise<App> {
 }
 
 async function open(options: AppOptions, closing: Closing): Promise<App> {
-  const { pool, apiPool, limiterPool = null, logger, now = Date.now, versions = allVersions } = options;
+  const { pool, apiPool, limiterPool = null, logger, shared = null } = options;
+  const { now = Date.now, versions = allVersions } = options;
   const settings = withDefaults(options.settings);
   const rates = new RateLimits(limiterPool, logger);
   closing.add(() => rates.close());
@@ -122,45 +126,42 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const access = await openAccess({
     ...{ pool, apiPool, fastReads: settings.fastReads, logger, onUsed: meter.used, closing },
     replicas: options.replicas ?? null,
+    shared,
   });
   const readiness = new Readiness(logger);
   const secrets = new Secrets(settings.secretsKeys);
-  const forAuth = { pool, logger, settings, secrets, readiness, now, closing };
+  const forAuth = { pool, logger, settings, secrets, readiness, now, closing, shared };
   const { merchantPlan, rights, ...auth } = await openAuth(forAuth);
   const limitsNow = async () => (await merchantPlan.of("current")).limits;
   const forVersions = { settings, versions, now, pool, access, secrets, logger, limitsNow, closing };
-  const { served, availability, readerOf, headReader } = await openVersions(forVersions);
+  const { served, availability, readerOf, headReader } = await openVersions({ ...forVersions, shared });
   const locales = new Locales(pool, logger);
   await locales.refresh();
-  const live = new Live({ pool, logger, readerOf, spend: spender(rates, limitsNow, meter), rights });
+  const live = new Live({
+    ...{ pool, logger, readerOf, rights, places: shared?.places },
+    spend: spender(rates, limitsNow, meter),
+  });
   closing.add(() => live.close());
-  const metrics = metricsOf(options, access, live.open);
-  const refusals = new Refusals(metrics.registry, logger);
-  closing.add(() => refusals.close());
-  const threads = openThreads(meter, { served, versions, pool, now, ...settings }, closing);
-  const database = databaseCheck(pool);
-  closing.add(() => database.close());
-  readiness.add("database", database.check);
-  readiness.add("versions", () => availability.obstacle());
+  const { metrics, refusals } = openFigures(metricsOf(options, access, live.open), logger, closing);
+  const forThreads = { served, versions, pool, now, ...settings, shared: shared?.documentation };
+  const threads = openThreads(meter, forThreads, closing, shared);
+  watch(readiness, pool, availability, closing);
   const spend = spender(rates, limitsNow);
-  const forBulk = { storage: new BulkStorage(pool), limits: settings.bulkLimits };
+  const spending = new Spending(rates, meter, served);
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
     ...{ rates, meter, live, ...threads, tracing: options.tracing ?? null },
+    turns: shared ? new GroupTurns(shared.loop, shared.merchant) : new LoopTurns(),
     isSessionToken: sessionCheck(pool),
-    spending: new Spending(rates, meter, served),
-    unread: new UnreadAnswers(),
-    bulk: { ...forBulk, schema: () => headReader().schema, spend },
+    ...{ spending, unread: new UnreadAnswers() },
+    bulk: { ...bulkTools(pool, settings, () => headReader().schema, spend), spending },
   });
   return {
     ...{ metrics, readiness, secrets, headReader, spend, listener },
-    payloadReader: (payloadPool) => {
-      const { maxQueryCost: maxCost, queryTimeoutMs: timeoutMs } = settings.webhookLimits;
-      const withPgClient = access.withClientsOf(payloadPool);
-      const connections = payloadPool.options.max;
-      return payloadReader({ readerOf, spend, withPgClient, connections, maxCost, timeoutMs });
-    },
+    usedByOthers: auth.usage.usedByOthers,
+    payloadReader: (payloadPool) =>
+      readPayloads(settings, payloadPool, access.withClientsOf(payloadPool), readerOf, spend),
     async reload() {
       await Promise.all([calm(apiPool), locales.refresh()]);
       // What answers then may need what a replica lacks
@@ -173,56 +174,64 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
 
 /** The figures of the app. */
 function metricsOf(
-  { pool, apiPool }: AppOptions,
+  { pool, apiPool, shared }: AppOptions,
   { turns, replicas }: Access,
   streams: Live["open"],
 ): Metrics {
-  const metrics = new Metrics(streams, replicas);
+  const metrics = new Metrics(streams, replicas, shared?.merchant);
   metrics.watchPool("service", pool);
   metrics.watchPool("operations", apiPool, () => turns?.waits.waiting ?? 0);
   if (turns) metrics.watchWaits("connection", turns);
   return metrics;
 }
 
+const readPayloads = (
+  { webhookLimits: { maxQueryCost: maxCost, queryTimeoutMs: timeoutMs } }: Settled,
+  { options: { max: connections } }: Pool,
+  withPgClient: WithClients,
+  readerOf: OpenVersions["readerOf"],
+  spend: Spend,
+): ReadPayload => payloadReader({ readerOf, spend, withPgClient, connections, maxCost, timeoutMs });
+
+/** What is counted. */
+function openFigures(metrics: Metrics, logger: Logger, closing: Closing) {
+  const refusals = new Refusals(metrics.registry, logger);
+  closing.add(() => refusals.close());
+  return { metrics, refusals };
+}
+
+const bulkTools = (
+  pool: Pool,
+  { bulkLimits: limits }: Settled,
+  schema: UploadTools["schema"],
+  spend: Spend,
+): Omit<UploadTools, "spending"> => ({ storage: new BulkStorage(pool), limits, schema, spend });
+
+/** Checks what may fail. */
+function watch(readiness: Readiness, pool: Pool, availability: Availability, closing: Closing): void {
+  const database = databaseCheck(pool);
+  closing.add(() => database.close());
+  readiness.add("database", database.check);
+  readiness.add("versions", () => availability.obstacle());
+}
+
 /** What works in threads of its own. */
-function openThreads(meter: Meter, forDocumentation: DocumentationOptions, closing: Closing) {
+function openThreads(
+  meter: Meter,
+  forDocumentation: DocumentationOptions,
+  closing: Closing,
+  shared: SharedParts | null,
+): Pick<Parts, "thread" | "renderer" | "documentation"> {
+  const documentation = new Documentation(forDocumentation);
+  closing.add(() => documentation.close());
+  if (shared) {
+    const { merchant } = shared;
+    const render = (config: unknown) => shared.renderer.render(config, merchant);
+    return { thread: shared.thread.of(merchant, meter.used), renderer: { render }, documentation };
+  }
   const thread = new SchemaThread(meter.used);
   closing.add(() => thread.close());
   const renderer = new Renderer();
   closing.add(() => renderer.close());
-  const documentation = new Documentation(forDocumentation);
-  closing.add(() => documentation.close());
   return { thread, renderer, documentation };
-}
-
-/** Rights: credentials, tokens, the plan. */
-async function openAuth({ pool, logger, settings, secrets, readiness, now, closing }: AuthOptions) {
-  const { tokenSigningKeys, limits } = settings;
-  const needed = [
-    "webhook secret" as const,
-    ...(tokenSigningKeys.length > 0 ? [] : ["signing key" as const]),
-  ];
-  await requireSecretsKeys(pool, secrets, needed, logger);
-  const cache = new InvalidatedCache(pool, logger);
-  closing.add(() => cache.close());
-  const usage = new Usage(pool, logger);
-  closing.add(() => usage.close());
-  const forKeys = { pool, cache, secrets, logger, now, readiness };
-  return {
-    usage,
-    rights: cache,
-    outdateRights: () => cache.outdate(),
-    credentials: activeCredentials(pool, cache),
-    storedOperations: storedOperations(pool, cache),
-    merchantPlan: currentMerchantPlan(pool, cache, { limits, logger }),
-    tokens: new AccessTokens(await openSigningKeys(tokenSigningKeys, forKeys), now),
-  };
-}
-
-interface AuthOptions extends Pick<AppOptions, "pool" | "logger"> {
-  settings: Settled;
-  secrets: Secrets;
-  readiness: Readiness;
-  now: () => number;
-  closing: Closing;
 }

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Registry } from "prom-client";
 import { canceller } from "../database/cancel.ts";
 import { startBulk } from "../bulk/start.ts";
 import { backlogReader } from "../database/backlog.ts";
@@ -10,7 +11,6 @@ import type { ReplicasOptions } from "../database/replicas/replicas.ts";
 import { asApiLogin } from "../database/roles.ts";
 import { PoolWarmer, warmCount } from "../database/warm-pool.ts";
 import { boundedServer } from "../http/bounded-server.ts";
-import type { Figures } from "./serve-metrics.ts";
 import { openApp } from "./open-app.ts";
 import type { App } from "./open-app.ts";
 import type { Settings } from "./settings.ts";
@@ -36,7 +36,7 @@ const servicePoolSize = 4;
 export interface Serving {
   app: App;
   /** Its metrics. */
-  figures: Figures;
+  figures: Registry;
   /** The address on which it listens. */
   port: number;
   /** Makes the readiness report that this process is about to stop. It continues to serve. */
@@ -139,7 +139,7 @@ function replicasOf({ settings, positions = null }: ServeOptions): ReplicasOptio
 
 /** Begins background work and bulk operations, and sends webhooks, according to the settings. */
 function startBackground(
-  { metrics, payloadReader, secrets, headReader, spend }: App,
+  { metrics, payloadReader, secrets, headReader, spend, usedByOthers }: App,
   { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
   tracing: Tracing | null,
 ): { stop(): Promise<void> }[] {
@@ -162,7 +162,7 @@ function startBackground(
       startBulk({
         url: databaseUrl,
         concurrency: settings.bulkConcurrency,
-        ...{ apiUrl, limits: settings.bulkLimits, reader: headReader, spend },
+        ...{ apiUrl, limits: settings.bulkLimits, reader: headReader, spend, usedByOthers },
         ...{ session, logger },
       }),
     );
@@ -196,4 +196,5 @@ function startBackground(
   return started;
 }
 
-const stopping = { code: "STOPPING", message: "This process is about to stop." };
+/** Why a process that is about to stop isn't ready. */
+export const stopping = { code: "STOPPING", message: "This process is about to stop." };

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { pino } from "pino";
 import { AggregatorRegistry } from "prom-client";
 import { UserError } from "../errors/user-error.ts";
+import { serveMerchants } from "./merchants/serve-merchants.ts";
 import { serve } from "./serve.ts";
 import type { FromWorkerProcess, Order, ToWorkerProcess } from "./worker-processes.ts";
 
@@ -12,14 +13,16 @@ const tell = (message: FromWorkerProcess) => void process.send?.(message);
 // The parent decides when to stop; the terminal sends its signals to all processes
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 
-const [{ databaseUrl, apiUrl, settings, isBackground, positions }] = (await once(process, "message")) as [
-  ToWorkerProcess,
-];
+const [{ urls, settings, isBackground, positions }] = (await once(process, "message")) as [ToWorkerProcess];
 try {
   const logger = pino({ level: settings.logLevel });
-  const serving = await serve({ databaseUrl, apiUrl, settings, logger, isBackground, positions });
+  const { merchants } = settings;
+  const serving =
+    urls === null
+      ? await serveMerchants({ settings: { ...settings, merchants: merchants! }, logger })
+      : await serve({ ...urls, settings, logger, isBackground, positions });
   new AggregatorRegistry(); // The listener that hears the parent
-  AggregatorRegistry.setRegistries([serving.app.metrics.registry]);
+  AggregatorRegistry.setRegistries([serving.figures]);
   process.on("message", (message: unknown) => {
     const { order, withinMs } = message as Partial<Order>; // Other messages are prom-client's, which collects metrics
     if (order === "announce stop") serving.announceStop();

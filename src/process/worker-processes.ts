@@ -19,8 +19,8 @@ import { defaultStopMs } from "./serve.ts";
 
 /** What a process is told at its start. */
 export interface ToWorkerProcess {
-  databaseUrl: string;
-  apiUrl: string;
+  /** The database, see `ServeOptions`; null with a directory of merchants. */
+  urls: { databaseUrl: string; apiUrl: string } | null;
   settings: Settings;
   /** Whether it does background work: only the first one does. */
   isBackground: boolean;
@@ -43,8 +43,8 @@ const shareOfTurns = 1 / 3;
 
 export interface WorkerProcessesOptions {
   count: number;
-  databaseUrl: string;
-  apiUrl: string;
+  /** The database, see `ServeOptions`; null with a directory of merchants. */
+  urls: ToWorkerProcess["urls"];
   settings: Settings;
   logger: Logger;
   /** The user as whom they run; null for that of this process. */
@@ -155,7 +155,7 @@ class Crew {
 
   /** Starts a process in a place. Returns the port when it serves. */
   async start(place: number): Promise<number> {
-    const { databaseUrl, apiUrl, settings } = this.#options;
+    const { urls, settings } = this.#options;
     const worker = cluster.fork();
     this.#running.add(worker);
     worker.once("exit", (code, signal) => {
@@ -167,7 +167,7 @@ class Crew {
       void this.#keepStarting(place);
     });
     const positions = this.#positions?.forPlace(place) ?? null;
-    const told = { databaseUrl, apiUrl, settings, isBackground: place === 0, positions };
+    const told = { urls, settings, isBackground: place === 0, positions };
     worker.send(told satisfies ToWorkerProcess);
     const [answer] = (await Promise.race([
       once(worker, "message"),

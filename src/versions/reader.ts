@@ -97,7 +97,7 @@ export class Reader {
     document: DocumentNode,
     variables: Variables,
     context: ServiceContext,
-    withPgClient?: WithClients,
+    withPgClient = this.#version.withPgClient,
   ): Promise<ExecutionResult> {
     const scene = { requestId: context.requestId, logger: this.#logger };
     try {

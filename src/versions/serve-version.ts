@@ -1,48 +1,25 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Logger } from "pino";
-import type { DocumentNode, GraphQLSchema } from "postgraphile/graphql";
+import type { GraphQLSchema } from "postgraphile/graphql";
 import { createPreset, readCatalog } from "../../plugins/index.ts";
 import type { PresetOptions } from "../../plugins/index.ts";
-import type { Caller } from "../auth/caller.ts";
-import type { RequestUse } from "../auth/request-use.ts";
-import type { ServiceContext } from "../graphql/context.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
-import type { MutationOutcome } from "../graphql/mutation-outcome.ts";
-import { MutationLog } from "../graphql/mutation-log.ts";
-import type { NewSecret } from "../graphql/new-secret.ts";
 import { completed } from "../errors/client-errors.ts";
 import { apiError, isApiError } from "../errors/api-error.ts";
+import type { WithClients } from "../database/pg-service.ts";
 import type { DocumentCache } from "../graphql/document-cache.ts";
 import { Documents } from "../graphql/documents.ts";
-import { contextFor } from "./context.ts";
 import { explorerPage } from "./explorer-page.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { GraphqlServer } from "./graphql-server.ts";
 import type { Handler } from "./graphql-server.ts";
 import { makeSchemaInTurns } from "./make-schema.ts";
+import { ownPartsOf } from "./own-parts.ts";
+import { contextOf } from "./request-context.ts";
+import type { ForMutations, PassedRequest } from "./request-context.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
-
-/** A request that has passed all middlewares before the version's. */
-export interface PassedRequest {
-  requestId: string;
-  caller: Caller;
-  locale: string | undefined;
-  document: DocumentNode;
-  /** Of its operation. */
-  use: RequestUse | undefined;
-  /** Extensions of the answer, once it is made. */
-  extensions(): Record<string, unknown>;
-  /** Notes the code of an error of its answer. */
-  noteError(code: string): void;
-  /** The error of the read by one statement, if that was tried. */
-  readFailure: Error | undefined;
-  /** What became of the operation's only mutation, if that ran before. */
-  mutationOutcome: MutationOutcome | undefined;
-  /** Notes that the caller has written something; undefined where nobody needs to know. */
-  noteWrite: (() => Promise<void>) | undefined;
-}
 
 /** A version of the API, ready to answer. */
 export interface ServedVersion {
@@ -78,30 +55,26 @@ export interface ServedVersion {
    * @returns ends that
    */
   onChange(listener: () => void): () => void;
+  /** The connections of its requests; undefined for those that it was built with. */
+  withPgClient?: WithClients;
   /** What applies to all of its mutations. */
   writing: { timeoutMs: number; settings: Readonly<Record<string, string>>; checks: MutationChecks };
   close(): Promise<void>;
 }
 
-export interface ServeVersionOptions {
+export interface ServeVersionOptions extends ForMutations {
   pgService: GraphileConfig.PgServiceConfiguration;
+  /** What the catalog has about it, if that has been read; it isn't read again then. */
+  catalog?: string;
   /** Whether reads may become one statement, see src/reads. */
   fastReads: boolean;
   logger: Logger;
   /** Caches the documents of all versions. */
   documentCache: DocumentCache;
-  /** Longest time that Postgres may work on a mutation, in milliseconds. */
-  mutationTimeoutMs: number;
   /** Returns what the middlewares have found out about a request. */
   requestOf(response: ServerResponse): PassedRequest;
   /** Path of this version's explorer; null for none. */
   explorerPath: string | null;
-  /** Checks of mutations that can't be written in SQL. */
-  mutationChecks?: MutationChecks;
-  /** Database settings for rules about writing. */
-  mutationSettings?: Readonly<Record<string, string>>;
-  /** Makes a secret for a mutation that shows one. */
-  newSecret?: () => NewSecret;
 }
 
 /** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
@@ -137,7 +110,9 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   };
   const reload = async () => {
     try {
-      const use = await prepare(await readCatalog(options.pgService, version.schemaName));
+      const use = await prepare(
+        options.catalog ?? (await readCatalog(options.pgService, version.schemaName)),
+      );
       use?.();
       return use !== null;
     } catch (error) {
@@ -150,11 +125,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
     version,
     handler: (request, response, next) => handle(request, response, next),
     failure: () => failure,
-    current() {
-      if (current === null)
-        throw apiError("SERVICE_UNAVAILABLE", `The version ${version.slug} is not available now.`);
-      return current;
-    },
+    current: () => current ?? refuseFor(version),
     reload,
     prepare,
     onChange(listener) {
@@ -164,6 +135,10 @@ export async function serveVersion(version: Version, options: ServeVersionOption
     writing: writingOf(options),
     close: async () => server?.release(),
   };
+}
+
+function refuseFor({ slug }: Version): never {
+  throw apiError("SERVICE_UNAVAILABLE", `The version ${slug} is not available now.`);
 }
 
 const writingOf = ({
@@ -187,11 +162,13 @@ function presetOf(
     if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", executor);
   };
   const passed = ({ node }: Partial<Grafast.RequestContext>) => requestOf(node!.res);
+  const ownParts = ({ node }: Partial<Grafast.RequestContext>) => ownPartsOf(node!.res);
   const report = {
     logger,
     requestOf(context: Partial<Grafast.RequestContext>) {
       const { requestId, document, extensions, noteError, use } = passed(context);
-      return { requestId, document, extensions, noteError, logged: use?.logged };
+      const logged = { ...use?.logged, ...ownParts(context)?.logged };
+      return { requestId, document, extensions, noteError, logged };
     },
   };
   const { schemaName } = version;
@@ -200,7 +177,7 @@ function presetOf(
     extends: [createPreset({ pgService, schemaName, catalog: read, fastReads, onRead, report })],
     grafast: {
       explain: false,
-      context: (request) => request.inside ?? contextOf(passed(request), forMutations),
+      context: (request) => request.inside ?? contextOf(passed(request), forMutations, ownParts(request)),
     },
     ruru: explorerPath === null ? {} : explorerPage(version.slug, explorerPath, pathOf(version)),
     grafserv: {
@@ -224,22 +201,4 @@ const maxOperationPlans = { operationsCacheMaxLength: 50, operationOperationPlan
 
 function extend({ extensions }: GraphQLSchema, { slug }: Version): void {
   Object.assign(extensions, { version: slug, grafast: { ...extensions.grafast, ...maxOperationPlans } });
-}
-
-type ForMutations = Pick<
-  ServeVersionOptions,
-  "mutationTimeoutMs" | "mutationChecks" | "mutationSettings" | "newSecret"
->;
-
-function contextOf(
-  { requestId, caller, locale, readFailure, mutationOutcome, noteWrite, use }: PassedRequest,
-  { mutationTimeoutMs, mutationChecks, mutationSettings, newSecret }: ForMutations,
-): ServiceContext {
-  const context = contextFor(caller, requestId, locale, use, use?.trace?.traceparent);
-  const pgSettings = { ...context.pgSettings, ...mutationSettings };
-  const mutationLog = new MutationLog();
-  return {
-    ...{ ...context, readFailure, mutationLog, mutationOutcome, noteWrite },
-    ...{ mutationTimeoutMs, mutationChecks, newSecret, pgSettings },
-  };
 }

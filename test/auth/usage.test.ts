@@ -24,6 +24,25 @@ const usesOf = async (id: string) =>
   ).rows;
 const today = true;
 
+test("work in the background knows whether others than its credential send requests", async () => {
+  const [own, other] = [await service.credential(), await service.credential()];
+  const [ownToken, otherToken] = [await service.tokenFor(own), await service.tokenFor(other)];
+  const { usedByOthers } = service.app;
+  // After the requests of the tests before
+  await until(async () => {
+    await service.ask(ownToken, { query });
+    return !usedByOthers(own.id);
+  });
+  await until(async () => {
+    await service.ask(otherToken, { query });
+    return usedByOthers(own.id);
+  });
+  await until(async () => {
+    await service.ask(ownToken, { query });
+    return usedByOthers(other.id) && !usedByOthers(own.id);
+  });
+});
+
 test("requests are counted by version, of both processes, and shown on the page of the token", async () => {
   const credentials = await service.credential({ name: "Counted" });
   const token = await service.tokenFor(credentials);

@@ -15,8 +15,16 @@ export function startTestBulk(
   { app, loginUrl: url }: Pick<ShippingShop, "app" | "loginUrl">,
   options: Partial<BulkOptions> = {},
 ): BulkWork {
-  const { headReader: reader, spend } = app;
-  const usual = { url, apiUrl: asApiLogin(url)!, concurrency: 1, limits: defaultBulkLimits, reader, spend };
+  const { headReader: reader, spend, usedByOthers } = app;
+  const usual = {
+    url,
+    apiUrl: asApiLogin(url)!,
+    concurrency: 1,
+    limits: defaultBulkLimits,
+    reader,
+    spend,
+    usedByOthers,
+  };
   return startBulk({ ...usual, pollMs: 20, logger: pino({ level: "silent" }), ...options });
 }
 

@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import type { BulkWork } from "../../src/bulk/start.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
+import { until } from "../lib/until.ts";
 import { ended, jsonl, linesAt, operation, startTestBulk, upload } from "./support.ts";
 
 let shop: ShippingShop;
@@ -103,6 +104,17 @@ describe("an upload of products", () => {
     assert.deepEqual([other.status, other.codes], [409, ["BAD_USER_INPUT"]]);
     await ended(shop, token, first.id);
     assert.equal((await send(file, { headers })).id, first.id);
+  });
+
+  it("is refused later when it is long, and refused again and again", async () => {
+    const sender = await shop.token({ read: "all", write: "all" });
+    const long = "x".repeat(100_000);
+    await until(async () => {
+      const began = performance.now();
+      const { status } = await upload(shop, sender, "products", long, { type: "text/plain" });
+      assert.equal(status, 415);
+      return performance.now() - began >= 490;
+    });
   });
 
   it("is seen by its own credential only, and so is its cancellation", async () => {

@@ -53,6 +53,17 @@ test("a type's page says what reads and writes it, its events, filter, and each 
   assert.match(words, /first: Int/);
   const filter = wordsOf((await get("/docs/unstable/types/OrderFilterInput")).text);
   assert.match(filter, /Filter OrderFilterInput .*orderNumber: StringFilter/);
+  assert.match(filter, /createdAt: DateTimeFilter Condition on createdAt[^;]*;[^.]*\. Index createdAt, id /);
+  assert.match(filter, /amountTotal: FloatFilter .*?Index none: rows are compared one by one/);
+  assert.match(filter, /customer: CustomerFilterInput .*?Index Customer\.id Cost 3 points/);
+  assert.match(filter, /lineItems: OrderLineItemListFilter .*?Index OrderLineItem\.orderId/);
+  const listFilter = wordsOf((await get("/docs/unstable/types/OrderLineItemListFilter")).text);
+  assert.match(listFilter, /some: OrderLineItemFilterInput .*?Cost 3 points/);
+  const comparisons = wordsOf((await get("/docs/unstable/types/StringFilter")).text);
+  assert.match(comparisons, /contains: String .*?Cost 2 points: no index answers it/);
+  // Only the head has derived what its indexes answer
+  const frozen = await get("/docs/2026-06-unstable/types/OrderFilterInput");
+  assert.doesNotMatch(wordsOf(frozen.text), /Index/);
   const values = await get("/docs/unstable/types/UserErrorCode");
   assert.match(values.text, /id="NOT_FOUND"/);
 });

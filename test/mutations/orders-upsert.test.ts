@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { endOfLog, logAfter, sequence } from "../events/support.ts";
 import { gid, nowhere, uuidOf } from "../lib/ids.ts";
 import { refusals } from "../lib/shop.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
@@ -109,6 +110,40 @@ describe("ordersUpsert", () => {
     assert.equal(await reserved("hammer"), before + 5);
     const emptied = await orders([{ id: order.id, lineItems: [] }]);
     assert.deepEqual([outcomes(emptied), await reserved("hammer")], ["UPDATED", before]);
+  });
+
+  it("tells of a new order once, with the amounts of its lines", async () => {
+    const lines = [
+      hammers(3),
+      { ...nails(7), taxRate: 7 },
+      { storefrontId: "l3", type: "promotion", label: "Off", quantity: 1, unitPrice: -0.33 },
+    ];
+    await sequence(shop.owner);
+    const end = await endOfLog(shop.owner);
+    const answer = await orders([
+      ...["gross", "tax-free"].map((taxStatus) => ({
+        ...key(`told-${taxStatus}`),
+        taxStatus,
+        lineItems: lines,
+      })),
+      { ...key("told-bare") },
+      { ...key("told-unpriced"), lineItems: [{ productNumber: "hammer", quantity: 1 }] },
+    ]);
+    assert.deepEqual(
+      answer.orders.map(({ amountTotal, amountNet }: any) => [amountTotal, amountNet]),
+      [
+        [42.37, 36.26],
+        [42.37, 42.37],
+        [null, null],
+        [null, null],
+      ],
+    );
+    await sequence(shop.owner);
+    const told = (await logAfter(shop.owner, end)).filter(({ topic }) => topic.startsWith("order."));
+    assert.deepEqual(
+      told.map(({ topic, data }) => [topic, data.amountTotal]),
+      [42.37, 42.37, null, null].map((amount) => ["order.created", amount]),
+    );
   });
 
   it("keeps what is shipped or assigned, and names what can't change any more", async () => {

@@ -17,8 +17,8 @@ const keptOfAKind = 4;
 const pauses = { firstMs: 20, factor: 1.5, longestMs: 500 };
 const attempts = 40;
 
-/** What a template is of: databases with committed migrations, or with demonstration data as well. */
-export type TemplateKind = "schema" | "demo";
+/** What a template is of: databases with committed migrations, with the job queue, or with demonstration data as well. */
+export type TemplateKind = "schema" | "merchant" | "demo";
 
 export const templateName = (kind: TemplateKind, key: string): string => `${prefix}${kind}_${key}`;
 

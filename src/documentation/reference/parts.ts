@@ -87,25 +87,26 @@ export function inputs(
   model: Model,
   fields: readonly (GraphQLArgument | GraphQLInputField)[],
   isLinked = false,
+  about: (field: GraphQLArgument | GraphQLInputField) => Content = () => null,
 ): Html {
   return html`<dl class="inputs">
-    ${fields.map(
-      ({ name, type, description, defaultValue, deprecationReason, extensions }) =>
-        html`<div ${isLinked && html`id="${name}"`}>
-          <dt>
-            <code class="signature"
-              ><strong>${name}</strong>:
-              ${typeText(model, type)}${
-                defaultValue !== undefined &&
-                html`<span class="quiet"> = ${print(astFromValue(defaultValue, type)!)}</span>`
-              }</code
-            >
-            ${isNonNullType(type) && defaultValue === undefined && html`<span class="badge">required</span>`}
-            ${scopeBadges(model, { extensions: extensions as WithScopes["extensions"] })}
-          </dt>
-          <dd>${deprecation(deprecationReason)} ${renderDescription(description)}</dd>
-        </div>`,
-    )}
+    ${fields.map((field) => {
+      const { name, type, description, defaultValue, deprecationReason, extensions } = field;
+      return html`<div ${isLinked && html`id="${name}"`}>
+        <dt>
+          <code class="signature"
+            ><strong>${name}</strong>:
+            ${typeText(model, type)}${
+              defaultValue !== undefined &&
+              html`<span class="quiet"> = ${print(astFromValue(defaultValue, type)!)}</span>`
+            }</code
+          >
+          ${isNonNullType(type) && defaultValue === undefined && html`<span class="badge">required</span>`}
+          ${scopeBadges(model, { extensions: extensions as WithScopes["extensions"] })}
+        </dt>
+        <dd>${deprecation(deprecationReason)} ${renderDescription(description)} ${about(field)}</dd>
+      </div>`;
+    })}
   </dl>`;
 }
 

@@ -7,7 +7,10 @@ import {
   isScalarType,
 } from "postgraphile/graphql";
 import { html } from "../../administration/html.ts";
+import type { GraphQLInputFieldExtensions } from "postgraphile/graphql";
 import type { Content } from "../../administration/html.ts";
+import type { Condition } from "../costs.ts";
+import { costOfCondition } from "../costs.ts";
 import { eventLink } from "../events.ts";
 import { renderDescription } from "../markdown.ts";
 import type { Field, Model } from "../model.ts";
@@ -89,11 +92,24 @@ function members(model: Model, type: GraphQLNamedType): Content {
       ${values(type)}`;
   if (isInputObjectType(type))
     return html`<h2>Fields</h2>
-      ${inputs(model, inputFieldsOf(type), true)}`;
+      ${inputs(model, inputFieldsOf(type), true, model.kindOf(type) === "filters" ? aboutFilter : undefined)}`;
   if (!isObjectType(type) && !isInterfaceType(type)) return null;
   const fields = sorted(Object.values(type.getFields())) as Field[];
   return html`<h2>Fields</h2>
     ${fields.map((field) => fieldSection(model, type.name, field))}`;
+}
+
+/** What finds the rows of a condition, and what it costs. */
+function aboutFilter(field: Condition): Content {
+  const { indexes } = field.extensions as Pick<GraphQLInputFieldExtensions, "indexes">;
+  const named = (fields: readonly string[]) => html`<code>${fields.join(", ")}</code>`;
+  const found =
+    indexes?.length === 0 ? "none: rows are compared one by one" : indexes && joined(indexes.map(named));
+  const cost = costOfCondition(field);
+  return facts([
+    ["Index", found ?? null],
+    ["Cost", cost],
+  ]);
 }
 
 const values = (type: GraphQLEnumType): Content =>

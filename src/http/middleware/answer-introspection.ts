@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { getOperationAST } from "postgraphile/graphql";
 import { introspectionOf } from "../../graphql/introspection.ts";
-import type { SchemaThread } from "../../graphql/schema-thread.ts";
+import type { SchemaWork } from "../../graphql/schema-thread.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import { refuseTurn } from "../no-turn.ts";
 import type { Middleware } from "../pipeline.ts";
@@ -19,7 +19,7 @@ const maxKeptBytes = 16_000_000;
 export function answerIntrospection(
   served: readonly ServedVersion[],
   unread: UnreadAnswers,
-  thread: SchemaThread,
+  thread: SchemaWork,
 ): Middleware {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   let schemas = 0;

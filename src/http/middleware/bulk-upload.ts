@@ -18,6 +18,7 @@ import { encodeGlobalId } from "../../graphql/global-id.ts";
 import { pause } from "../../lib/retry.ts";
 import { allowLongBody } from "../connections.ts";
 import type { Middleware, Request, Response } from "../pipeline.ts";
+import type { Spending } from "./spend-points.ts";
 
 /** Path of uploads. */
 export const bulkUploadPath = "/api/bulk/:resource";
@@ -34,6 +35,8 @@ const formats: Record<string, Format> = {
 const [pointsToBegin, bytesPerPoint] = [10, 100_000];
 /** Uploads that a process takes at a time, and of them those of one credential. */
 const [maxUploads, maxOfCredential] = [4, 1];
+/** Bytes of a file whose refusal costs next to nothing. */
+const shortBytes = 65_536;
 /** Longest idempotency key. */
 const maxKeyCharacters = 255;
 
@@ -43,6 +46,7 @@ export interface UploadTools {
   /** The schema of the head. */
   schema: () => GraphQLSchema;
   spend: Spend;
+  spending: Pick<Spending, "refuseSlowly">;
 }
 
 /**
@@ -70,12 +74,27 @@ export function bulkUpload(tools: UploadTools): Middleware {
       }
     } catch (error) {
       if (!(error instanceof RefusedFile)) throw error;
-      refuse(request, response, error.status, error.code, error.message);
+      await refuseFile(request, response, error, tools.spending);
     } finally {
       // What is left of a refused file
       request.resume();
     }
   };
+}
+
+/** Refuses a file. The rest of a long one is read for nothing, so a token that repeats it waits for the answer. */
+async function refuseFile(
+  request: Request,
+  response: Response,
+  { status, code, message }: RefusedFile,
+  spending: Pick<Spending, "refuseSlowly">,
+): Promise<void> {
+  const answer = () => refuse(request, response, status, code, message);
+  const isLong = !(Number(request.headers["content-length"]) <= shortBytes);
+  if (request.complete || !isLong) return answer();
+  await new Promise<void>((resolve) =>
+    spending.refuseSlowly(response.locals.caller!.credentialId, () => resolve(answer())),
+  );
 }
 
 /** What a request wants to upload. */

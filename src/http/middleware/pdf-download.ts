@@ -14,7 +14,7 @@ export const pdfPath = "/api/_action/document/:id/:deepLinkCode";
  */
 export function pdfDownload(
   pool: Pool,
-  renderer: Renderer,
+  renderer: Pick<Renderer, "render">,
 ): RequestHandler<{ id: string; deepLinkCode: string }> {
   return async (request, response, next) => {
     const { id, deepLinkCode } = request.params;

@@ -10,7 +10,7 @@ import type { ServedVersion } from "../../versions/serve-version.ts";
 import { assess } from "../../graphql/assess.ts";
 import { scopeRefusal } from "../../graphql/missing-scopes.ts";
 import type { DocumentReading } from "../../graphql/documents.ts";
-import type { SchemaThread } from "../../graphql/schema-thread.ts";
+import type { SchemaWork } from "../../graphql/schema-thread.ts";
 import { refuseTurn } from "../no-turn.ts";
 import type { Request, Middleware, Response } from "../pipeline.ts";
 
@@ -42,7 +42,7 @@ const costOfRefusal = 10;
 export function readOperation(
   served: readonly ServedVersion[],
   meter: Meter,
-  thread: SchemaThread,
+  thread: SchemaWork,
 ): Middleware {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   return (request, response, next) => {

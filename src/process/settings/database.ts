@@ -12,6 +12,13 @@ export const database = {
       doc: "An existing Postgres, 18 or newer, set up by `npm run db:setup`. Without it the service runs a Postgres of its own. Clients' operations connect as service_api_login, with the same password.",
     },
   ),
+  merchants: optional("MERCHANTS", text("a folder"), {
+    example: "/etc/erp/merchants",
+    doc: "A folder with a file for each merchant, where one service has many: [docs/merchants.md](merchants.md). Each has a database of its own; DATABASE_URL is then an administrator's, for commands only.",
+  }),
+  merchantConnections: setting("MERCHANT_CONNECTIONS", wholeNumber(8, 10_000), 100, {
+    doc: "Most connections of one process to Postgres for the requests of all merchants together. One merchant has up to DATABASE_POOL_SIZE and two more of them, and none while it has no requests.",
+  }),
   readDatabaseUrls: optional(
     "READ_DATABASE_URLS",
     urls(/^postgres(ql)?$/, "URLs that begin with `postgres:` or `postgresql:`"),

@@ -1,0 +1,4 @@
+-- New orders are written once, with their amounts; the words of new products by one statement
+--!include ledger/order_amounts.sql
+--!include erp/upsert_orders.sql
+--!include api_meta/derive_searches.sql

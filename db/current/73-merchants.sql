@@ -1,0 +1,1 @@
+--!include api_meta/migration_state.sql

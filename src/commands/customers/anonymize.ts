@@ -1,0 +1,193 @@
+import type { ClientBase } from "pg";
+import { UserError } from "../../errors/user-error.ts";
+import { growingPause, retry } from "../../lib/retry.ts";
+import { bulkFilesAbout } from "./bulk-files.ts";
+import { answersAbout, findCustomer, sequencesAbout, subjectsOf } from "./find.ts";
+import type { Found } from "./find.ts";
+import { inEvents, inTables } from "./replacements.ts";
+import { Values } from "./values.ts";
+
+/** What was done. */
+export interface Anonymized {
+  customer: string;
+  number: string;
+  /** Whether nothing was left to do. */
+  wasDone: boolean;
+  /** Rows that were changed or deleted, by what they are. */
+  changed: Record<string, number>;
+  /** Documents, which stay as they are. */
+  kept: { type: string; number: string | null; id: string }[];
+  /** Texts that others wrote, which still have one of the values. */
+  mentions: string[];
+}
+
+/** Something else has begun meanwhile that is about the customer. */
+class Overtaken extends Error {}
+
+/** serialization_failure, deadlock_detected, lock_not_available */
+const passing = new Set(["40001", "40P01", "55P03"]);
+const attempts = 10;
+
+/**
+ * Replaces what tells who a customer is, everywhere but in documents: all of it, or nothing.
+ *
+ * @throws {UserError} when there is no such customer, or something still needs the address
+ */
+export async function anonymizeCustomer(client: ClientBase, given: string): Promise<Anonymized> {
+  const done = await retry(() => attempt(client, given), {
+    pauseMs(error, failures) {
+      const mayPass = error instanceof Overtaken || passing.has(String((error as { code?: string }).code));
+      if (!mayPass || failures >= attempts) throw error;
+      return growingPause(failures, { firstMs: 50, longestMs: 1_000 });
+    },
+  });
+  // Statistics keep samples of values
+  if (!done.wasDone)
+    await client.query("analyze erp.customer, erp.sales_order, erp.fulfillment_order, events.event");
+  return done;
+}
+
+async function attempt(client: ClientBase, given: string): Promise<Anonymized> {
+  // What takes long comes before the locks
+  const before = await findCustomer(client, given);
+  const files = await bulkFilesAbout(client, before);
+  const sequences = await sequencesAbout(client, subjectsOf(before));
+  await client.query("begin; set local lock_timeout = '3s'; set local statement_timeout = '5min'");
+  try {
+    const found = await locked(client, before);
+    await requireSettled(client, found);
+    const running = files.filter(({ state }) => ["uploading", "queued", "running"].includes(state));
+    if (running.length > 0)
+      throw new UserError(
+        `A bulk operation about them is ${running[0]!.state}. Try again when it has ended.`,
+      );
+    const changed = await replace(
+      client,
+      found,
+      sequences,
+      files.map(({ id }) => id),
+    );
+    const wasDone = Object.values(changed.counts).every((count) => count === 0);
+    if (!wasDone)
+      await client.query("select auth.note_event('customer.anonymized', $1, null, $2)", [
+        found.customer,
+        JSON.stringify(changed.counts),
+      ]);
+    const kept = await client.query<Anonymized["kept"][number]>(
+      `select t.technical_name as type, d.document_number as number, d.id
+       from erp.document d join erp.document_type t on t.id = d.document_type_id
+       where d.id = any ($1) order by d.created_at, d.id`,
+      [found.documents],
+    );
+    await client.query("commit");
+    const { customer, number } = found;
+    return {
+      customer,
+      number,
+      wasDone,
+      changed: changed.counts,
+      kept: kept.rows,
+      mentions: changed.mentions,
+    };
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
+  }
+}
+
+/** Locks the orders and the customer, in the order of mutations: what they have begun is there then, and nothing new begins. */
+async function locked(client: ClientBase, before: Found): Promise<Found> {
+  await client.query("select from erp.sales_order where id = any ($1) order by id for update", [
+    before.orders,
+  ]);
+  await client.query("select from erp.customer where id = $1 for update", [before.customer]);
+  const found = await findCustomer(client, before.customer);
+  if (found.orders.join() !== before.orders.join()) throw new Overtaken("There is a new order.");
+  return found;
+}
+
+async function requireSettled(
+  client: ClientBase,
+  { orders, fulfillment_orders: parts }: Found,
+): Promise<void> {
+  const { rows } = await client.query<{ what: string }>(
+    `select 'the order ' || coalesce(order_number, id::text) as what from erp.sales_order
+       where id = any ($1) and state in ('open', 'in_progress')
+     union all
+     select 'the fulfillment order ' || number from erp.fulfillment_order
+       where id = any ($2) and state not in ('Closed', 'Cancelled')`,
+    [orders, parts],
+  );
+  if (rows.length === 0) return;
+  const names = rows.map(({ what }) => what).join(", ");
+  throw new UserError(`The address is still needed by ${names}. Complete or cancel these first.`);
+}
+
+async function replace(client: ClientBase, found: Found, known: string[], bulk: string[]) {
+  const values = await Values.of(client, found);
+  const needles = [found.customer, ...found.orders, found.email.toLowerCase()];
+  const counts: Record<string, number> = {};
+  const run = async (what: string, text: string, parameters: unknown[]) => {
+    const { rowCount } = await client.query(text, parameters);
+    counts[what] = (counts[what] ?? 0) + rowCount!;
+  };
+  for (const { what, ids, text } of inTables) await run(what, text, [found[ids]]);
+  // What waits becomes events meanwhile, so it comes first. A change of now isn't among the old values
+  const subjects = subjectsOf(found);
+  await run("changes to be numbered", inEvents("events.outbox", "subject_id = any ($1)"), [subjects]);
+  const sequences = known.concat(await sequencesAbout(client, subjects, known.at(-1)));
+  await run("events", inEvents("events.event", "sequence = any ($1)"), [sequences]);
+  await run(
+    "attempts to send webhooks",
+    `update events.delivery_attempt a set request_headers = '{}', response_headers = null, response_body = null
+     from events.delivery d where d.id = a.delivery_id and d.sequence = any ($1)
+       and (a.response_body is not null or a.response_headers is not null or a.request_headers <> '{}')`,
+    [sequences],
+  );
+  await run("files of bulk operations", "delete from bulk.chunk where operation_id = any ($1)", [bulk]);
+  await run("refusals of bulk operations", "delete from bulk.refusal where operation_id = any ($1)", [bulk]);
+  await run(
+    "bulk operations",
+    `update bulk.operation set expires_at = now(), stored_bytes = 0, query = null, variables = null
+     where id = any ($1) and (expires_at > now() or query is not null or variables is not null)`,
+    [bulk],
+  );
+  counts["answers of idempotency keys"] = await replaceAnswers(client, needles, values);
+  return { counts, mentions: await mentions(client, found, values) };
+}
+
+/** Replaces values in what mutations have answered, which repetitions with the same key get. */
+async function replaceAnswers(client: ClientBase, needles: string[], values: Values): Promise<number> {
+  let count = 0;
+  const { rows } = await client.query<{ credential_id: string; key: string; payload: unknown }>(
+    `select credential_id, key, payload from mutation.idempotency_key where ${answersAbout}`,
+    [needles],
+  );
+  for (const { credential_id: credential, key, payload } of rows) {
+    const other = JSON.stringify(values.without(payload));
+    if (other === JSON.stringify(payload)) continue;
+    count++;
+    await client.query(
+      "update mutation.idempotency_key set payload = $3 where credential_id = $1 and key = $2",
+      [...[credential, key, other]],
+    );
+  }
+  return count;
+}
+
+/** Texts of people about the customer's orders, in which one of the values is left. */
+async function mentions(client: ClientBase, { orders, quotes }: Found, values: Values): Promise<string[]> {
+  const { rows } = await client.query<{ place: string; text: string }>(
+    `select 'line ' || l.id || ' of the order ' || coalesce(o.order_number, o.id::text) as place,
+       concat_ws(' ', l.identifier, l.label, l.description, l.payload) as text
+     from erp.sales_order_line_item l join erp.sales_order o on o.id = l.order_id where o.id = any ($1)
+     union all
+     select 'line ' || l.id || ' of the quote ' || q.number, concat_ws(' ', l.identifier, l.label, l.description)
+     from erp.quote_line_item l join erp.quote q on q.id = l.quote_id where q.id = any ($2)
+     union all
+     select 'comment of the stock movement ' || m.id, m.comment from ledger.stock_movement m
+     where m.comment is not null and (m.source_order_id = any ($1) or m.destination_order_id = any ($1))`,
+    [orders, quotes],
+  );
+  return rows.filter(({ text }) => values.isIn(text)).map(({ place }) => place);
+}

@@ -1,0 +1,190 @@
+import { createAdministrator } from "../auth/administrators.ts";
+import { createCredential } from "../auth/credentials.ts";
+import { randomPassword } from "../auth/passwords.ts";
+import { withClient } from "../database/client.ts";
+import {
+  addMerchantDatabase,
+  adoptDatabase,
+  databaseOf,
+  dropMerchantDatabase,
+  migrateMerchantDatabase,
+  openDatabases,
+  serverOf,
+} from "../database/merchant-database.ts";
+import { besides } from "../database/migrations/templates.ts";
+import { urlAsOwner } from "../database/roles.ts";
+import { UserError } from "../errors/user-error.ts";
+import { forgetMerchant, readDirectory, storeMerchant } from "../process/merchants/directory.ts";
+import type { Merchant } from "../process/merchants/merchant.ts";
+import { requireName } from "../process/merchants/merchant.ts";
+import { readSettings } from "../process/settings.ts";
+import type { Settings } from "../process/settings.ts";
+import { atTheCommandLine } from "./command-line.ts";
+import { say, UsageError } from "./terminal.ts";
+
+const usage = `The merchants of a service that has many, in the folder that MERCHANTS names. Commands that make, migrate or remove
+databases need DATABASE_URL: an administrator's, of the cluster that they are on.
+
+Usage: npm run merchants -- <command>
+
+  add NAME --host HOST… [--path]   a new database with its roles, an administrator and a credential for the merchant
+  list                             all merchants: state, hosts, where the database is
+  migrate [NAME…] [--at-once N]    the committed migrations in all databases of the cluster, or in some; may be repeated
+  suspend NAME | resume NAME       refuses all its requests; serves it again
+  move NAME                        serves it from DATABASE_URL's database, to which its data have been copied
+  remove NAME [--drop]             serves it no more; --drop erases its database and roles, too
+`;
+
+const options = {
+  host: { type: "string", multiple: true },
+  path: { type: "boolean" },
+  "at-once": { type: "string", default: "4" },
+  drop: { type: "boolean" },
+} as const;
+
+interface Place {
+  settings: Settings;
+  folder: string;
+}
+
+/** @throws {UserError} when there is no administrator's URL */
+function adminOf({ databaseUrl }: Settings): string {
+  if (databaseUrl !== undefined) return databaseUrl;
+  throw new UserError("Set DATABASE_URL to a database of the cluster, as an administrator.");
+}
+
+async function merchantNamed({ folder }: Place, name: string): Promise<Merchant> {
+  const merchant = (await readDirectory(folder)).find((each) => each.name === name);
+  if (!merchant) throw new UserError(`There is no merchant “${name}” in ${folder}.`);
+  return merchant;
+}
+
+async function add(
+  { settings, folder }: Place,
+  name: string,
+  hosts: string[],
+  hasPath: boolean,
+): Promise<void> {
+  requireName(name);
+  const adminUrl = adminOf(settings);
+  const all = await readDirectory(folder);
+  if (all.some((each) => each.name === name)) throw new UserError(`There is a merchant “${name}” already.`);
+  const taken = all.find((each) => each.hosts.some((host) => hosts.includes(host)));
+  if (taken) throw new UserError(`A host of these is that of ${taken.name} already.`);
+  if (hosts.length === 0 && !hasPath) throw new UsageError("A merchant needs --host, or --path.");
+  const databaseUrl = await addMerchantDatabase(adminUrl, name);
+  const password = randomPassword();
+  const { clientId, clientSecret } = await withClient(
+    urlAsOwner(besides(adminUrl, databaseOf(name))),
+    async (client) => {
+      await createAdministrator(client, "admin", password);
+      return createCredential(client, { name: "First credential", read: "all", write: "all" });
+    },
+  );
+  await storeMerchant(folder, { name, databaseUrl, hosts, hasPath, state: "active" });
+  say(`${name} is served within a second. These secrets are shown only now:
+
+  administrator  admin
+  password       ${password}
+  client_id      ${clientId}
+  client_secret  ${clientSecret}`);
+  await tellOpen(adminUrl, name);
+}
+
+/** Says which databases beside its own a merchant could open, and how to close them. */
+async function tellOpen(adminUrl: string, name: string): Promise<void> {
+  const open = await openDatabases(adminUrl, name);
+  if (open.length === 0) return;
+  say(
+    `\nEvery role of this cluster may connect to these databases, so that of ${name} may, too. Unless they are empty:\n`,
+  );
+  for (const database of open) say(`  revoke connect on database "${database}" from public;`);
+}
+
+async function list({ folder }: Place): Promise<void> {
+  for (const { name, state, hosts, hasPath, databaseUrl } of await readDirectory(folder)) {
+    const ways = [...hosts, ...(hasPath ? [`/m/${name}`] : [])].join(" ");
+    console.log([name, state, ways, serverOf(databaseUrl) + new URL(databaseUrl).pathname].join("\t"));
+  }
+}
+
+/** Migrates some at a time. One that fails doesn't stop the others. */
+async function migrate({ settings, folder }: Place, names: readonly string[], atOnce: number): Promise<void> {
+  const adminUrl = adminOf(settings);
+  const all = await readDirectory(folder);
+  const unknown = names.find((name) => !all.some((each) => each.name === name));
+  if (unknown !== undefined) throw new UserError(`There is no merchant “${unknown}” in ${folder}.`);
+  const wanted = all.filter(({ name }) => names.length === 0 || names.includes(name));
+  const here = wanted.filter(({ databaseUrl }) => serverOf(databaseUrl) === serverOf(adminUrl));
+  if (here.length < wanted.length)
+    say(`${wanted.length - here.length} are on other clusters: run this with the DATABASE_URL of each.`);
+  const failed: string[] = [];
+  let done = 0;
+  const next = here.values();
+  const work = async () => {
+    for (const { name, databaseUrl } of next) {
+      const url = Object.assign(new URL(adminUrl), { pathname: new URL(databaseUrl).pathname }).href;
+      try {
+        await migrateMerchantDatabase(url, name, { locks: settings.migrationLocks });
+      } catch (error) {
+        failed.push(name);
+        say(`${name}: ${(error as Error).message}`);
+      }
+      say(`${++done} of ${here.length}: ${name}`);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  if (failed.length > 0)
+    throw new UserError(`${failed.length} failed. The others are done: run it again for ${failed.join(" ")}`);
+}
+
+async function setState(place: Place, name: string, state: Merchant["state"]): Promise<void> {
+  await storeMerchant(place.folder, { ...(await merchantNamed(place, name)), state });
+  say(`${name} is ${state} within a second.`);
+}
+
+/** Serves a merchant from another database. Its file changes in one step, so each request finds one or the other. */
+async function move(place: Place, name: string): Promise<void> {
+  const merchant = await merchantNamed(place, name);
+  if (merchant.state !== "suspended")
+    throw new UserError(
+      `Suspend ${name} first, then copy its data: what is written meanwhile would be lost.`,
+    );
+  const databaseUrl = await adoptDatabase(adminOf(place.settings), name);
+  await storeMerchant(place.folder, { ...merchant, databaseUrl });
+  say(`${name} is at ${serverOf(databaseUrl)} now. Resume it when you have looked at it.`);
+}
+
+async function remove(place: Place, name: string, isToDrop: boolean): Promise<void> {
+  const { databaseUrl } = await merchantNamed(place, name);
+  const adminUrl = isToDrop ? adminOf(place.settings) : null;
+  if (adminUrl !== null && serverOf(adminUrl) !== serverOf(databaseUrl))
+    throw new UserError(
+      `The database of ${name} is at ${serverOf(databaseUrl)}, DATABASE_URL's at another place.`,
+    );
+  await forgetMerchant(place.folder, name);
+  if (adminUrl !== null)
+    await dropMerchantDatabase(adminUrl, name, decodeURIComponent(new URL(databaseUrl).pathname.slice(1)));
+  say(
+    isToDrop ? `${name} and its data are gone.` : `${name} is served no more. Its database is still there.`,
+  );
+}
+
+await atTheCommandLine({ usage, options, arguments: Infinity }, async (values, positionals) => {
+  const [command = "", ...names] = positionals;
+  const settings = readSettings();
+  if (settings.merchants === undefined) throw new UserError("Set MERCHANTS to the folder of the merchants.");
+  const place = { settings, folder: settings.merchants };
+  const [name = ""] = names;
+  const isForOne = ["add", "suspend", "resume", "move", "remove"].includes(command);
+  if (isForOne && names.length !== 1) throw new UsageError(`Say which merchant: ${command} NAME`);
+  const hosts = (values.host ?? []).map((host) => host.toLowerCase());
+  if (command === "add") await add(place, name, hosts, values.path === true);
+  else if (command === "list") await list(place);
+  else if (command === "migrate") await migrate(place, names, Math.max(1, Number(values["at-once"]) || 1));
+  else if (command === "suspend") await setState(place, name, "suspended");
+  else if (command === "resume") await setState(place, name, "active");
+  else if (command === "move") await move(place, name);
+  else if (command === "remove") await remove(place, name, values.drop === true);
+  else throw new UsageError(`There is no command “${command}”.`);
+});

@@ -1,0 +1,156 @@
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import pg from "pg";
+import { UserError } from "../errors/user-error.ts";
+import { placeOf, withClient } from "./client.ts";
+import { migrateDatabase } from "./migrations/migrations.ts";
+import type { MigrateOptions } from "./migrations/migrate-options.ts";
+import {
+  besides,
+  committedKeys,
+  copyTemplate,
+  createCommitted,
+  dropDatabase,
+} from "./migrations/templates.ts";
+import { templateName } from "./migrations/templates.ts";
+import { requireVersion } from "./requirements.ts";
+import { installQueueSchema } from "./worker-schema.ts";
+
+const sqlFile = (name: string): Promise<string> =>
+  readFile(new URL(`../../db/${name}`, import.meta.url), "utf8");
+
+/** The name of a merchant's database, and of the role that the service logs in to it as. */
+export const databaseOf = (merchant: string): string => `merchant_${merchant}`;
+export const loginOf = (merchant: string): string => `merchant_${merchant}_login`;
+
+/** Where a database is, to tell clusters apart. */
+export const serverOf = (url: string): string => placeOf(new URL("/", url).href);
+
+export interface AddOptions {
+  /** The database that it begins as; by default a template with the committed migrations, which is made if it's missing. */
+  template?: string;
+}
+
+/**
+ * Makes a merchant's database: a copy of a template that has all migrations, with roles of its own.
+ *
+ * @param adminUrl a database of the cluster, with a superuser or a role that may create roles and databases
+ * @returns the URL to serve it with
+ * @throws {UserError} when there is such a database already
+ */
+export async function addMerchantDatabase(
+  adminUrl: string,
+  merchant: string,
+  { template }: AddOptions = {},
+): Promise<string> {
+  const name = databaseOf(merchant);
+  const url = besides(adminUrl, name);
+  return withClient(adminUrl, async (admin) => {
+    await requireVersion(admin);
+    await ensureRoles(admin);
+    const { rowCount } = await admin.query("select from pg_database where datname = $1", [name]);
+    if (rowCount === 1) throw new UserError(`There is a database ${name} at ${placeOf(adminUrl)} already.`);
+    try {
+      if (template === undefined) await copyMigrated(admin, adminUrl, name);
+      else await admin.query(createFrom(name, template));
+      return await takeOver(url, merchant, randomBytes(24).toString("base64url"));
+    } catch (error) {
+      await dropDatabase(admin, name);
+      throw error;
+    }
+  });
+}
+
+/**
+ * Makes an existing database that of a merchant, with a new password.
+ *
+ * @param url as administrator
+ * @returns the URL to serve it with
+ */
+export const adoptDatabase = (url: string, merchant: string): Promise<string> =>
+  takeOver(url, merchant, randomBytes(24).toString("base64url"));
+
+/** Migrates a merchant's database, as administrator. Can be repeated. */
+export async function migrateMerchantDatabase(
+  adminUrl: string,
+  merchant: string,
+  options: MigrateOptions,
+): Promise<void> {
+  await migrateDatabase(adminUrl, options);
+  await installQueueSchema(adminUrl);
+  // Migrations may have granted something
+  await takeOver(adminUrl, merchant);
+}
+
+/** Drops a merchant's database and its roles. */
+export async function dropMerchantDatabase(
+  adminUrl: string,
+  merchant: string,
+  database: string,
+): Promise<void> {
+  await withClient(adminUrl, async (admin) => {
+    await dropDatabase(admin, database);
+    for (const role of [loginOf(merchant), apiLoginOf(merchant)])
+      await admin.query(`drop role if exists ${pg.escapeIdentifier(role)}`);
+  });
+}
+
+/** Other databases of the cluster that a merchant's role may open. Postgres lets every role connect unless told otherwise. */
+export async function openDatabases(adminUrl: string, merchant: string): Promise<string[]> {
+  return withClient(adminUrl, async (admin) => {
+    const { rows } = await admin.query<{ name: string }>(
+      `select datname as name from pg_database
+       where datallowconn and has_database_privilege($1, oid, 'connect') and datname <> $2 order by datname`,
+      [loginOf(merchant), databaseOf(merchant)],
+    );
+    return rows.map(({ name }) => name);
+  });
+}
+
+const apiLoginOf = (merchant: string): string => `merchant_${merchant}_api_login`;
+
+/** Makes the roles that all merchants of a cluster share. They can't log in. */
+async function ensureRoles(admin: pg.Client): Promise<void> {
+  // One batch is one transaction; set-ups at the same time take turns
+  await admin.query(
+    `select pg_advisory_xact_lock(hashtext('roles of the service')); ${await sqlFile("roles.sql")}`,
+  );
+}
+
+/** Makes a database with all committed migrations and the job queue. */
+async function copyMigrated(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
+  const template = templateName("merchant", (await committedKeys()).at(-1) ?? "none");
+  await copyTemplate(admin, adminUrl, name, {
+    template,
+    async make(made) {
+      await createCommitted(admin, adminUrl, made);
+      await installQueueSchema(besides(adminUrl, made));
+    },
+  });
+}
+
+const createFrom = (name: string, template: string): string =>
+  `create database ${pg.escapeIdentifier(name)} owner service_owner template ${pg.escapeIdentifier(template)}`;
+
+/** Gives a database to the roles of a merchant, which are made, and takes it from all others. */
+async function takeOver(url: string, merchant: string, password?: string): Promise<string> {
+  await withClient(url, async (client) => {
+    await client.query("begin");
+    // Roles belong to the cluster: set-ups of two databases at the same time would collide
+    await client.query("select pg_advisory_xact_lock(hashtext('roles of the service'))");
+    const roles = [loginOf(merchant), apiLoginOf(merchant)];
+    await client.query(
+      "select set_config('merchant.login', $1, true), set_config('merchant.api_login', $2, true)",
+      roles,
+    );
+    await client.query(await sqlFile("merchant.sql"));
+    if (password !== undefined)
+      for (const role of roles)
+        await client.query(
+          `alter role ${pg.escapeIdentifier(role)} password ${client.escapeLiteral(password)}`,
+        );
+    await client.query("commit");
+  });
+  const login = { username: loginOf(merchant), password: password ?? "" };
+  return Object.assign(new URL(url), login).href;
+}

@@ -1,0 +1,116 @@
+import type { IncomingMessage, RequestListener } from "node:http";
+import type { Logger } from "pino";
+import { sendJson } from "../../http/answers.ts";
+import { requestId } from "../../http/middleware/request-id.ts";
+import { securityHeaders } from "../../http/middleware/security-headers.ts";
+import { pipeline } from "../../http/pipeline.ts";
+import type { Response } from "../../http/pipeline.ts";
+import type { Readiness } from "../../lib/readiness.ts";
+import type { Directory } from "./directory.ts";
+import type { Merchant } from "./merchant.ts";
+import type { OpenMerchants } from "./open-merchants.ts";
+
+/**
+ * The path of a merchant's API at any host. Only the API is there: pages of several merchants on one host would share
+ * cookies.
+ */
+const byPath = /^\/m\/([a-z][a-z0-9-]*)(\/api\/.*)$/;
+const absolute = /^https?:\/\/([^/?#]*)(.*)$/i;
+
+/** Why no merchant answers a request. */
+type Refusal = "unknown" | "suspended" | "unavailable";
+
+/** Passes each request to the merchant that it is for: by its path, or else by its host. */
+export function front(
+  directory: Directory,
+  merchants: OpenMerchants,
+  { logger, readiness }: { logger: Logger; readiness: Readiness },
+): RequestListener {
+  const refuse = refusals(logger);
+  const health = answerHealth(readiness, logger);
+  return (request, response) => {
+    const merchant = findMerchant(directory, request);
+    if (!merchant)
+      return isForHealth(request.url!) ? health(request, response) : refuse.unknown(request, response);
+    if (merchant.state === "suspended") return refuse.suspended(request, response);
+    merchants.use(
+      merchant,
+      ({ app }, done) => {
+        if (response.closed) return done();
+        response.once("close", done);
+        app.listener(request, response);
+      },
+      () => refuse.unavailable(request, response),
+    );
+  };
+}
+
+/** The merchant of a request, whose path is made that of its API. */
+function findMerchant(directory: Directory, request: IncomingMessage): Merchant | undefined {
+  const [, target, rest] = absolute.exec(request.url!) ?? [];
+  const [, name, path] = byPath.exec(rest ?? request.url!) ?? [];
+  if (name !== undefined) {
+    const named = directory.named(name);
+    if (!named?.hasPath) return undefined;
+    request.url = path!;
+    return named;
+  }
+  const host = request.headers.host ?? "";
+  // A proxy in front may have gone by the other one
+  if (target !== undefined && target.toLowerCase() !== host.toLowerCase()) return undefined;
+  return directory.at(host.toLowerCase().replace(/\.?(:\d*)?$/, ""));
+}
+
+const isForHealth = (url: string): boolean => /^\/(livez|readyz|healthz)($|\?)/.test(url);
+
+/** Answers load balancers, which ask by the address of the process. */
+function answerHealth(readiness: Readiness, logger: Logger): RequestListener {
+  return pipeline(
+    [
+      requestId(logger),
+      async (request, response) => {
+        const obstacles = request.url!.startsWith("/livez") ? [] : await readiness.look();
+        response.setHeader("cache-control", "no-store");
+        if (obstacles.length === 0) return sendJson(response, 200, { status: "ok" });
+        response.setHeader("retry-after", "1");
+        sendJson(response, 503, { status: "unavailable", obstacles });
+      },
+    ],
+    (_error, _request, response) => void response.destroy(),
+  );
+}
+
+/** Answers that name no merchant, and tell nothing of others. */
+function refusals(logger: Logger): Record<Refusal, RequestListener> {
+  const answer = (send: (response: Response) => void) =>
+    pipeline(
+      [requestId(logger), securityHeaders, (_request, response) => send(response)],
+      (_error, _request, response) => response.destroy(),
+    );
+  return {
+    unknown: answer((response) =>
+      sendError(
+        response,
+        421,
+        "UNKNOWN_HOST",
+        "Unknown host",
+        "No API is served at this address. Check the host name.",
+      ),
+    ),
+    suspended: answer((response) =>
+      sendError(response, 403, "SUSPENDED", "Suspended", "This API is suspended. Its operator knows more."),
+    ),
+    unavailable: answer((response) => {
+      response.setHeader("retry-after", "2");
+      const detail = "This API can't be served now. Nothing was done; try again later.";
+      sendError(response, 503, "UNAVAILABLE", "Unavailable", detail);
+    }),
+  };
+}
+
+function sendError(response: Response, status: number, code: string, title: string, detail: string): void {
+  response.setHeader("cache-control", "no-store");
+  const meta = { requestId: response.locals.requestId };
+  const error = { status: String(status), code: `SERVICE_GRAPHQL__${code}`, title, detail, meta };
+  sendJson(response, status, { errors: [error] });
+}

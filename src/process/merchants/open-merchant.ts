@@ -1,0 +1,106 @@
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import type { ConnectionBudget } from "../../database/connection-budget.ts";
+import { migrationsWanted } from "../../database/migrations/migrations.ts";
+import type { ListeningPlaces } from "../../database/occasional-listener.ts";
+import { createPool } from "../../database/pool.ts";
+import type { PoolOptions } from "../../database/pool.ts";
+import { keepSettings } from "../../database/retention.ts";
+import { asApiLogin } from "../../database/roles.ts";
+import type { SharedDocumentation } from "../../documentation/documentation.ts";
+import { UserError } from "../../errors/user-error.ts";
+import type { SchemaThread } from "../../graphql/schema-thread.ts";
+import { Closing } from "../../lib/closing.ts";
+import type { LoopTurns } from "../../lib/loop-turns.ts";
+import type { Renderer } from "../../pdf/renderer.ts";
+import type { SharedVersions } from "../../versions/shared-versions.ts";
+import { openApp } from "../open-app.ts";
+import type { App } from "../open-app.ts";
+import type { Settings } from "../settings.ts";
+import type { Merchant } from "./merchant.ts";
+
+/** Most connections of a merchant for tokens, documents and the administration. */
+const servicePoolSize = 2;
+
+/** What all merchants of a process share. */
+export interface Common {
+  settings: Settings;
+  logger: Logger;
+  budget: ConnectionBudget;
+  versions: SharedVersions;
+  loop: LoopTurns;
+  thread: SchemaThread;
+  renderer: Renderer;
+  documentation: SharedDocumentation;
+  places: ListeningPlaces;
+}
+
+/** A merchant whose requests can be answered. It holds no connection while there are none. */
+export interface OpenMerchant {
+  merchant: Merchant;
+  app: App;
+  /** Connections for tokens, documents and the administration. */
+  pool: Pool;
+  /** The migrations of its database, as they were when it was opened. */
+  state: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a merchant: a few statements, unless the migrations of its database are not known yet.
+ *
+ * @throws {UserError} when its database lacks migrations
+ */
+export async function openMerchant(merchant: Merchant, common: Common): Promise<OpenMerchant> {
+  const closing = new Closing();
+  const { name, databaseUrl } = merchant;
+  const { settings, budget, ...shared } = common;
+  const allotment = budget.allot(name);
+  closing.add(() => allotment.close());
+  const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements, allotment };
+  const open = (url: string, max: number, others: Partial<PoolOptions> = {}) => {
+    const opened = createPool(url, { max, ...session, ...others });
+    closing.add(() => opened.end());
+    return opened;
+  };
+  try {
+    const pool = open(databaseUrl, servicePoolSize);
+    const apiPool = open(asApiLogin(databaseUrl) ?? databaseUrl, settings.databasePoolSize, {
+      settings: keepSettings(settings.keep),
+    });
+    const limiterPool = settings.sharedRates ? open(databaseUrl, 2, { role: "service_limiter" }) : null;
+    const state = await readState(pool);
+    const app = await openApp({
+      settings: { ...settings, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
+      ...{ pool, apiPool, limiterPool },
+      logger: common.logger.child({ merchant: name }),
+      shared: { ...shared, merchant: name, state, share: allotment, trouble: null },
+    });
+    closing.add(() => app.close());
+    return { merchant, app, pool, state, close: () => closing.close() };
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+}
+
+/**
+ * Which migrations a database has had.
+ *
+ * @throws {UserError} when it lacks some
+ */
+export async function readState(pool: Pool): Promise<string> {
+  const { rows } = await pool.query<{ count: number; state: string }>(
+    "select api_meta.migration_count() as count, api_meta.migration_state() as state",
+  );
+  const [{ count, state }] = rows as [{ count: number; state: string }];
+  if (count < (await migrationsWanted()))
+    throw new UserError("The database lacks migrations: run `npm run merchants -- migrate`.");
+  return state;
+}
+
+/** The address that clients of a merchant use, by its first host. */
+function publicUrlOf({ hosts: [host] }: Merchant, publicUrl: string | undefined): string | undefined {
+  if (publicUrl === undefined || host === undefined) return undefined;
+  return Object.assign(new URL(publicUrl), { hostname: host }).origin;
+}

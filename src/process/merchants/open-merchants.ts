@@ -1,0 +1,166 @@
+import { databaseFailure } from "../../errors/postgres-errors.ts";
+import { UserError } from "../../errors/user-error.ts";
+import { openMerchant, readState } from "./open-merchant.ts";
+import type { Common, OpenMerchant } from "./open-merchant.ts";
+import type { Merchant } from "./merchant.ts";
+
+/** Milliseconds without requests after which a merchant is closed: its counts of points are full again by then. */
+const defaultIdleMs = 120_000;
+/** Milliseconds between two looks for such merchants. */
+const sweepMs = 5_000;
+/** Milliseconds after which it is asked, at a request, whether the database has had other migrations. */
+const stateHoldsMs = 5_000;
+/** Milliseconds for which a merchant that can't be opened isn't tried again. */
+const failureHoldsMs = 1_000;
+
+/** A merchant that is open, or being opened. */
+interface Entry {
+  merchant: Merchant;
+  opening: Promise<OpenMerchant>;
+  /** Once it is open. */
+  open: OpenMerchant | null;
+  /** Requests that are being answered. */
+  running: number;
+  usedAt: number;
+  lookedAt: number;
+}
+
+/** The merchants of a process. Each is opened by its first request, and closed when there have been none for a while. */
+export class OpenMerchants {
+  readonly #common: Common;
+  readonly #idleMs: number;
+  readonly #entries = new Map<string, Entry>();
+  /** Those that answer their last requests. */
+  readonly #leaving = new Set<Promise<void>>();
+  readonly #failures = new Map<string, { error: Error; at: number }>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(common: Common, idleMs = defaultIdleMs) {
+    this.#common = common;
+    this.#idleMs = idleMs;
+    this.#timer = setInterval(() => this.#closeIdle(), Math.min(sweepMs, idleMs)).unref();
+  }
+
+  /** Those that are open. */
+  get all(): OpenMerchant[] {
+    return [...this.#entries.values()].flatMap(({ open }) => open ?? []);
+  }
+
+  /**
+   * Opens a merchant, if it isn't, and keeps it open.
+   *
+   * @param onOpen called with it, at once where it is open, and with a function to be called when it is done
+   */
+  use(
+    merchant: Merchant,
+    onOpen: (open: OpenMerchant, done: () => void) => void,
+    onFailure: (error: Error) => void,
+  ): void {
+    const entry = this.#entryOf(merchant);
+    if (entry instanceof Error) return onFailure(entry);
+    entry.running++;
+    const done = () => {
+      entry.running--;
+      entry.usedAt = performance.now();
+    };
+    if (entry.open) {
+      this.#lookAt(entry, entry.open);
+      return onOpen(entry.open, done);
+    }
+    const fail = (error: Error) => {
+      done();
+      onFailure(error);
+    };
+    entry.opening.then((open) => onOpen(open, done), fail);
+  }
+
+  /** Closes a merchant that is another now, when its running requests are answered. */
+  outdate(name: string): void {
+    this.#failures.delete(name);
+    const entry = this.#entries.get(name);
+    if (entry) this.#leave(entry);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const entry of this.#entries.values()) this.#leave(entry, 0);
+    await Promise.all(this.#leaving);
+  }
+
+  #entryOf(merchant: Merchant): Entry | Error {
+    const known = this.#entries.get(merchant.name);
+    if (known?.merchant === merchant) return known;
+    const failure = this.#failures.get(merchant.name);
+    if (failure && performance.now() - failure.at < failureHoldsMs) return failure.error;
+    if (known) this.#leave(known);
+    return this.#open(merchant);
+  }
+
+  #open(merchant: Merchant): Entry {
+    const now = performance.now();
+    const opening = openMerchant(merchant, this.#common);
+    const entry: Entry = { merchant, opening, open: null, running: 0, usedAt: now, lookedAt: now };
+    this.#entries.set(merchant.name, entry);
+    opening.then(
+      (open) => {
+        this.#failures.delete(merchant.name);
+        entry.open = open;
+        entry.lookedAt = entry.usedAt = performance.now();
+      },
+      (error: Error) => {
+        this.#failures.set(merchant.name, { error, at: performance.now() });
+        if (this.#entries.get(merchant.name) === entry) this.#entries.delete(merchant.name);
+        this.#tell(merchant, error);
+      },
+    );
+    return entry;
+  }
+
+  #tell({ name }: Merchant, error: Error): void {
+    const { logger } = this.#common;
+    const isExpected = error instanceof UserError || databaseFailure(error) !== null;
+    if (isExpected) logger.warn({ merchant: name, err: error }, "a merchant can't be opened");
+    else logger.error({ merchant: name, err: error }, "a merchant can't be opened");
+  }
+
+  /** Asks now and then whether the database has been migrated. If so, the merchant is opened again beside the old one. */
+  #lookAt(entry: Entry, open: OpenMerchant): void {
+    const now = performance.now();
+    if (now - entry.lookedAt < stateHoldsMs) return;
+    entry.lookedAt = now;
+    const replace = async () => {
+      if ((await readState(open.pool)) === open.state) return;
+      const next = await openMerchant(entry.merchant, this.#common);
+      if (this.#entries.get(entry.merchant.name) !== entry) return next.close();
+      this.#leave(entry);
+      const opened = { ...entry, opening: Promise.resolve(next), open: next, running: 0 };
+      this.#entries.set(entry.merchant.name, opened);
+    };
+    // The old one goes on; the next look tries again
+    replace().catch((error: Error) => this.#tell(entry.merchant, error));
+  }
+
+  #closeIdle(): void {
+    const now = performance.now();
+    for (const entry of this.#entries.values())
+      if (entry.open && entry.running === 0 && now - entry.usedAt > this.#idleMs) this.#leave(entry);
+  }
+
+  /** Lets a merchant answer its running requests, then closes it. */
+  #leave(entry: Entry, withinMs = lastRequestsMs): void {
+    if (this.#entries.get(entry.merchant.name) === entry) this.#entries.delete(entry.merchant.name);
+    const leaving = closeWhenDone(entry, withinMs).finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+  }
+}
+
+/** Milliseconds for the last requests, and between two looks whether they are done. */
+const [lastRequestsMs, lookMs] = [20_000, 50];
+
+async function closeWhenDone(entry: Entry, withinMs: number): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (entry.running > 0 && performance.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, lookMs).unref());
+  const open = await entry.opening.catch(() => null);
+  await open?.close().catch(() => {});
+}

@@ -1,0 +1,93 @@
+import type { Logger } from "pino";
+import { ConnectionBudget } from "../../database/connection-budget.ts";
+import { ListeningPlaces } from "../../database/occasional-listener.ts";
+import { SharedDocumentation } from "../../documentation/documentation.ts";
+import { SchemaThread } from "../../graphql/schema-thread.ts";
+import { boundedServer } from "../../http/bounded-server.ts";
+import { HttpServer } from "../../http/http-server.ts";
+import { Closing } from "../../lib/closing.ts";
+import { LoopTurns } from "../../lib/loop-turns.ts";
+import { Readiness } from "../../lib/readiness.ts";
+import { within } from "../../lib/within.ts";
+import { Renderer } from "../../pdf/renderer.ts";
+import { Secrets } from "../../secrets/secrets.ts";
+import { versions as allVersions } from "../../versions/versions.ts";
+import type { Version } from "../../versions/versions.ts";
+import { withDefaults } from "../app-settings.ts";
+import { sharedVersions } from "../open-versions.ts";
+import { defaultStopMs, stopping } from "../serve.ts";
+import type { Serving } from "../serve.ts";
+import type { Settings } from "../settings.ts";
+import { Directory } from "./directory.ts";
+import { front } from "./front.ts";
+import type { Common } from "./open-merchant.ts";
+import { OpenMerchants } from "./open-merchants.ts";
+import { MerchantsRegistry } from "./registry.ts";
+
+/** Of the connections, how many may be those that listen; and part of the time of a stop for closing all. */
+const [shareOfListeners, closingMs] = [1 / 4, 1_500];
+
+export interface ServeMerchantsOptions {
+  settings: Settings & { merchants: string };
+  logger: Logger;
+  /** For tests. */
+  versions?: readonly Version[];
+  now?: () => number;
+  idleMs?: number;
+}
+
+/** The serving of many merchants by one process. */
+export interface ServingMerchants extends Omit<Serving, "app"> {
+  merchants: OpenMerchants;
+}
+
+/**
+ * Serves all merchants of the directory.
+ *
+ * @throws {UserError} when the directory can't be read, or the port is taken
+ */
+export async function serveMerchants(options: ServeMerchantsOptions): Promise<ServingMerchants> {
+  const { settings, logger, versions = allVersions, now = Date.now, idleMs } = options;
+  const closing = new Closing();
+  const budget = new ConnectionBudget(settings.merchantConnections);
+  const thread = new SchemaThread();
+  closing.add(() => thread.close());
+  const renderer = new Renderer({ queueOfOne: 10 });
+  closing.add(() => renderer.close());
+  const documentation = new SharedDocumentation();
+  closing.add(() => documentation.thread.close());
+  const secrets = new Secrets(settings.secretsKeys);
+  const common: Common = {
+    ...{ settings, logger, budget, thread, renderer, documentation, loop: new LoopTurns() },
+    versions: sharedVersions({ settings: withDefaults(settings), versions, now, secrets, logger }),
+    places: new ListeningPlaces(Math.ceil(settings.merchantConnections * shareOfListeners)),
+  };
+  const merchants = new OpenMerchants(common, idleMs);
+  closing.add(() => merchants.close());
+  const directory = new Directory(settings.merchants, logger, (name) => merchants.outdate(name));
+  closing.add(() => directory.close());
+  const readiness = new Readiness(logger);
+  let isStopping = false;
+  readiness.add("process", () => (isStopping ? stopping : null));
+  try {
+    await directory.open();
+    const listener = front(directory, merchants, { logger, readiness });
+    const server = new HttpServer(boundedServer(listener, settings.maxConnections));
+    await server.listen(settings);
+    return {
+      merchants,
+      figures: new MerchantsRegistry(merchants, budget),
+      port: server.port,
+      announceStop: () => void (isStopping = true),
+      async stop(withinMs = defaultStopMs) {
+        const deadline = performance.now() + withinMs;
+        isStopping = true;
+        await server.stop(deadline - closingMs);
+        await within(Math.max(0, deadline - performance.now()), closing.close());
+      },
+    };
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+}

@@ -1,0 +1,60 @@
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import { AccessTokens, issuerFor } from "../auth/access-token.ts";
+import { activeCredentials } from "../auth/active-credentials.ts";
+import { InvalidatedCache } from "../auth/invalidated-cache.ts";
+import { currentMerchantPlan } from "../auth/merchant-plan.ts";
+import { openSigningKeys } from "../auth/open-signing-keys.ts";
+import { storedOperations } from "../auth/stored-operations.ts";
+import { Usage } from "../auth/usage.ts";
+import type { Closing } from "../lib/closing.ts";
+import type { Readiness } from "../lib/readiness.ts";
+import { requireSecretsKeys } from "../secrets/require-keys.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+import type { Settled } from "./app-settings.ts";
+import type { SharedParts } from "./shared-parts.ts";
+
+/** Rights: credentials, tokens, the plan. */
+export async function openAuth({
+  pool,
+  logger,
+  settings,
+  secrets,
+  readiness,
+  now,
+  closing,
+  shared,
+}: AuthOptions) {
+  const { tokenSigningKeys, limits } = settings;
+  const needed = [
+    "webhook secret" as const,
+    ...(tokenSigningKeys.length > 0 ? [] : ["signing key" as const]),
+  ];
+  await requireSecretsKeys(pool, secrets, needed, logger);
+  const cache = new InvalidatedCache(pool, logger, shared?.places);
+  closing.add(() => cache.close());
+  const usage = new Usage(pool, logger);
+  closing.add(() => usage.close());
+  const issuer = shared ? issuerFor(shared.merchant) : undefined;
+  const forKeys = { pool, cache, secrets, logger, now, readiness };
+  return {
+    usage,
+    rights: cache,
+    outdateRights: () => cache.outdate(),
+    credentials: activeCredentials(pool, cache),
+    storedOperations: storedOperations(pool, cache),
+    merchantPlan: currentMerchantPlan(pool, cache, { limits, logger }),
+    tokens: new AccessTokens(await openSigningKeys(tokenSigningKeys, forKeys), now, issuer),
+  };
+}
+
+interface AuthOptions {
+  pool: Pool;
+  logger: Logger;
+  settings: Settled;
+  secrets: Secrets;
+  readiness: Readiness;
+  now: () => number;
+  closing: Closing;
+  shared: SharedParts | null;
+}

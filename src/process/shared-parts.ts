@@ -1,0 +1,26 @@
+import type { Share } from "../database/connection-budget.ts";
+import type { ListeningPlaces } from "../database/occasional-listener.ts";
+import type { SharedDocumentation } from "../documentation/documentation.ts";
+import type { SchemaThread } from "../graphql/schema-thread.ts";
+import type { LoopTurns } from "../lib/loop-turns.ts";
+import type { Renderer } from "../pdf/renderer.ts";
+import type { SharedVersions } from "../versions/shared-versions.ts";
+
+/** What the apps of several merchants in a process share, and what tells them apart. */
+export interface SharedParts {
+  /** The merchant's name, in its tokens, its log and its metrics. */
+  merchant: string;
+  versions: SharedVersions;
+  /** The state of the database's migrations, by which the versions are found. */
+  state: string;
+  loop: LoopTurns;
+  thread: SchemaThread;
+  renderer: Renderer;
+  documentation: SharedDocumentation;
+  /** For those who listen to changes of rights. */
+  places: ListeningPlaces;
+  /** Of the connections. */
+  share: Share;
+  /** What `checkPipelining` has found, once that is known. */
+  trouble: string | null | undefined;
+}

@@ -1,0 +1,263 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import pg from "pg";
+import { pino } from "pino";
+import { AccessTokens, issuerFor, TokenRefusal } from "../../src/auth/access-token.ts";
+import { createCredential } from "../../src/auth/credentials.ts";
+import { ConfiguredSigningKeys } from "../../src/auth/signing-keys.ts";
+import {
+  addMerchantDatabase,
+  databaseOf,
+  dropMerchantDatabase,
+} from "../../src/database/merchant-database.ts";
+import { besides } from "../../src/database/migrations/templates.ts";
+import { asApiLogin, urlAsOwner } from "../../src/database/roles.ts";
+import { storeMerchant } from "../../src/process/merchants/directory.ts";
+import type { Merchant } from "../../src/process/merchants/merchant.ts";
+import { serveMerchants } from "../../src/process/merchants/serve-merchants.ts";
+import type { ServingMerchants } from "../../src/process/merchants/serve-merchants.ts";
+import { settingsFrom } from "../../src/process/settings.ts";
+import { versions } from "../../src/versions/versions.ts";
+import { until } from "../lib/until.ts";
+
+const adminUrl = process.env.TEST_ADMIN_URL!;
+const head = versions.filter(({ kind }) => kind === "floating");
+const count = 6;
+const connections = 10;
+const merchants: Merchant[] = [];
+const log: Record<string, any>[] = [];
+let folder: string;
+let serving: ServingMerchants;
+
+const owner = <T>(merchant: Merchant, work: (client: pg.Client) => Promise<T>): Promise<T> =>
+  connected(urlAsOwner(besides(adminUrl, databaseOf(merchant.name))), work);
+
+async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+interface Answer {
+  status: number;
+  body: any;
+  text: string;
+}
+
+/** Sends a request as a client of a host does. */
+function ask(
+  host: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request({
+      ...{
+        host: "127.0.0.1",
+        port: serving.port,
+        path,
+        method: body === undefined ? "GET" : "POST",
+        agent: false,
+      },
+      headers: { host, "content-type": "application/json", ...headers },
+    });
+    sent.on("error", reject).on("response", (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => (text += part));
+      response.on("end", () => {
+        const isJson = response.headers["content-type"]?.includes("json");
+        resolve({ status: response.statusCode!, text, body: isJson ? JSON.parse(text) : null });
+      });
+    });
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+const names = "{ warehouses(first: 9) { edges { node { name } } } }";
+const api = "/api/graphql/unstable";
+const hostOf = ({ hosts }: Merchant): string => hosts[0]!;
+
+async function tokenAt(merchant: Merchant, write: "all" | [] = []): Promise<string> {
+  const { clientId: client_id, clientSecret: client_secret } = await owner(merchant, (client) =>
+    createCredential(client, { name: "test", read: "all", write }),
+  );
+  const grant = { grant_type: "client_credentials", client_id, client_secret };
+  const { body } = await ask(hostOf(merchant), "/api/oauth/token", grant);
+  return body.access_token;
+}
+
+const graphql = (host: string, token: string, query: string, path = api) =>
+  ask(host, path, { query }, { authorization: `Bearer ${token}` });
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "merchants-"));
+  for (let n = 0; n < count; n++) {
+    const name = `test-${process.pid}-${n}`;
+    const databaseUrl = await addMerchantDatabase(adminUrl, name, { template: "template_schema" });
+    merchants.push({ name, databaseUrl, hosts: [`${name}.example`], hasPath: n === 1, state: "active" });
+    await storeMerchant(folder, merchants[n]!);
+  }
+  const settings = settingsFrom({
+    MERCHANTS: folder,
+    PORT: "0",
+    MERCHANT_CONNECTIONS: String(connections),
+    EXPLORER: "false",
+  });
+  const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
+  serving = await serveMerchants({
+    ...{ settings: { ...settings, merchants: folder }, logger, versions: head },
+  });
+});
+
+after(async () => {
+  await serving?.stop();
+  for (const { name } of merchants) await dropMerchantDatabase(adminUrl, name, databaseOf(name));
+  await rm(folder, { recursive: true, force: true });
+});
+
+suite("many merchants in a process", () => {
+  const [one, two, three, four] = [0, 1, 2, 3].map((n) => () => merchants[n]!) as (() => Merchant)[];
+
+  test("each is found by its host, and has its own data and tokens", async () => {
+    const both = [one!(), two!()];
+    const tokens = await Promise.all(both.map((merchant) => tokenAt(merchant, "all")));
+    for (const [n, merchant] of both.entries()) {
+      const create = `mutation { warehouseCreate(input: { name: "of ${n}", code: "W${n}" }) { warehouse { name } } }`;
+      const { body } = await graphql(hostOf(merchant), tokens[n]!, create);
+      assert.equal(body.data.warehouseCreate.warehouse.name, `of ${n}`);
+    }
+    for (const [n, merchant] of both.entries()) {
+      const { body } = await graphql(`${hostOf(merchant).toUpperCase()}:80`, tokens[n]!, names);
+      assert.deepEqual(body.data.warehouses.edges, [{ node: { name: `of ${n}` } }]);
+      const { rows } = await owner(merchant, (client) => client.query("select name from erp.warehouse"));
+      assert.deepEqual(rows, [{ name: `of ${n}` }]);
+      // Answered by Grafast, with the connections of its own merchant
+      const slow = await graphql(hostOf(merchant), tokens[n]!, names.replace("name }", "name __typename }"));
+      assert.equal(slow.body.data.warehouses.edges[0].node.name, `of ${n}`);
+    }
+    const foreign = await graphql(hostOf(two!()), tokens[0]!, names);
+    assert.equal(foreign.status, 401);
+    assert.equal(foreign.body.errors[0].extensions.code, "UNAUTHENTICATED");
+  });
+
+  test("a token is refused by another merchant even where both have the same keys", async () => {
+    const keys = new ConfiguredSigningKeys(["a secret of at least thirty-two characters"]);
+    const [ofOne, ofTwo] = ["one", "two"].map((name) => new AccessTokens(keys, Date.now, issuerFor(name)));
+    const alone = new AccessTokens(keys, Date.now);
+    const token = await ofOne!.issue({ credentialId: "1", accessKey: "ak", scopes: [] });
+    assert.equal((await ofOne!.verify(token)).accessKey, "ak");
+    for (const other of [ofTwo!, alone]) await assert.rejects(other.verify(token), TokenRefusal);
+  });
+
+  test("an unknown host learns nothing, and health is asked of the process", async () => {
+    for (const path of [api, "/admin", "/", `/m/${one!().name}${api}`, `/m/nobody${api}`]) {
+      const { status, body, text } = await ask("nobody.example", path);
+      assert.equal(status, 421);
+      assert.equal(body.errors[0].code, "SERVICE_GRAPHQL__UNKNOWN_HOST");
+      assert.doesNotMatch(text, new RegExp(one!().name));
+    }
+    assert.equal((await ask("10.0.0.1", "/livez")).status, 200);
+    assert.equal((await ask("10.0.0.1", "/readyz")).status, 200);
+    assert.equal((await ask(hostOf(one!()), "/readyz")).status, 200);
+  });
+
+  test("one may be reached by a path, where only its API is", async () => {
+    const token = await tokenAt(two!());
+    const { body } = await graphql("shared.example", token, names, `/m/${two!().name}${api}`);
+    assert.ok(body.data.warehouses);
+    assert.equal((await ask("shared.example", `/m/${two!().name}/admin`)).status, 421);
+  });
+
+  test("no login of one can open the database of another", async () => {
+    const [mine, other] = [one!().databaseUrl, besides(one!().databaseUrl, databaseOf(two!().name))];
+    for (const open of [(url: string) => url, (url: string) => asApiLogin(url)!]) {
+      await connected(open(mine), (client) => client.query("set role service_api"));
+      await assert.rejects(
+        connected(open(other), async () => {}),
+        { code: "42501" },
+      );
+    }
+    const shared = besides(process.env.TEST_LOGIN_URL!, databaseOf(one!().name));
+    await assert.rejects(
+      connected(shared, async () => {}),
+      { code: "42501" },
+    );
+    // Nor does the role that both may become help
+    await connected(mine, async (client) => {
+      await client.query("set role service_api");
+      await assert.rejects(client.query(`set role "merchant_${two!().name}_login"`), { code: "42501" });
+    });
+  });
+
+  test("while half of them are migrated, both halves are served", async () => {
+    const [before, migrated] = [three!(), four!()];
+    const tokens = [await tokenAt(before), await tokenAt(migrated)] as const;
+    const describe = '{ __type(name: "Warehouse") { fields { name description } } }';
+    const described = async (merchant: Merchant, token: string) => {
+      const { body } = await graphql(hostOf(merchant), token, describe);
+      return body.data.__type.fields.find(({ name }: any) => name === "code").description;
+    };
+    const old = await described(before, tokens[0]);
+    assert.equal(await described(migrated, tokens[1]), old);
+    await owner(migrated, (client) =>
+      client.query(`begin;
+        comment on column erp.warehouse.code is 'Another word.';
+        insert into graphile_migrate.migrations (hash, filename) values ('sha1:0', '999999-another.sql');
+        commit`),
+    );
+    await until(async () => (await described(migrated, tokens[1])) === "Another word.");
+    assert.equal(await described(before, tokens[0]), old);
+    assert.ok((await graphql(hostOf(before), tokens[0], names)).body.data);
+    assert.ok((await graphql(hostOf(migrated), tokens[1], names)).body.data);
+  });
+
+  test("one is suspended and resumed without a restart; the others go on", async () => {
+    const token = await tokenAt(three!());
+    const statusOf = async () => (await graphql(hostOf(three!()), token, names)).status;
+    assert.equal(await statusOf(), 200);
+    await storeMerchant(folder, { ...three!(), state: "suspended" });
+    await until(async () => (await statusOf()) === 403);
+    const { body } = await ask(hostOf(three!()), "/admin");
+    assert.equal(body.errors[0].code, "SERVICE_GRAPHQL__SUSPENDED");
+    assert.equal((await graphql(hostOf(two!()), await tokenAt(two!()), names)).status, 200);
+    await storeMerchant(folder, three!());
+    await until(async () => (await statusOf()) === 200);
+  });
+
+  test("all together have few connections, and none while nothing is asked", async () => {
+    const open =
+      "select count(*)::integer as count from pg_stat_activity where datname = any ($1) and application_name <> ''";
+    const databases = merchants.map(({ name }) => databaseOf(name));
+    const tokens = await Promise.all(merchants.map((merchant) => tokenAt(merchant)));
+    await connected(adminUrl, async (admin) => {
+      const counts: number[] = [];
+      const count = async () => (await admin.query<{ count: number }>(open, [databases])).rows[0]!.count;
+      const answers = Promise.all(
+        Array.from({ length: 5 * merchants.length }, (_, n) =>
+          graphql(hostOf(merchants[n % merchants.length]!), tokens[n % merchants.length]!, names),
+        ),
+      );
+      let isDone = false;
+      void answers.finally(() => (isDone = true)).catch(() => {});
+      while (!isDone) counts.push(await count());
+      for (const { body } of await answers) assert.equal(body.errors, undefined, JSON.stringify(body));
+      assert.ok(Math.max(...counts) <= connections, `${Math.max(...counts)} connections`);
+      await until(async () => (await count()) === 0);
+    });
+    const metrics = await serving.figures.metrics();
+    for (const { name } of merchants)
+      assert.match(metrics, new RegExp(`service_requests_total{.*merchant="${name}"`));
+    assert.equal(metrics.match(/^# HELP service_requests_total /gm)!.length, 1);
+    const told = log.filter(({ level, msg }) => level >= 40 && msg !== "refused a request");
+    assert.deepEqual(told, []);
+  });
+});

@@ -76,7 +76,7 @@ alter table erp.product drop column if exists weight_${number} cascade;
 alter table erp.product add column weight_${number} integer;
 comment on column erp.product.weight_${number} is 'Weight of one unit, in grams.';
 drop view if exists api_unstable.products;
-${products.replace("canonical_product_id\nfrom", `canonical_product_id, weight_${number}\nfrom`)}`;
+${products.replace(/^select id,/m, `select id, weight_${number},`)}`;
 
 /** Saves a change and waits until the API has it, while clients go on asking for something else. */
 async function saveOnce(client: Client, number: number, write: () => Promise<void>): Promise<Save> {

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import jwt from "jsonwebtoken";
 import type { Jwt, VerifyOptions } from "jsonwebtoken";
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
 /** Lifetime of an access token, in seconds. */
@@ -50,7 +51,7 @@ export class AccessTokens {
   readonly #issuer: string;
   // Clients send the same token with every request for ten minutes, so its signature is verified once. The credential
   // (active-credentials.ts) and the key may change meanwhile, so they are checked each time.
-  readonly #verified = new LRUCache<string, Verified>({ max: 10_000 });
+  readonly #verified = new LRUCache<string, Verified>(atMost(10_000));
 
   /** @param now the time in milliseconds since 1970 */
   constructor(keys: SigningKeys, now: () => number, issuer = defaultIssuer) {

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { ChangeListener } from "../database/change-listener.ts";
@@ -67,7 +68,7 @@ export class InvalidatedCache {
     max: number,
     lifetimeMs: (answer: Answer) => number = () => Infinity,
   ): CachedAnswers<Key, Answer> {
-    const kept = new LRUCache<Key, { answer: Answer }>({ max });
+    const kept = new LRUCache<Key, { answer: Answer }>(atMost(max));
     const asked = new Map<Key, Promise<Answer>>();
     this.onOutdated(() => {
       kept.clear();

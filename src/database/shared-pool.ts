@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 import type { Pool, PoolClient } from "pg";
 import { Turns } from "../lib/turns.ts";
 import type { Share } from "./connection-budget.ts";
@@ -66,7 +67,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   readonly #pool: Pool;
   readonly #onUsed: OnUsed;
   readonly #share: Share | null;
-  readonly #pace = new LRUCache<string, { count: number; averageMs: number }>({ max: maxKnownClients });
+  readonly #pace = new LRUCache<string, { count: number; averageMs: number }>(atMost(maxKnownClients));
   #isOpening = false;
   /** Connections that quick reads have. */
   #quick = 0;

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 
 /** Milliseconds that a statement usually takes at most to count as quick. */
 const quickMs = 5;
@@ -10,7 +11,7 @@ const maxStatements = 10_000;
 
 /** How long statements take, by their names. */
 export class StatementPace {
-  readonly #known = new LRUCache<string, { count: number; averageMs: number }>({ max: maxStatements });
+  readonly #known = new LRUCache<string, { count: number; averageMs: number }>(atMost(maxStatements));
 
   /** Notes a time. A long one counts at once, and is forgotten slowly. */
   note(name: string, ms: number): void {

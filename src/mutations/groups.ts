@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 import { Turns } from "../lib/turns.ts";
 import { Patience } from "./patience.ts";
 
@@ -60,7 +61,7 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
   /** How many calls of a product are under way, and how many of a credential and product wait for a connection. */
   readonly #busy = new Map<string, number>();
   /** How many calls of a credential and product in succession were not plain. */
-  readonly #odd = new LRUCache<string, number>({ max: maxKnown, ttl: aloneForMs });
+  readonly #odd = new LRUCache<string, number>({ ...atMost(maxKnown), ttl: aloneForMs });
   #groups = 0;
   #underWay = 0;
   readonly #patience = new Patience();

@@ -10,11 +10,11 @@ import { apiError, isApiError } from "../errors/api-error.ts";
 import type { WithClients } from "../database/pg-service.ts";
 import type { DocumentCache } from "../graphql/document-cache.ts";
 import { Documents } from "../graphql/documents.ts";
+import { builtSchema } from "./built-schema.ts";
 import { explorerPage } from "./explorer-page.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { GraphqlServer } from "./graphql-server.ts";
 import type { Handler } from "./graphql-server.ts";
-import { makeSchemaInTurns } from "./make-schema.ts";
 import { ownPartsOf } from "./own-parts.ts";
 import { contextOf } from "./request-context.ts";
 import type { ForMutations, PassedRequest } from "./request-context.ts";
@@ -79,9 +79,9 @@ export interface ServeVersionOptions extends ForMutations {
 
 /** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
 export async function serveVersion(version: Version, options: ServeVersionOptions): Promise<ServedVersion> {
-  const make = async (catalog: string) => {
+  const make = async (catalog: string, fingerprint: string) => {
     const preset = presetOf(version, options, catalog);
-    const { schema, resolvedPreset } = await makeSchemaInTurns(preset);
+    const { schema, resolvedPreset } = await builtSchema(preset, kindOf(version, options), fingerprint);
     extend(schema, version);
     return { preset, schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
   };
@@ -94,7 +94,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   const prepare = async (catalog: string) => {
     const fingerprint = fingerprintOf(catalog);
     if (current !== null && fingerprint === builtFrom) return null;
-    const made = await make(catalog);
+    const made = await make(catalog, fingerprint);
     const newServer = server === null ? new GraphqlServer(made) : null;
     await newServer?.ready();
     return () => {
@@ -136,6 +136,10 @@ export async function serveVersion(version: Version, options: ServeVersionOption
     close: async () => server?.release(),
   };
 }
+
+/** All that decides about its schema, except the database. */
+const kindOf = ({ slug, schemaName }: Version, { fastReads }: ServeVersionOptions): string =>
+  `${slug} ${schemaName} ${fastReads}`;
 
 function refuseFor({ slug }: Version): never {
   throw apiError("SERVICE_UNAVAILABLE", `The version ${slug} is not available now.`);

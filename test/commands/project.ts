@@ -1,6 +1,8 @@
-import { chmod, cp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { chmod, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { calculateHash } from "graphile-migrate/dist/hash.js";
 import { compileIncludes, getAllMigrations } from "graphile-migrate/dist/migration.js";
 import type { FileMigration } from "graphile-migrate/dist/migration.js";
@@ -12,6 +14,7 @@ import type { CommandProcess } from "./process.ts";
 
 type Migrations = typeof import("../../src/database/migrations/migrations.ts");
 
+const execute = promisify(execFile);
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** A copy of the project, for tests of commands that write into it. */
@@ -26,8 +29,9 @@ export class Project {
 
   static async copy(): Promise<Project> {
     const folder = await temporaryFolder();
-    for (const part of ["db", "plugins", "schema", "src", ".gmrc.js", "package.json"])
-      await cp(join(root, part), join(folder.path, part), { recursive: true });
+    const parts = ["db", "plugins", "schema", "src", ".gmrc.js", "package.json"];
+    // A tenth of the time that Node's `cp` takes
+    await execute("cp", ["-R", ...parts.map((part) => join(root, part)), folder.path]);
     await symlink(join(root, "node_modules"), join(folder.path, "node_modules"));
     return new Project(folder.path, folder.remove);
   }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
+
+import { readCommitted } from "../../src/database/migrations/migration-files.ts";
 import { runCommand } from "../commands/process.ts";
 import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -65,6 +67,24 @@ describe("a database that other migrations made", () => {
       assertRefusedUntouched(former, command, former.adminUrl));
   }
   test("is not served either", () => assertRefusedUntouched(former, ["start.ts"], former.loginUrl));
+});
+
+test("one whose newest migration was committed anew is refused by its name", async () => {
+  const former = await openTestDatabase("template_schema");
+  try {
+    await execute(
+      former,
+      `update graphile_migrate.migrations set hash = '${formerHash}'
+       where filename = (select max(filename) from graphile_migrate.migrations)`,
+    );
+    const newest = (await readCommitted()).at(-1)!.name;
+    const { code, output } = await runCommand(["database.ts", "setup"], { DATABASE_URL: former.adminUrl });
+    assert.equal(code, 1, output);
+    assert.match(output, new RegExp(`another db/committed/${newest} than the one here, .*db:uncommit`));
+    assert.doesNotMatch(output, /\n\s+at /);
+  } finally {
+    await former.close();
+  }
 });
 
 test("one whose migrations can't tell which they are is not served", async () => {

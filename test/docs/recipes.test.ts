@@ -18,6 +18,8 @@ import type { TestProcess, TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
 import { readRecipes } from "./recipes.ts";
 
+// Has a process of its own: it takes long.
+
 const frozen = versionOf({ slug: "2027-01", releasedOn: "2026-01-15" });
 const head = versionOf({ slug: "unstable" });
 const example = await readFile(new URL("../../examples/seed-library/migration.sql", import.meta.url), "utf8");

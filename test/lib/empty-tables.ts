@@ -1,4 +1,4 @@
-import type { ClientBase } from "pg";
+import type { ClientBase, Pool } from "pg";
 
 /** SQL that deletes all rows of tables, and of those that reference them, without triggers or constraints. */
 const emptied = (tables: string[]) => `do $$
@@ -24,6 +24,6 @@ const emptied = (tables: string[]) => `do $$
  *
  * @param admin a connection as superuser, kept for the next time
  */
-export async function emptyTables(admin: ClientBase, ...tables: string[]): Promise<void> {
+export async function emptyTables(admin: ClientBase | Pool, ...tables: string[]): Promise<void> {
   await admin.query(emptied(tables));
 }

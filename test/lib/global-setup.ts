@@ -22,7 +22,8 @@ export async function globalSetup(): Promise<void> {
   for (const part of ["postgres", "password", "port"])
     await rm(`${directory}/${part}`, { recursive: true, force: true });
   await copyPrepared(directory);
-  cluster = await startCluster({ directory, flags: unsafe });
+  // Databases live for seconds: vacuuming them would only be work
+  cluster = await startCluster({ directory, flags: { ...unsafe, autovacuum_naptime: "1h" } });
   const admin = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
   await admin.connect();
   const postmaster = await admin.query<{ pid: number }>(

@@ -17,6 +17,7 @@ import { defaultLimits } from "../../src/graphql/limits.ts";
 import { asApiLogin } from "../../src/database/roles.ts";
 import { versions as everyVersion } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "./database.ts";
+import { emptyTables } from "./empty-tables.ts";
 import type { Template } from "./database.ts";
 
 /** One process of the service on its own port. */
@@ -61,6 +62,8 @@ export interface TestService extends TestProcess {
   ownerUrl: string;
   /** URL of the login role. */
   loginUrl: string;
+  /** Deletes all rows of some tables, and of those that reference them. */
+  emptyTables(...tables: string[]): Promise<void>;
   /** A new credential, by default with all scopes for reading. */
   credential(request?: Partial<CredentialRequest>): Promise<ClientCredentials & { scopes: string[] }>;
   /** A token of a new credential. */
@@ -99,6 +102,7 @@ export async function startService({
 }: ServiceOptions = {}): Promise<TestService> {
   const database = await openTestDatabase(template);
   const owner = quietPool({ connectionString: database.ownerUrl, max: 3 });
+  const admin = quietPool({ connectionString: database.adminUrl, max: 1, idleTimeoutMillis: 0 });
   await before(owner);
   const first = await startProcess({ loginUrl: database.loginUrl, ...options });
   const processes = [first];
@@ -110,6 +114,7 @@ export async function startService({
     adminUrl: database.adminUrl,
     ownerUrl: database.ownerUrl,
     loginUrl: database.loginUrl,
+    emptyTables: (...tables) => emptyTables(admin, ...tables),
     credential,
     token: async (request) => first.tokenFor(await credential(request)),
     async another(more = {}) {
@@ -120,7 +125,7 @@ export async function startService({
     async close() {
       await Promise.all(processes.map((process) => process.close()));
       const { rows: differences } = await owner.query("select * from ledger.proof limit 5");
-      await owner.end();
+      await Promise.all([owner.end(), admin.end()]);
       await database.close();
       // After any test, the books must be right
       assert.deepEqual(differences, []);

@@ -64,7 +64,6 @@ const ids = `
   union all select iso_code, 'Currency', id from erp.currency`;
 
 const emptied = `
-  truncate ledger.stock_movement, ledger.stock, ledger.warehouse_stock cascade;
   update erp.product set physical_stock = 0, stock_not_available_for_sale = 0;
   update erp.batch set physical_stock = 0`;
 
@@ -106,6 +105,7 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
       return rows[0].moment;
     },
     async empty() {
+      await service.emptyTables("ledger.stock_movement", "ledger.stock", "ledger.warehouse_stock");
       await service.owner.query(emptied);
     },
     tryMutate,

@@ -3,16 +3,27 @@ import { relative } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 
 /**
- * A reporter that lists the slowest test files at the end of a run, and appends those in which something failed to the
- * file that TEST_FAILED_FILES names, one per line. (A third reporter makes Node warn of a leak.)
+ * A reporter that lists the slowest test files at the end of a run, and appends what became of files to the one that
+ * TEST_RESULTS names: `failed` and a name, or `passed` and one for those that share a process, see test/together.ts. (A
+ * third reporter makes Node warn of a leak.)
  */
 export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const files: { file: string; seconds: number }[] = [];
-  const failed = new Set<string>();
+  const results = new Set<string>();
   for await (const { type, data } of events) {
-    if (type === "test:fail" && data.file !== undefined) failed.add(relative("", data.file));
+    if (type === "test:fail" && data.file !== undefined) results.add(`failed ${relative("", data.file)}\n`);
+    if (
+      (type === "test:pass" || type === "test:fail") &&
+      data.details.type === "suite" &&
+      isFile(data.name)
+    ) {
+      files.push({ file: data.name, seconds: data.details.duration_ms / 1_000 });
+      results.add(`${type === "test:pass" ? "passed" : "failed"} ${data.name}\n`);
+    }
     if (type === "test:summary" && data.file !== undefined) {
-      files.push({ file: relative("", data.file), seconds: data.duration_ms / 1_000 });
+      if (!data.success) results.add(`failed ${relative("", data.file)}\n`);
+      if (data.file.endsWith(".test.ts"))
+        files.push({ file: relative("", data.file), seconds: data.duration_ms / 1_000 });
     }
     if (type === "test:summary" && data.file === undefined) {
       files.sort((one, other) => other.seconds - one.seconds);
@@ -22,6 +33,9 @@ export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncG
       yield `\nThe slowest files, in seconds:\n${slow.join("")}\n`;
     }
   }
-  const list = process.env.TEST_FAILED_FILES;
-  if (list) appendFileSync(list, [...failed].map((file) => `${file}\n`).join(""));
+  const path = process.env.TEST_RESULTS;
+  if (path) appendFileSync(path, [...results].join(""));
 }
+
+/** Whether a suite is a whole file that shares its process. */
+const isFile = (name: string): boolean => /^test\/\S+\.test\.ts$/.test(name);

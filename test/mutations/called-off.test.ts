@@ -17,8 +17,7 @@ afterEach(async () => {
   await shop.sql("delete from erp.fulfillment");
   await shop.sql("delete from erp.fulfillment_order");
   await shop.sql("delete from erp.sales_order");
-  await shop.sql("truncate ledger.stock_movement, ledger.stock, ledger.warehouse_stock cascade");
-  await shop.sql("update erp.product set physical_stock = 0, stock_not_available_for_sale = 0");
+  await shop.empty();
 });
 
 const frozen = "2026-06-unstable";

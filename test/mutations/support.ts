@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach } from "node:test";
-import pg from "pg";
 import type { QueryResultRow } from "pg";
 import { rowsOf } from "../lib/database.ts";
-import { emptyTables } from "../lib/empty-tables.ts";
 import { gid } from "../lib/ids.ts";
 import { startService } from "../lib/service.ts";
 import type { HttpAnswer, AskOptions, ServiceOptions, TestService } from "../lib/service.ts";
@@ -59,11 +57,8 @@ const written = ["erp.warehouse", "erp.location", "erp.bin_location", "erp.produ
 /** After any test the books must be right. */
 export function useBench(options: ServiceOptions = {}): Bench {
   const bench = {} as Bench;
-  let admin: pg.Client;
   before(async () => {
     const service = await startService(options);
-    admin = new pg.Client({ connectionString: service.adminUrl });
-    await admin.connect();
     const rows = rowsOf(() => service.owner);
     const send: Bench["send"] = (name, input, fields = "", { token = bench.token, ...options } = {}) => {
       const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input!`;
@@ -76,7 +71,7 @@ export function useBench(options: ServiceOptions = {}): Bench {
       return body.data[name];
     };
     Object.assign(bench, { service, rows, send, mutate, token: await service.token({ write: "all" }) });
-    bench.empty = (...tables) => emptyTables(admin, ...tables);
+    bench.empty = service.emptyTables;
     bench.stock = async (place, delta) => {
       const lines = [{ productId: bench.product, place, delta }];
       assert.deepEqual((await mutate("stockAdjust", { lines })).userErrors, []);
@@ -101,10 +96,7 @@ export function useBench(options: ServiceOptions = {}): Bench {
     bench.product = gid("Product", row!.product);
   });
   afterEach(async () => assert.deepEqual(await bench.rows("select * from ledger.proof"), []));
-  after(async () => {
-    await admin.end();
-    await bench.service.close();
-  });
+  after(() => bench.service.close());
   return bench;
 }
 

@@ -8,6 +8,8 @@ import { takeSamples } from "./samples.ts";
 import { openTwoExecutors, withoutOpen } from "./two-executors.ts";
 import type { ReadAnswer, ReadRequest, TwoExecutors } from "./two-executors.ts";
 
+// Has a process of its own: it takes long.
+
 /** How many operations are compared for unstable, and half as many for the frozen version. */
 const wanted = Number(process.env.RANDOM_READS ?? 400);
 const firstSeed = Number(process.env.RANDOM_READS_FROM ?? 1);

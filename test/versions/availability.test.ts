@@ -94,3 +94,28 @@ test("where no version can be built, nothing starts, and it is said in plain wor
     message: /No version of the API can be built.*\n {2}2026-07: /,
   });
 });
+
+test("services on the same catalog share a schema, and each answers from its own database", async (t) => {
+  const start = async (name: string, change = "select") => {
+    const started = await startService({ before: async (owner) => void (await owner.query(change)) });
+    t.after(() => started.close());
+    await started.owner.query("insert into erp.product (product_number) values ($1)", [name]);
+    return started;
+  };
+  const services = [await start("one"), await start("two")];
+  services.push(
+    await start(
+      "three",
+      "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes tags:read\\nOther.'",
+    ),
+  );
+  const [one, two, three] = services.map(({ app }) => app.headReader().schema);
+  assert.equal(one, two);
+  assert.notEqual(two, three);
+  for (const [n, name] of ["one", "two", "three"].entries()) {
+    const { body, text } = await services[n]!.ask(await services[n]!.token(), {
+      query: "{ products { edges { node { productNumber } } } }",
+    });
+    assert.deepEqual(body.data?.products.edges, [{ node: { productNumber: name } }], text);
+  }
+});

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { atMost } from "../../lib/at-most.ts";
 import type { Bucket, Taken } from "./bucket.ts";
 import { refillMs, takenOf } from "./bucket.ts";
 
@@ -10,7 +11,7 @@ const maxBuckets = 100_000;
  * again.
  */
 export class BucketsInMemory {
-  readonly #fullAt = new LRUCache<string, number>({ max: maxBuckets });
+  readonly #fullAt = new LRUCache<string, number>(atMost(maxBuckets));
   readonly #now: () => number;
 
   /** @param now milliseconds that never go back */

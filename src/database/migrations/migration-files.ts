@@ -141,11 +141,10 @@ export async function readCommitted(): Promise<CurrentFile[]> {
   );
 }
 
-/** The hash of the first committed migration. Each later one contains the hash of the one before. */
-export async function firstCommittedHash(): Promise<string> {
-  const [first] = (await committedNames()).sort();
-  const { headers } = parseMigrationText(first!, await readFile(new URL(first!, committedFolder), "utf8"));
-  return headers.Hash!;
+/** The hashes of the committed migrations, in their order. Each follows from the one before, too. */
+export async function committedHashes(): Promise<{ name: string; hash: string }[]> {
+  const all = await readCommitted();
+  return all.map(({ name, text }) => ({ name, hash: /^--! Hash: (\S+)/m.exec(text)![1]! }));
 }
 
 async function committedNames(): Promise<string[]> {

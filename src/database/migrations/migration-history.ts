@@ -1,9 +1,9 @@
 import type pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
-import { firstCommittedHash } from "./migration-files.ts";
+import { committedHashes } from "./migration-files.ts";
 
 const explanation =
-  "so they can't bring it up to date, and nothing in it was changed. Such a database is made anew: remove the folder of " +
+  "so those here can't bring it up to date, and nothing in it was changed. Such a database is made anew: remove the folder of " +
   "the service's own Postgres (DATA_DIRECTORY, .data if not set) and start again; or create an empty database, and run " +
   "`npm run db:setup` with its DATABASE_URL. docs/operating.md says more under “A database of other migrations”.";
 
@@ -26,9 +26,9 @@ export async function requireSameMigrations(client: pg.ClientBase): Promise<void
     );
     if (!found[0]!.known) return;
     const { rows } = await client.query<{ hash: string }>(
-      "select hash from graphile_migrate.migrations order by filename limit 1",
+      "select hash from graphile_migrate.migrations order by filename",
     );
-    if (rows[0] !== undefined) await compare(rows[0].hash);
+    await compare(rows.map(({ hash }) => hash));
   } finally {
     await client.query("rollback");
   }
@@ -41,15 +41,26 @@ export async function requireServedMigrations(client: pg.ClientBase): Promise<vo
   );
   if (!found[0]!.known) throw otherMigrations();
   const { rows } = await client.query<{ hash: string }>("select api_meta.first_migration() as hash");
-  await compare(rows[0]!.hash);
+  await compare([rows[0]!.hash]);
 }
 
-async function compare(hash: string): Promise<void> {
-  if (hash !== (await firstCommittedHash())) throw otherMigrations();
+/** @param had the first migrations that a database has had, or all: it may be ahead of this code */
+async function compare(had: readonly string[]): Promise<void> {
+  const here = await committedHashes();
+  const first = here.findIndex(({ hash }, i) => i < had.length && hash !== had[i]);
+  if (first === 0) throw otherMigrations();
+  if (first !== -1) throw otherSince(here[first]!.name);
 }
 
 const otherMigrations = () =>
   new UserError(`This database was made by other migrations than those of db/committed, ${explanation}`);
+
+const otherSince = (name: string) =>
+  new UserError(
+    `This database has had another db/committed/${name} than the one here, which was committed anew since, or comes from ` +
+      `another branch; ${explanation} To keep its data, go back to the files that it has had, take them back by ` +
+      "`npm run db:uncommit`, and come here again.",
+  );
 
 /** What was run last of db/current, by any program; undefined when nothing was since the last commit. */
 export async function currentContent(client: pg.ClientBase): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { atMost } from "../../lib/at-most.ts";
 import { refuse } from "../answers.ts";
 import type { Bucket, Taken } from "../../auth/rate-limits/bucket.ts";
 import type { Meter } from "../../auth/rate-limits/meter.ts";
@@ -25,7 +26,7 @@ export class Spending {
   readonly #rates: RateLimits;
   readonly #meter: Meter;
   readonly #served: ReadonlyMap<string, ServedVersion>;
-  readonly #refused = new LRUCache<string, true>({ max: 10_000, ttl: refusedRecentlyMs });
+  readonly #refused = new LRUCache<string, true>({ ...atMost(10_000), ttl: refusedRecentlyMs });
 
   constructor(rates: RateLimits, meter: Meter, served: readonly ServedVersion[]) {
     this.#rates = rates;

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { divide, toRepeat } from "../together.ts";
+
+const texts: Record<string, string> = {
+  "test/commands/a.test.ts": 'import { runCommand } from "./process.ts";',
+  "test/commands/b.test.ts": 'import { execFile } from "node:child_process";',
+  "test/live/only.test.ts": "",
+  ...Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`test/http/${n}.test.ts`, ""])),
+};
+const divided = divide(Object.keys(texts), (file) => texts[file]!);
+const [first, second] = [...divided.together.keys()];
+const inFirst = divided.together.get(first!)!;
+const all = new Set([...divided.together.values()].flat());
+
+test("files of a folder share processes, unless they are alone or start some", () => {
+  assert.deepEqual(divided.single, [
+    "test/commands/a.test.ts",
+    "test/commands/b.test.ts",
+    "test/live/only.test.ts",
+  ]);
+  assert.deepEqual(
+    [...divided.together.values()].map(({ length }) => length),
+    [5, 4],
+  );
+});
+
+test("nothing is repeated when everything passed", () => {
+  assert.deepEqual(toRepeat(new Set(), all, divided), { count: 0, files: [] });
+});
+
+test("files that failed are repeated, without those beside them", () => {
+  const failed = new Set(["test/commands/b.test.ts", first!, inFirst[2]!]);
+  const { count, files } = toRepeat(failed, all.difference(failed), divided);
+  assert.deepEqual([count, files], [2, ["test/commands/b.test.ts", inFirst[2]]]);
+});
+
+test("after a process has died, what it didn't reach is repeated, as one failure", () => {
+  const passed = all.difference(new Set(inFirst.slice(2)));
+  for (const failed of [new Set([first!]), new Set<string>()])
+    assert.deepEqual(toRepeat(failed, passed, divided), { count: 1, files: inFirst.slice(2) });
+});
+
+test("all files of a process are repeated when something failed between them", () => {
+  assert.deepEqual(toRepeat(new Set([second!]), all, divided).files, divided.together.get(second!));
+});

@@ -103,13 +103,17 @@ test("a file that gets another name is not gone", async () => {
   assert.ok((await tagNames()).includes("stays"));
 });
 
-test("db:reset makes the database anew while the service runs, with db/current", async () => {
+test("db:reset makes the database anew while the service runs, with db/current and data for it", async (t) => {
+  const data = "db/demo/1950-try.sql";
+  t.after(() => rm(join(project.path, data)));
+  await project.write(data, "-- Notes\ninsert into erp.note (text) values ('shown');");
   const length = watching.output().length;
   const { code, output } = await project.run(["database.ts", "reset"]);
   assert.equal(code, 0, output);
   assert.match(output, /The database is new, in \d+ ms/);
   await until(async () => (await tagNames().catch(() => ["stays"])).every((name) => name !== "stays"));
   await until(async () => (await ask(asked)).errors === undefined);
+  assert.deepEqual(await rows("select text from erp.note"), [{ text: "shown" }]);
   assert.doesNotMatch(watching.output().slice(length), /failed|can't/);
 });
 

@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import type { Ran } from "../database/pipeline/settings.ts";
 import type { NamedOperation } from "../graphql/signature.ts";
 
@@ -74,12 +73,4 @@ export interface Tracing {
   delivery(traceparent: string | null, delivery: SentDelivery): DeliveryTrace | null;
   /** Sends what waits, if the collector takes it at once. */
   close(): Promise<void>;
-}
-
-/** Opens the way to the collector; null without one. */
-export async function openTracing(settings: TracingSettings, logger: Logger): Promise<Tracing | null> {
-  if (settings.endpoint === undefined || settings.isDisabled) return null;
-  // A third of a second of a start, which nobody else pays
-  const { OtelTracing } = await import("./otel.ts");
-  return new OtelTracing(settings, logger);
 }

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster/cluster.ts";
 import { requireSameMigrations } from "./migrations/migration-history.ts";
+import { afterMigrations } from "./migrations/under-way.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations/migrations.ts";
 import type { LockLimits } from "./migrations/retry-locked.ts";
 import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
@@ -64,7 +65,8 @@ export async function openDatabase(
   if (settings.databaseUrl !== undefined) {
     const url = settings.databaseUrl;
     const wait = { url, waitMs: settings.databaseWaitMs, onWaiting: onProgress };
-    const warnings = await waitingFor(wait, () => checkDatabase(url, settings));
+    const check = () => checkDatabase(url, settings);
+    const warnings = await afterMigrations(() => waitingFor(wait, check), onProgress);
     const { apiUrl, warning } = await waitingFor(wait, () => findApiLogin(url));
     if (warning !== null) warnings.push(warning);
     return { url, apiUrl, adminUrl: null, runBy: null, warnings, close: async () => {} };

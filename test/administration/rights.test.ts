@@ -126,10 +126,11 @@ test("the login role can't become the role that owns the functions", async () =>
   assert.equal(await attempt("service_registrar", "select 1"), refused);
 });
 
-test("no role of the service but the owner may change or delete events of the audit, or administrators' names", async () => {
+test("no role of the service but the owner may change or delete events of the audit, or administrators' names; one deletes by age", async () => {
   const { rows } = await service.owner.query(
     `select rolname from pg_roles where rolname like 'service\\_%' and rolname <> 'service_owner'
-       and (has_table_privilege(oid, 'auth.audit_event', 'update, delete, truncate') or has_any_column_privilege(oid, 'auth.audit_event', 'update')
+       and (has_table_privilege(oid, 'auth.audit_event', 'update, truncate')
+         or rolname <> 'service_keeper' and has_table_privilege(oid, 'auth.audit_event', 'delete') or has_any_column_privilege(oid, 'auth.audit_event', 'update')
          or has_table_privilege(oid, 'auth.administrator', 'insert, delete, truncate') or has_column_privilege(oid, 'auth.administrator', 'name', 'update'))`,
   );
   assert.deepEqual(rows, []);

@@ -44,7 +44,8 @@ for (const version of ["2026-06-unstable", "unstable"]) {
           const { edges, pageInfo } = body.data[list];
           assert.ok(edges.length > 0, "no rows");
           for (const { node } of edges) {
-            assert.match(node.id, new RegExp(`^gid://service/${type.name}/[0-9a-f-]{36}$`));
+            // Images are known by their product and place
+            assert.match(node.id, new RegExp(`^gid://service/${type.name}/[0-9a-f-]{36}(/\\d+)?$`));
             for (const [name, value] of Object.entries(node)) if (value !== null) seen.add(name);
           }
           last = edges.at(-1).node;

@@ -1,10 +1,10 @@
 import type pg from "pg";
-import { UserError } from "../../errors/user-error.ts";
 import type { CurrentFile } from "./migration-files.ts";
 import { countCommitted } from "./migration-files.ts";
 import { requireServedMigrations } from "./migration-history.ts";
 import type { MigrateOptions } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
+import { isBeingMigrated, LacksMigrations } from "./under-way.ts";
 
 export { hasCurrentMigration } from "./migration-files.ts";
 export type { MigrateOptions } from "./migrate-options.ts";
@@ -56,12 +56,19 @@ export async function requireMigrated(client: pg.ClientBase): Promise<void> {
   const { rows: found } = await client.query<{ ready: boolean }>(
     "select to_regproc('api_meta.migration_count') is not null as ready",
   );
-  if (!found[0]!.ready) throw new UserError(`This database has not been set up. ${command}`);
+  if (!found[0]!.ready) {
+    if (await isBeingMigrated(client))
+      throw new LacksMigrations("Another process sets up the database.", true);
+    throw new LacksMigrations(`This database has not been set up. ${command}`, false);
+  }
   await requireServedMigrations(client);
   const { rows } = await client.query<{ count: number }>("select api_meta.migration_count() as count");
   const wanted = await migrationsWanted();
   if (rows[0]!.count < wanted) {
-    throw new UserError(`This database has had ${rows[0]!.count} of ${wanted} migrations. ${command}`);
+    const had = `has had ${rows[0]!.count} of ${wanted} migrations.`;
+    if (await isBeingMigrated(client))
+      throw new LacksMigrations(`Another process migrates the database. It ${had}`, true);
+    throw new LacksMigrations(`This database ${had} ${command}`, false);
   }
 }
 

@@ -30,10 +30,9 @@ import { currentContent, migrationState, requireSameMigrations } from "./migrati
 import { runStatements, statementsBefore } from "./run-statements.ts";
 import type { LockLimits } from "./retry-locked.ts";
 import { defaultLockLimits, LockObserver, retryLocked } from "./retry-locked.ts";
+import { lockOfMigrations } from "./under-way.ts";
 import { migratingUrl } from "../roles.ts";
 
-/** The lock of running migrations; graphile-migrate takes it too. */
-const lockOfMigrations = "4727445306447283";
 /** Milliseconds between reports about a migration that waits without limit. */
 const tellEveryMs = 10_000;
 
@@ -81,6 +80,8 @@ export class Migrator {
     });
     const client = await connect(url);
     try {
+      // When this process is killed, its statement ends as well, and another can begin. Not every system can tell
+      await client.query("set client_connection_check_interval = '2s'").catch(() => {});
       await requireSameMigrations(client);
     } catch (error) {
       await client.end();
@@ -94,9 +95,9 @@ export class Migrator {
   async alone<T>(work: (migrator: Migrator) => Promise<T>): Promise<T> {
     this.#observer = this.#observe();
     try {
-      await this.#retry("Another process migrates: this one", () =>
-        this.#client.query("select pg_advisory_lock($1)", [lockOfMigrations]),
-      );
+      const lock = () => this.#client.query("select pg_advisory_lock($1)", [lockOfMigrations]);
+      // However long that takes: whoever waits holds up nobody
+      await this.#retry("Another process migrates: this one", lock, Infinity);
       try {
         return await work(this);
       } finally {
@@ -242,8 +243,8 @@ export class Migrator {
     }
   }
 
-  #retry<T>(name: string, work: () => Promise<T>): Promise<T> {
+  #retry<T>(name: string, work: () => Promise<T>, attempts = this.#locks.attempts): Promise<T> {
     const holders = () => this.#observer!.holders();
-    return retryLocked(work, { name, holders, onWait: this.#onWait, ...this.#locks });
+    return retryLocked(work, { name, holders, onWait: this.#onWait, ...this.#locks, attempts });
   }
 }

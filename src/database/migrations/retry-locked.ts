@@ -59,7 +59,8 @@ export function retryLocked<T>(
         );
       }
       const pauseMs = growingPause(attempt, pausesOf(lockTimeoutMs));
-      onWait(`${waits}. Attempt ${attempt} of ${attempts}; the next in ${(pauseMs / 1000).toFixed(1)} s.`);
+      const which = Number.isFinite(attempts) ? `Attempt ${attempt} of ${attempts}` : `Attempt ${attempt}`;
+      onWait(`${waits}. ${which}; the next in ${(pauseMs / 1000).toFixed(1)} s.`);
       return pauseMs;
     },
   });

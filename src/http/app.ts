@@ -101,7 +101,11 @@ function ofUploads(parts: Parts, addressOf: (request: Request) => string): Middl
 function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
   const { settings, logger, versions, served, merchantPlan, usage, spending, unread, thread } = parts;
   const { metrics, tracing, turns } = parts;
-  const { arrive, pass } = watchRequests({ logger, metrics, tracing, ...settings });
+  const { arrive, pass } = watchRequests({
+    ...{ logger, metrics, tracing },
+    logRequests: settings.logRequests,
+    slowMs: settings.slowMs,
+  });
   const costly = costlyLine();
   metrics.watchWaits("event loop", turns);
   metrics.watchWaits("costly", costly);

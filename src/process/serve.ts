@@ -103,7 +103,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     await within(Math.max(0, deadline - performance.now()), close());
   };
   try {
-    tracing = await openTracing(settings.tracing, logger);
+    tracing = await openTracing(settings.traces, logger);
     const replicas = replicasOf(options);
     app = await openApp({ settings, pool, apiPool, limiterPool, logger, replicas, tracing });
     const { metrics, readiness } = app;

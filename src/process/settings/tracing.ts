@@ -8,7 +8,7 @@ const share: Kind<number> = { schema: z.coerce.number().min(0).max(1), expected:
 
 /** OpenTelemetry's own variables. The rest of them are read by its libraries. */
 export const tracing = {
-  tracing: {
+  traces: {
     endpoint: optional(
       "OTEL_EXPORTER_OTLP_ENDPOINT",
       url(/^https?$/, "a URL that begins with `http:` or `https:`"),

@@ -143,6 +143,11 @@ export function databaseFailure(error: unknown): DatabaseFailure | null {
 const isOfDomain = (error: Error, code: string): boolean =>
   (code === "23514" || code === "23502") && "dataType" in error && error.dataType !== undefined;
 
+/** Whether another transaction was in the way, so that this one was undone and can be repeated at once. */
+export function isCollision(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "40001" || error.code === "40P01");
+}
+
 /**
  * Whether Postgres ended the connection with the error. When the disk of its write-ahead log is full it ends all of
  * them, and a commit in progress may turn out done after the recovery.

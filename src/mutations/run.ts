@@ -1,5 +1,5 @@
 import { apiError } from "../errors/api-error.ts";
-import { markUncertain } from "../errors/postgres-errors.ts";
+import { isCollision, markUncertain } from "../errors/postgres-errors.ts";
 import { retry } from "../lib/retry.ts";
 
 /** A call of `mutation.run`. */
@@ -42,9 +42,6 @@ export const parametersOf = ({ version, operation, input, idempotencyKey, valida
   idempotencyKey,
   validateOnly,
 ];
-
-const isCollision = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && (error.code === "40001" || error.code === "40P01");
 
 /**
  * Makes a call, and again after a collision with another transaction, which has undone it, three times.

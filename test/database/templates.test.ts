@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { withClient } from "../../src/database/client.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
 import { Project } from "../commands/project.ts";
+import { until } from "../lib/until.ts";
 
 type Templates = typeof import("../../src/database/migrations/templates.ts");
 
@@ -39,10 +40,9 @@ test("databases of the same migrations are copies of one template, also when sev
   assert.deepEqual(await Promise.all([1, 2, 3].map(() => found("erp.color"))), [true, true, true]);
   const made = (await databases()).filter((name) => !before.includes(name) && !name.startsWith("test_"));
   assert.equal(made.filter((name) => name.startsWith("service_template_schema_")).length, 1);
-  assert.deepEqual(
-    made.filter((name) => /^(new_template|rehearsal)_/.test(name)),
-    [],
-  );
+  // Other test files make such databases, too; all are gone in the end
+  const passing = made.filter((name) => /^(new_template|rehearsal)_/.test(name));
+  await until(async () => !(await databases()).some((name) => passing.includes(name)));
   await project.uncommit();
   assert.equal(await found("erp.color"), false);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type pg from "pg";
+import pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
 import { readCounts } from "../../src/reads/counts.ts";
 import { startService } from "../lib/service.ts";
@@ -283,6 +283,28 @@ describe("a read that fails in the database", () => {
     assert.deepEqual([body.data, body.errors[0].path], [null, ["currencies"]]);
     await unlock();
     assert.deepEqual((await service.ask(token, { query: queries[0] })).codes, []);
+  });
+
+  it("by a deadlock is read again, since that undid nothing", async () => {
+    const admin = new pg.Client({ connectionString: service.adminUrl });
+    await admin.connect();
+    try {
+      // So that it is the read that Postgres ends
+      await admin.query("set deadlock_timeout = '1min'; begin; lock table erp.country in access exclusive mode");
+      const query = "{ currencies { edges { node { id } } } countrys(first: 1) { edges { node { id } } } }";
+      const read = service.ask(token, { query });
+      await until(async () => {
+        const { rows } = await admin.query(
+          "select 1 from pg_locks where relation = 'erp.country'::regclass and not granted",
+        );
+        return rows.length > 0;
+      });
+      await admin.query("lock table erp.currency in access exclusive mode; commit");
+      const { codes, headers } = await read;
+      assert.deepEqual([codes, headers.get("x-read-by")], [[], "grafast"]);
+    } finally {
+      await admin.end();
+    }
   });
 
   it("by anything else is tried again by Grafast, which says what is wrong", async () => {

@@ -199,6 +199,21 @@ alter function administration.known_scopes() owner to service_registrar;
 grant execute on function administration.known_scopes() to service_administration;
 comment on function administration.known_scopes() is 'Every scope that a credential can have.';
 
+CREATE OR REPLACE FUNCTION administration.limit_credential(id uuid, lasts interval)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform administration.require_administrator();
+  perform auth.limit_credential(limit_credential.id, limit_credential.lasts);
+end
+$function$;
+alter function administration.limit_credential(uuid,interval) owner to service_registrar;
+grant execute on function administration.limit_credential(uuid,interval) to service_administration;
+comment on function administration.limit_credential(uuid,interval) is 'Gives a credential an end, as auth.limit_credential.';
+
 CREATE OR REPLACE FUNCTION administration.note_refused_log_in(name text)
  RETURNS void
  LANGUAGE plpgsql
@@ -10677,18 +10692,20 @@ create table auth.credential (
   rotated_at timestamp(0) with time zone,
   deactivated_at timestamp(0) with time zone,
   stored_operations_only boolean default false not null,
+  expires_at timestamp(0) with time zone,
   constraint credential_name_has_1_to_100_characters CHECK (((length(btrim(name)) >= 1) AND (length(btrim(name)) <= 100))),
   constraint credential_pkey PRIMARY KEY (id),
   constraint credential_scopes_are_scopes CHECK (auth.is_scope_list(scopes))
 );
-CREATE TRIGGER credential_announces_changes AFTER DELETE OR UPDATE OF scopes, deactivated_at, stored_operations_only OR TRUNCATE ON auth.credential FOR EACH STATEMENT EXECUTE FUNCTION auth.announce_credential_change();
+CREATE INDEX credential_expires_at_idx ON auth.credential USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE TRIGGER credential_announces_changes AFTER DELETE OR UPDATE OF scopes, deactivated_at, stored_operations_only, expires_at OR TRUNCATE ON auth.credential FOR EACH STATEMENT EXECUTE FUNCTION auth.announce_credential_change();
 alter table auth.credential enable row level security;
 create policy credential_delete_registrar on auth.credential for delete to service_registrar using (true);
 create policy credential_insert_registrar on auth.credential for insert to service_registrar with check (true);
 create policy credential_select_registrar on auth.credential for select to service_registrar using (true);
 create policy credential_update_registrar on auth.credential for update to service_registrar using (true) with check (true);
 grant delete, insert, select on table auth.credential to service_registrar;
-grant update (name, scopes, last_used_at, rotated_at, deactivated_at, stored_operations_only) on table auth.credential to service_registrar;
+grant update (name, scopes, last_used_at, rotated_at, deactivated_at, stored_operations_only, expires_at) on table auth.credential to service_registrar;
 comment on table auth.credential is 'What an administrator made for one client of the API: a name and the scopes of its tokens. Its key and secret are auth.credential_secret.';
 comment on column auth.credential.name is 'What the client is called in lists and in the log.';
 comment on column auth.credential.scopes is 'Scopes of its tokens, for example {products:read,stocks:read,stocks:write}. A write scope comes with its read scope.';
@@ -10696,6 +10713,8 @@ comment on column auth.credential.last_used_at is 'When it was last exchanged fo
 comment on column auth.credential.rotated_at is 'When its present key and secret took the place of older ones; null while it has its first.';
 comment on column auth.credential.deactivated_at is 'Since when it and its tokens are refused; null while it works.';
 comment on column auth.credential.stored_operations_only is 'Whether its tokens may send operations of auth.stored_operation only.';
+comment on column auth.credential.expires_at is 'When it and its tokens end; null when it has no end.';
+comment on index auth.credential_expires_at_idx is 'For auth.prune_credentials.';
 
 create table auth.credential_secret (
   access_key text collate "C" not null,
@@ -10894,7 +10913,7 @@ create view auth.credential_overview with (security_invoker=true) as
           WHERE secret.credential_id = credential.id AND (secret.expires_at IS NULL OR secret.expires_at > now())
           ORDER BY secret.expires_at DESC, secret.access_key) AS access_keys,
     scopes,
-    deactivated_at IS NULL AS active,
+    deactivated_at IS NULL AND (expires_at IS NULL OR expires_at > now()) AS active,
     created_at,
     last_used_at,
     rotated_at,
@@ -10902,7 +10921,8 @@ create view auth.credential_overview with (security_invoker=true) as
     ( SELECT max(secret.expires_at) AS max
            FROM auth.credential_secret secret
           WHERE secret.credential_id = credential.id AND secret.expires_at > now()) AS old_key_ends_at,
-    stored_operations_only
+    stored_operations_only,
+    expires_at
    FROM auth.credential;
 grant select on view auth.credential_overview to service_registrar;
 comment on view auth.credential_overview is 'Credentials as an administrator sees them: everything but the secrets. The newest key comes first; those before it end.';
@@ -10984,12 +11004,15 @@ AS $function$
 declare
   old record;
 begin
-  select credential.name, credential.deactivated_at
+  select credential.name, credential.deactivated_at, credential.expires_at
   into old
   from auth.credential
   where credential.id = activate_credential.credential_id for update;
   if not found then
     raise exception 'There is no credential %.',
+      activate_credential.credential_id using errcode = 'no_data_found';
+  elsif old.expires_at <= now() then
+    raise exception 'The credential % has ended.',
       activate_credential.credential_id using errcode = 'no_data_found';
   elsif old.deactivated_at is not null then
     update auth.credential set deactivated_at = null where credential.id = activate_credential.credential_id;
@@ -10998,7 +11021,7 @@ begin
 end
 $function$;
 grant execute on function auth.activate_credential(uuid) to service_registrar;
-comment on function auth.activate_credential(uuid) is 'Lets a deactivated credential work again, with the same key and secret. On an active one it changes nothing.';
+comment on function auth.activate_credential(uuid) is 'Lets a deactivated credential work again, with the same key and secret. On an active one it changes nothing; one that has ended stays so.';
 
 CREATE OR REPLACE FUNCTION auth.active_scopes(access_key text)
  RETURNS TABLE(scopes text[], remaining interval, stored_operations_only boolean)
@@ -11007,14 +11030,14 @@ CREATE OR REPLACE FUNCTION auth.active_scopes(access_key text)
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
  SELECT credential.scopes,
-     (secret.expires_at - now()),
+     (LEAST(secret.expires_at, credential.expires_at) - now()),
      credential.stored_operations_only
     FROM (auth.credential_secret secret
       JOIN auth.credential ON ((credential.id = secret.credential_id)))
-   WHERE ((secret.access_key = active_scopes.access_key) AND (credential.deactivated_at IS NULL) AND ((secret.expires_at IS NULL) OR (secret.expires_at > now())));
+   WHERE ((secret.access_key = active_scopes.access_key) AND (credential.deactivated_at IS NULL) AND ((secret.expires_at IS NULL) OR (secret.expires_at > now())) AND ((credential.expires_at IS NULL) OR (credential.expires_at > now())));
 END;
 grant execute on function auth.active_scopes(text) to service_auth;
-comment on function auth.active_scopes(text) is 'Scopes that tokens of this access key may have now, for how long the key goes on, or null when it has no end, and whether they may send stored operations only. No row when it is gone or its credential is deactivated.';
+comment on function auth.active_scopes(text) is 'Scopes that tokens of this access key may have now, for how long the key goes on, or null when it has no end, and whether they may send stored operations only. No row when it is gone or its credential has ended or is deactivated.';
 
 CREATE OR REPLACE FUNCTION auth.add_first_signing_key(id uuid, secret text)
  RETURNS void
@@ -11069,7 +11092,8 @@ begin
   into candidate
   from auth.credential_secret as secret
   join auth.credential on credential.id = secret.credential_id
-  where secret.access_key = presented_key and (secret.expires_at is null or secret.expires_at > now());
+  where secret.access_key = presented_key and (secret.expires_at is null or secret.expires_at > now())
+    and (credential.expires_at is null or credential.expires_at > now());
 
   -- Hashing both sides once more with a nonce makes the time of the comparison independent of the stored
   -- hash. An unknown key takes the same path, with a hash that no secret has.
@@ -11427,6 +11451,32 @@ END;
 grant execute on function auth.known_scopes() to service_registrar;
 comment on function auth.known_scopes() is 'Every scope that a credential can have: those that a @requiresScopes tag names in an API schema, and reading of what can be written. So a scope is declared in one place, beside the view that it protects or the mutation that needs it, and nobody is offered to write what no mutation writes.';
 
+CREATE OR REPLACE FUNCTION auth.limit_credential(credential_id uuid, lasts interval)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  ends_at constant timestamptz := date_trunc('second', now() + lasts);
+  credential_name text;
+begin
+  if lasts <= interval '0' then
+    raise exception 'A credential lasts longer than nothing.' using errcode = 'invalid_parameter_value';
+  end if;
+  update auth.credential set expires_at = ends_at
+  where credential.id = limit_credential.credential_id
+  returning credential.name into credential_name;
+  if not found then
+    raise exception 'There is no credential %.',
+      limit_credential.credential_id using errcode = 'no_data_found';
+  end if;
+  perform auth.note_event('credential.limited', credential_name, limit_credential.credential_id,
+    jsonb_build_object('ends_at', ends_at));
+end
+$function$;
+grant execute on function auth.limit_credential(uuid,interval) to service_registrar;
+comment on function auth.limit_credential(uuid,interval) is 'Lets a credential last for a while from now on, whatever its end was. Then it is refused, as all of its keys and tokens are; rotating it moves no end.';
+
 CREATE OR REPLACE FUNCTION auth.note_event(action text, subject text, credential_id uuid DEFAULT NULL::uuid, details jsonb DEFAULT '{}'::jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -11486,6 +11536,30 @@ $function$;
 alter function auth.prune_audit(integer) owner to service_keeper;
 grant execute on function auth.prune_audit(integer) to service_worker;
 comment on function auth.prune_audit(integer) is 'Deletes events of the audit that are older than auth.audit_lifetime(), at most as many as the batch. Answers how many: to be called again until that is 0.';
+
+CREATE OR REPLACE FUNCTION auth.prune_credentials(batch integer DEFAULT 100)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  ended constant uuid[] := array(
+    select c.id from auth.credential c
+    where c.expires_at < now() - auth.use_lifetime()
+      and not exists (select from events.webhook_subscription s where s.credential_id = c.id)
+    order by c.expires_at limit batch for update skip locked);
+begin
+  -- Deleting nothing would be announced too
+  if ended <> '{}' then
+    delete from auth.credential c where c.id = any (ended);
+  end if;
+  return cardinality(ended);
+end
+$function$;
+alter function auth.prune_credentials(integer) owner to service_registrar;
+grant execute on function auth.prune_credentials(integer) to service_worker;
+comment on function auth.prune_credentials(integer) is 'Deletes credentials that ended longer ago than auth.use_lifetime(), with what is left of the counts of their use, at most as many as the batch; those that a webhook subscription names stay. Answers how many: to be called again until that is 0.';
 
 CREATE OR REPLACE FUNCTION auth.prune_operations(batch integer DEFAULT 2000)
  RETURNS integer
@@ -11812,6 +11886,7 @@ begin
   end if;
   update auth.credential set rotated_at = date_trunc('second', now())
   where id = rotate_credential.credential_id and deactivated_at is null
+    and (expires_at is null or expires_at > now())
   returning name into credential_name;
   if not found then
     raise exception 'There is no active credential %.',
@@ -12578,11 +12653,11 @@ BEGIN ATOMIC
          INTERSECT
           SELECT unnest(c.scopes) AS unnest) AS "array"
     FROM (bulk.operation o
-      JOIN auth.credential c ON (((c.id = o.credential_id) AND (c.deactivated_at IS NULL))))
+      JOIN auth.credential c ON (((c.id = o.credential_id) AND (c.deactivated_at IS NULL) AND ((c.expires_at IS NULL) OR (c.expires_at > now())))))
    WHERE (o.id = scopes_of.operation_id);
 END;
 grant execute on function bulk.scopes_of(uuid) to service_writer;
-comment on function bulk.scopes_of(uuid) is 'The rights of a bulk operation now: the scopes of the token that asked for it which its credential still has. Null when the credential is gone or deactivated.';
+comment on function bulk.scopes_of(uuid) is 'The rights of a bulk operation now: the scopes of the token that asked for it which its credential still has. Null when the credential is gone, has ended or is deactivated.';
 
 CREATE OR REPLACE FUNCTION bulk.take(claim uuid, at_once integer, lease_ms integer)
  RETURNS TABLE(id uuid, kind text, resource text, format text, query text, variables jsonb, locale text, credential_id uuid, scopes text[], next_chunk integer)
@@ -20702,6 +20777,7 @@ create table events.event (
   cause jsonb not null,
   occurred_at timestamp(3) with time zone not null,
   recorded_at timestamp(3) with time zone default clock_timestamp() not null,
+  traceparent text,
   constraint event_id_is_unique UNIQUE (id),
   constraint event_pkey PRIMARY KEY (sequence)
 );
@@ -20729,6 +20805,7 @@ comment on column events.event.data is 'The subject as it was at that time.';
 comment on column events.event.changed_fields is 'Fields that the update changed; null when it was no update.';
 comment on column events.event.cause is 'The request that caused it: an object with credentialId, requestId and idempotencyKey, each null for changes by other programs.';
 comment on column events.event.occurred_at is 'When it happened.';
+comment on column events.event.traceparent is 'The trace of the request that has caused it, for the webhooks that tell of it; null when it was not traced.';
 
 create table events.field (
   subject_type text not null,
@@ -20987,11 +21064,15 @@ create view events.next_delivery with (security_invoker=true) as
         END AS withheld,
     k.secrets,
     q.next_attempt_at > clock_timestamp() AS is_early,
-    k.ids AS secret_ids
+    k.ids AS secret_ids,
+    ( SELECT e.traceparent
+           FROM events.event e
+          WHERE e.sequence = d.sequence) AS traceparent
    FROM events.delivery_queue q
      JOIN events.webhook_subscription s ON s.id = q.subscription_id
      CROSS JOIN LATERAL ( SELECT d_1.id,
-            d_1.event_id
+            d_1.event_id,
+            d_1.sequence
            FROM events.delivery d_1
           WHERE d_1.subscription_id = q.subscription_id AND d_1.entity_id = q.entity_id AND d_1.state = 'pending'::text
           ORDER BY d_1.sequence NULLS FIRST, d_1.id
@@ -21478,6 +21559,53 @@ RETURN GREATEST('7 days'::interval, COALESCE((NULLIF(current_setting('service.ke
 grant execute on function events.attempt_lifetime() to service_recorder;
 comment on function events.attempt_lifetime() is 'How long attempts to send webhooks are kept, with what was answered: the setting service.keep_webhook_attempts, at least 7 days, in which all attempts are made, and without it 30.';
 
+CREATE OR REPLACE FUNCTION events.backlog()
+ RETURNS TABLE(outbox integer, outbox_seconds double precision, deliveries integer, delivery_seconds double precision, subscriptions jsonb)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH subscription AS (
+          SELECT s_1.enabled,
+             s_1.health,
+             s_1.backlog_count,
+                 CASE
+                     WHEN (s_1.enabled AND (s_1.health = 'HEALTHY'::text) AND (s_1.paused_until IS NULL)) THEN ( SELECT min(q.due_at) AS min
+                        FROM events.delivery_queue q
+                       WHERE (q.subscription_id = s_1.id))
+                     ELSE NULL::timestamp with time zone
+                 END AS due_at
+            FROM events.webhook_subscription s_1
+         )
+  SELECT (( SELECT count(*) AS count
+            FROM ( SELECT
+                    FROM events.outbox
+                  LIMIT 10001) few))::integer AS count,
+     COALESCE(EXTRACT(epoch FROM (clock_timestamp() - ( SELECT o.occurred_at
+            FROM events.outbox o
+           ORDER BY o."position"
+          LIMIT 1))), (0)::numeric) AS "coalesce",
+     (COALESCE(sum(s.backlog_count) FILTER (WHERE s.enabled), (0)::bigint))::integer AS "coalesce",
+     COALESCE(GREATEST(EXTRACT(epoch FROM (clock_timestamp() - min(s.due_at))), (0)::numeric), (0)::numeric) AS "coalesce",
+     COALESCE(( SELECT jsonb_object_agg(h.health, h.count) AS jsonb_object_agg
+            FROM ( SELECT
+                         CASE
+                             WHEN s_1.enabled THEN s_1.health
+                             ELSE 'DISABLED'::text
+                         END AS health,
+                     count(*) AS count
+                    FROM subscription s_1
+                   GROUP BY
+                         CASE
+                             WHEN s_1.enabled THEN s_1.health
+                             ELSE 'DISABLED'::text
+                         END) h), '{}'::jsonb) AS "coalesce"
+    FROM subscription s;
+END;
+alter function events.backlog() owner to service_recorder;
+grant execute on function events.backlog() to service_delivery;
+comment on function events.backlog() is 'What waits: changes that are to become events, and messages of webhooks; for how long the oldest; and how many subscriptions are of which health. Of the outbox it counts no more than 10,001, so that it stays cheap however much waits.';
+
 CREATE OR REPLACE FUNCTION events.batch_update_events(o erp.batch, n erp.batch)
  RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
  LANGUAGE sql
@@ -21549,10 +21677,10 @@ CREATE OR REPLACE FUNCTION events.cause()
  RETURNS jsonb
  LANGUAGE sql
  STABLE
-RETURN events.cause(current_setting('service.credential_id'::text, true), current_setting('service.request_id'::text, true), current_setting('service.idempotency_key'::text, true));
+RETURN events.traced(events.cause(current_setting('service.credential_id'::text, true), current_setting('service.request_id'::text, true), current_setting('service.idempotency_key'::text, true)), current_setting('service.traceparent'::text, true));
 grant execute on function events.cause() to service_booker;
 grant execute on function events.cause() to service_recorder;
-comment on function events.cause() is 'Whom what happens now goes back to: credential, request and idempotency key of the mutation that runs; nulls outside of one.';
+comment on function events.cause() is 'Whom what happens now goes back to: credential, request and idempotency key of the mutation that runs, nulls outside of one; and the trace, if the request has one.';
 
 CREATE OR REPLACE FUNCTION events.cause(credential_id text, request_id text, idempotency_key text)
  RETURNS jsonb
@@ -22219,7 +22347,8 @@ BEGIN ATOMIC
      d.withheld,
      d.secrets,
      d.is_early,
-     d.secret_ids
+     d.secret_ids,
+     d.traceparent
     FROM (jsonb_to_recordset(next_deliveries.results) r(subscription uuid, entity uuid, claim text, go_on boolean)
       CROSS JOIN LATERAL ( SELECT d_1.subscription_id,
              d_1.entity_id,
@@ -22237,7 +22366,8 @@ BEGIN ATOMIC
              d_1.withheld,
              d_1.secrets,
              d_1.is_early,
-             d_1.secret_ids
+             d_1.secret_ids,
+             d_1.traceparent
             FROM events.next_delivery d_1
            WHERE ((d_1.subscription_id = r.subscription) AND (d_1.entity_id = r.entity) AND (d_1.claim = r.claim))
           LIMIT 1) d)
@@ -22742,11 +22872,11 @@ BEGIN ATOMIC
          END AS scopes
     FROM ((events.webhook_subscription s
       JOIN events.topic t ON ((t.name = s.topic)))
-      LEFT JOIN auth.credential c ON (((c.id = s.credential_id) AND (c.deactivated_at IS NULL))))
+      LEFT JOIN auth.credential c ON (((c.id = s.credential_id) AND (c.deactivated_at IS NULL) AND ((c.expires_at IS NULL) OR (c.expires_at > now())))))
    WHERE ((s.id = scopes_of_subscription.subscription_id) AND ((s.credential_id IS NULL) OR (t.scope = ANY (c.scopes))));
 END;
 grant execute on function events.scopes_of_subscription(uuid) to service_delivery;
-comment on function events.scopes_of_subscription(uuid) is 'What may be sent to a subscriber, to be asked at every attempt: the scopes that the credential behind the subscription has now; all of them where an administrator made it. Null when the credential is gone or deactivated, or has lost the scope of the topic: then nothing may be sent.';
+comment on function events.scopes_of_subscription(uuid) is 'What may be sent to a subscriber, to be asked at every attempt: the scopes that the credential behind the subscription has now; all of them where an administrator made it. Null when the credential is gone or deactivated, has ended or lost the scope of the topic: then nothing may be sent.';
 
 CREATE OR REPLACE FUNCTION events.send_again(delivery_id uuid)
  RETURNS uuid
@@ -22826,10 +22956,10 @@ begin
     select head + row_number() over (order by t.position) as sequence, t.* from taken t
   ), logged as (
     insert into events.event (
-      sequence, id, topic, subject_id, entity_id, data, changed_fields, cause, occurred_at
+      sequence, id, topic, subject_id, entity_id, data, changed_fields, cause, occurred_at, traceparent
     )
     select n.sequence, events.event_id(n.sequence), n.topic, n.subject_id, n.entity_id, n.data,
-      n.changed_fields, n.cause, n.occurred_at
+      n.changed_fields, n.cause - 'traceparent', n.occurred_at, n.cause ->> 'traceparent'
     from numbered n order by n.sequence
     returning sequence, topic, subject_id
   )
@@ -22956,6 +23086,16 @@ end
 $function$;
 grant execute on function events.test_webhook_subscription(uuid) to service_writer;
 comment on function events.test_webhook_subscription(uuid) is 'Sends a test to a subscriber, as events.send_test, for a client. Answers the delivery.';
+
+CREATE OR REPLACE FUNCTION events.traced(cause jsonb, traceparent text)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+RETURN CASE WHEN (NULLIF(traceparent, ''::text) IS NULL) THEN cause ELSE (cause || jsonb_build_object('traceparent', traceparent)) END;
+grant execute on function events.traced(jsonb,text) to service_booker;
+grant execute on function events.traced(jsonb,text) to service_recorder;
+grant execute on function events.traced(jsonb,text) to service_writer;
+comment on function events.traced(jsonb,text) is 'A cause with the trace of its request, in the form of W3C. The sequencer keeps it apart from the cause, which clients see.';
 
 CREATE OR REPLACE FUNCTION events.update_webhook_subscription(subscription_id uuid, changes jsonb)
  RETURNS uuid
@@ -27684,7 +27824,7 @@ begin
   return array(
     select row (c.ordinality, o.operation, o.input_type, c.input, c.key,
       coalesce(c.credential_id, '00000000-0000-0000-0000-000000000000'),
-      events.cause(c.credential_id::text, c.request_id, c.key),
+      events.traced(events.cause(c.credential_id::text, c.request_id, c.key), c.traceparent),
       coalesce(o.scopes && string_to_array(c.scopes, ' ')
         and jsonb_array_length(c.input -> 'lines') = 1
         -- What isn't known here, or is seldom said, mutation.run sees to
@@ -27697,7 +27837,7 @@ begin
         and (c.key is null or length(c.key) between 1 and 255), false),
       null, null)::mutation.joint_call
     from rows from (jsonb_to_recordset(calls) as (version name, operation name, input jsonb, key text,
-      credential_id uuid, request_id text, scopes text)) with ordinality c
+      credential_id uuid, request_id text, scopes text, traceparent text)) with ordinality c
     join mutation.operation o on o.version = c.version and o.operation = c.operation
     cross join lateral (select c.input #> '{lines,0}', c.input #> '{lines,0,place}') l (line, place)
     where c.operation = 'stock_adjust' order by c.ordinality

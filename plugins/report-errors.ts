@@ -13,6 +13,8 @@ export interface ReadRequest {
   document: DocumentNode;
   /** Extensions of the answer, once it is made. */
   extensions(): Record<string, unknown>;
+  /** Notes the code of an error of its answer. */
+  noteError(code: string): void;
   /** What log lines say of its operation. */
   logged?: object | undefined;
 }
@@ -42,12 +44,12 @@ export function makeReportErrorsPlugin({ logger, requestOf }: ReportOptions): Gr
           const { getExecutionConfig } = event;
           event.getExecutionConfig = async function (context) {
             const config = await getExecutionConfig.call(this, context);
-            const { requestId, document, extensions, logged } = requestOf(context);
+            const { requestId, document, logged, ...forAnswer } = requestOf(context);
             return {
               ...config,
               // Read by an earlier middleware
               parseAndValidate: () => ({ document }),
-              execute: reportingExecutor(config.execute, { requestId, logger, logged }, extensions),
+              execute: reportingExecutor(config.execute, { requestId, logger, logged }, forAnswer),
             };
           };
           return next();
@@ -60,16 +62,21 @@ export function makeReportErrorsPlugin({ logger, requestOf }: ReportOptions): Gr
 function reportingExecutor(
   execute: Execute,
   scene: ErrorScene,
-  extensions: ReadRequest["extensions"],
+  { extensions, noteError }: Pick<ReadRequest, "extensions" | "noteError">,
 ): Execute {
+  const reported = (error: unknown, args: ExecutionArgs) => {
+    const shown = report(error, args, scene);
+    noteError(shown.extensions.code as string);
+    return shown;
+  };
   return async (args: ExecutionArgs) => {
     try {
       const answer = (await execute(args)) as ExecutionResult;
       const result = { ...answer, extensions: { ...answer.extensions, ...extensions() } };
       if (!result.errors) return result;
-      return { ...result, errors: result.errors.map((error) => report(error, args, scene)) };
+      return { ...result, errors: result.errors.map((error) => reported(error, args)) };
     } catch (error) {
-      return { errors: [report(error, args, scene)], extensions: extensions() };
+      return { errors: [reported(error, args)], extensions: extensions() };
     }
   };
 }

@@ -1,5 +1,4 @@
-import type { Logger } from "pino";
-import type { StatementUse } from "../database/pipeline/settings.ts";
+import type { Ran, StatementUse } from "../database/pipeline/settings.ts";
 import type { NamedOperation } from "../graphql/signature.ts";
 
 /** What a credential did with an operation on a day, as it is written to the database. */
@@ -38,51 +37,28 @@ export class OperationUse implements StatementUse {
   slowestMs = 0;
   statement: string | null = null;
   idle = 0;
-  readonly #onSlow: (use: OperationUse, ms: number) => void;
-  readonly #slowMs: number;
 
-  constructor(
-    operation: NamedOperation,
-    credentialId: string,
-    applicationName: string,
-    slow: { ms: number; on: (use: OperationUse, ms: number) => void },
-  ) {
+  constructor(operation: NamedOperation, credentialId: string, applicationName: string) {
     this.operation = operation;
     this.credentialId = credentialId;
     this.applicationName = applicationName;
-    this.#slowMs = slow.ms;
-    this.#onSlow = slow.on;
   }
 
-  note(text: string, ms: number): void {
-    this.ms += ms;
-    if (ms <= this.slowestMs) return;
-    this.slowestMs = ms;
+  note({ text, ms, sharedBy = 1 }: Ran): void {
+    const share = ms / sharedBy;
+    this.ms += share;
+    if (share <= this.slowestMs) return;
+    this.slowestMs = share;
     this.statement = text;
-    if (ms >= this.#slowMs) this.#onSlow(this, ms);
-  }
-
-  /** What log lines say of it. */
-  get logged() {
-    const { id, name, version } = this.operation;
-    return { operation: { id, name, version }, credentialId: this.credentialId };
   }
 }
 
 /** Counts, for each credential, how often it sends which operation, and how long their statements take. */
 export class OperationUses {
-  /** By the name that connections have meanwhile. */
+  /** By the name that their connections have. */
   readonly #uses = new Map<string, OperationUse>();
   readonly #ofCredential = new Map<string, number>();
   #waiting: OperationEntry[] = [];
-  readonly #slow: ConstructorParameters<typeof OperationUse>[3];
-
-  /** @param slowMs milliseconds from which the log mentions a statement */
-  constructor(logger: Logger, slowMs: number) {
-    const on = ({ logged }: OperationUse, ms: number) =>
-      logger.warn({ ...logged, milliseconds: Math.round(ms) }, "a statement was slow");
-    this.#slow = { ms: slowMs, on };
-  }
 
   /** Counts a request. */
   begin(operation: NamedOperation, credentialId: string): OperationUse {
@@ -90,7 +66,7 @@ export class OperationUses {
     const name = `service ${operation.id} ${credentialId}`;
     let use = this.#uses.get(name);
     if (!use) {
-      use = new OperationUse(operation, credentialId, name, this.#slow);
+      use = new OperationUse(operation, credentialId, name);
       const own = this.#ofCredential.get(credentialId) ?? 0;
       if (this.#uses.size < most.ofAll && own < most.ofOne) {
         this.#uses.set(name, use);
@@ -99,11 +75,6 @@ export class OperationUses {
     }
     use.requests++;
     return use;
-  }
-
-  /** The one that a connection works for. */
-  byName(applicationName: string): StatementUse | undefined {
-    return this.#uses.get(applicationName);
   }
 
   /** What waits to be written. */

@@ -6,7 +6,6 @@ import { OperationUses } from "./operation-use.ts";
 
 /** Milliseconds between two writes of the counts. */
 const defaultIntervalMs = 10_000;
-const defaultSlowMs = 1_000;
 /** Milliseconds without requests of others after which a credential counts as alone. */
 const aloneAfterMs = 1_000;
 /** Distinct counts that are kept while the database can't be reached; further ones are lost. */
@@ -37,7 +36,7 @@ export class Usage {
   /** Which fields credentials use. */
   readonly fields = new FieldUse();
   /** Which operations they send. */
-  readonly operations: OperationUses;
+  readonly operations = new OperationUses();
   readonly #pool: Pool;
   readonly #logger: Logger;
   readonly #timer: NodeJS.Timeout;
@@ -47,11 +46,9 @@ export class Usage {
   #latestOfOther = -Infinity;
   #writing: Promise<void> = Promise.resolve();
 
-  /** @param slowMs milliseconds from which the log mentions a statement */
-  constructor(pool: Pool, logger: Logger, intervalMs = defaultIntervalMs, slowMs = defaultSlowMs) {
+  constructor(pool: Pool, logger: Logger, intervalMs = defaultIntervalMs) {
     this.#pool = pool;
     this.#logger = logger;
-    this.operations = new OperationUses(logger, slowMs);
     this.#timer = setInterval(() => void this.flush(), intervalMs).unref();
   }
 

@@ -6,13 +6,13 @@ import { createWithPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import { makePgService } from "postgraphile/adaptors/pg";
 import type { Share } from "./connection-budget.ts";
-import type { FindUse } from "./pipeline/adaptor.ts";
 import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
 import { checkPipelining } from "./pipeline/check-pipelining.ts";
 import type { ReadRow, ReadText, WaitingRead } from "./pipeline/read-text.ts";
 import { rowReader, textReader } from "./pipeline/read-text.ts";
 import type { OnWritten, SendTogether } from "./pipeline/send-together.ts";
 import { togetherSender } from "./pipeline/send-together.ts";
+import type { Waits } from "../lib/turns.ts";
 import type { OnUsed } from "./shared-pool.ts";
 import { SharedPool } from "./shared-pool.ts";
 
@@ -29,6 +29,8 @@ export interface DatabaseAccess {
   readText: ReadText | null;
   /** The same for rows of several texts. */
   readRow: ReadRow | null;
+  /** What waits for a connection; null without pipelined queries. */
+  turns: { readonly waits: Waits } | null;
   /** For mutations with their payload; null without pipelined queries. */
   sendTogether: SendTogether | null;
   /** Makes the same adaptor for other connections. */
@@ -41,7 +43,6 @@ export interface DatabaseAccessOptions {
   fastReads: boolean;
   logger: Logger;
   onUsed?: OnUsed;
-  findUse?: FindUse;
   /** Asks for Postgres' position behind each mutation, if given. */
   onWritten?: OnWritten | undefined;
   /** Its share of connections that others need, too. */
@@ -60,7 +61,7 @@ export async function openDatabaseAccess(
   pool: Pool,
   options: DatabaseAccessOptions,
 ): Promise<DatabaseAccess> {
-  const { catalogOf, fastReads, logger, onUsed, findUse, onWritten, share } = options;
+  const { catalogOf, fastReads, logger, onUsed, onWritten, share } = options;
   const catalogPool = createCatalogPool(catalogOf);
   const close = () => catalogPool.end();
   const service = makePgService({
@@ -79,7 +80,7 @@ export async function openDatabaseAccess(
     const withClientsOf = (other: Pool) => createWithPgClient({ pool: other });
     return {
       pgService: service,
-      ...{ readText: null, readRow: null, sendTogether: null },
+      ...{ readText: null, readRow: null, sendTogether: null, turns: null },
       withClientsOf,
       close,
     };
@@ -87,8 +88,9 @@ export async function openDatabaseAccess(
   const shared = new SharedPool<WaitingRead>(pool, onUsed, share);
   const readRow = rowReader(shared);
   return {
-    pgService: { ...service, adaptor: pipeliningAdaptor(shared, findUse) },
+    pgService: { ...service, adaptor: pipeliningAdaptor(shared) },
     readText: textReader(readRow),
+    turns: shared.turns,
     readRow,
     sendTogether: togetherSender(shared, onWritten),
     withClientsOf: (other) => pipeliningAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),

@@ -11,7 +11,7 @@ import { answerReads } from "./middleware/answer-reads.ts";
 import { bulkFile, bulkFilePath } from "./middleware/bulk-download.ts";
 import { answerStreams } from "./middleware/answer-streams.ts";
 import { bulkUpload, bulkUploadPath } from "./middleware/bulk-upload.ts";
-import { costlyTurns } from "./middleware/costly-turns.ts";
+import { costlyLine, costlyTurns } from "./middleware/costly-turns.ts";
 import { countFields } from "./middleware/count-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
 import { crossOrigin } from "./middleware/cross-origin.ts";
@@ -24,8 +24,6 @@ import { findVersion, isForEndpoint } from "./middleware/find-version.ts";
 import { liveness, readinessEndpoint } from "./middleware/health.ts";
 import { notFound, unexpectedError } from "./middleware/last-resort.ts";
 import { listVersions, versionsPath } from "./middleware/list-versions.ts";
-import type { Station } from "./middleware/log-requests.ts";
-import { logRequests } from "./middleware/log-requests.ts";
 import { nameOperation } from "./middleware/name-operation.ts";
 import { negotiateLocale } from "./middleware/negotiate-locale.ts";
 import { negotiateMediaType } from "./middleware/negotiate-media-type.ts";
@@ -41,6 +39,7 @@ import { identifier, requireToken } from "./middleware/require-token.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { metadata, metadataPath, tokenPath } from "./oauth/metadata.ts";
 import { tellCost } from "./middleware/tell-cost.ts";
+import { watchRequests } from "./middleware/watch-requests.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
 import { mutationAnswerer } from "../mutations/answer.ts";
 import type { Parts } from "./parts.ts";
@@ -101,18 +100,23 @@ function ofUploads(parts: Parts, addressOf: (request: Request) => string): Middl
 /** The middlewares of a request to the GraphQL endpoint. */
 function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
   const { settings, logger, versions, served, merchantPlan, usage, spending, unread, thread } = parts;
-  const { turns } = parts;
-  const log = settings.logRequests ? logRequests(logger) : null;
-  const pass = (station: Station) => (log === null ? [] : [log.pass(station)]);
+  const { metrics, tracing, turns } = parts;
+  const { arrive, pass } = watchRequests({
+    ...{ logger, metrics, tracing },
+    logRequests: settings.logRequests,
+    slowMs: settings.slowMs,
+  });
+  const costly = costlyLine();
+  metrics.watchWaits("event loop", turns);
+  metrics.watchWaits("costly", costly);
   return [
-    ...(log === null ? [] : [log.arrive]),
-    parts.metrics.count,
+    arrive,
     parts.refusals.watch(addressOf),
     findVersion(versions, parts.now, parts.availability),
     requireMerchantPlan(merchantPlan, logger),
     getOrPost,
     requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf, turns),
-    ...pass("rights"),
+    pass("rights"),
     ownWrites(parts.replicas),
     unread.bound,
     countUse(usage),
@@ -125,7 +129,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     fairTurns(turns),
     spending.forDocument,
     readOperation(served, parts.meter, thread),
-    ...pass("reading"),
+    pass("reading"),
     countFields(usage, served),
     ...(settings.explorer ? [tellCost] : []),
     spending.forOperation,
@@ -133,9 +137,9 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     noMutationByGet,
     refuseMissingScopes(served),
     nameOperation(usage.operations, served),
-    ...pass("limits"),
+    pass("limits"),
     answerStreams(served, parts.live, identifier(parts.tokens, parts.credentials)),
-    costlyTurns(),
+    costlyTurns(costly),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
     ...(parts.sendTogether && parts.readRow

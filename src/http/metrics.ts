@@ -1,9 +1,28 @@
 import type { Pool } from "pg";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { ReadBacklog } from "../database/backlog.ts";
 import type { Replicas } from "../database/replicas/replicas.ts";
+import type { RequestUse } from "../auth/request-use.ts";
+import type { Waits } from "../lib/turns.ts";
 import { readCounts } from "../reads/counts.ts";
-import { eventStream } from "./http-server.ts";
-import type { Middleware } from "./pipeline.ts";
+import { watchBacklog } from "./backlog-metrics.ts";
+import { OperationLabels } from "./operation-labels.ts";
+
+/** How a request to the GraphQL endpoint ended. */
+export interface Answered {
+  version: string | undefined;
+  status: number;
+  /** Code of its first error. */
+  code: string | undefined;
+  points: number | undefined;
+  /** Milliseconds; null for a stream, which lasts as long as its client wants. */
+  ms: number | null;
+  /** Its operation, if that was read and allowed. */
+  use: RequestUse | undefined;
+  isStored: boolean;
+}
+
+const webhookOutcomes = ["delivered", "failed", "gone", "withheld", "costly", "unpaid"];
 
 /** Adds what is counted for a process as a whole. */
 export function collectProcessMetrics(registry: Registry): void {
@@ -18,97 +37,86 @@ export function collectProcessMetrics(registry: Registry): void {
       for (const [executor, count] of Object.entries(readCounts)) this.inc({ executor }, count);
     },
   });
+  const help = "Processes that these figures are sums of.";
+  new Gauge({ name: "service_processes", help, registers: [registry] }).set(1);
 }
 
 /** Metrics of a process, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry();
-  readonly #requests = new Counter({
-    name: "service_requests_total",
-    help: "Requests to the GraphQL endpoint, by version and status of the answer.",
-    labelNames: ["version", "status"],
-    registers: [this.registry],
-  });
+  readonly #labels = new OperationLabels();
+  readonly #requests = this.#counter(
+    "service_requests_total",
+    "Requests to the GraphQL endpoint, by version and status of the answer.",
+    ["version", "status"],
+  );
   readonly #durations = new Histogram({
     name: "service_request_duration_seconds",
     help: "From the arrival of a GraphQL request to the end of its answer.",
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
     registers: [this.registry],
   });
-  readonly #points = new Counter({
-    name: "service_points_total",
-    help: "What operations have cost, in points.",
+  readonly #operations = this.#counter(
+    "service_operations_total",
+    "Operations that were run, by the code of their first error or OK. Stored and frequent operations by their id, all others together as other.",
+    ["operation", "name", "version", "code"],
+  );
+  readonly #operationDurations = new Histogram({
+    name: "service_operation_duration_seconds",
+    help: "The same as service_request_duration_seconds, by operation.",
+    labelNames: ["operation", "name", "version"],
+    buckets: [0.005, 0.025, 0.1, 0.5, 1, 5],
     registers: [this.registry],
   });
-
-  readonly #webhooks = new Counter({
-    name: "service_webhook_attempts_total",
-    help: "Attempts to send a webhook, by result: delivered, failed, gone; or withheld, costly or unpaid, when nothing was sent.",
-    labelNames: ["outcome"],
-    registers: [this.registry],
-  });
-
-  readonly #pruned = new Counter({
-    name: "service_pruned_rows_total",
-    help: "Rows that background work has deleted because of their age, by what they were.",
-    labelNames: ["what"],
-    registers: [this.registry],
-  });
+  readonly #points = this.#counter("service_points_total", "What operations have cost, in points.");
+  readonly #webhooks = this.#counter(
+    "service_webhook_attempts_total",
+    "Attempts to send a webhook, by result: delivered, failed, gone; or withheld, costly or unpaid, when nothing was sent.",
+    ["outcome"],
+  );
+  readonly #pruned = this.#counter(
+    "service_pruned_rows_total",
+    "Rows that background work has deleted because of their age, by what they were.",
+    ["what"],
+  );
+  readonly #pools: [name: string, pool: Pool, waiting: () => number][] = [];
+  readonly #waits: [name: string, of: { readonly waits: Waits }][] = [];
 
   /** @param merchant whose they are, where a process has several: it has figures of its own then */
   constructor(
-    pool: Pool,
     streams: { readonly count: number },
     replicas: Replicas | null,
     merchant: string | null = null,
   ) {
     if (replicas) this.#watchReplicas(replicas);
+    const gauge = { registers: [this.registry] };
     if (merchant === null) collectProcessMetrics(this.registry);
     else this.registry.setDefaultLabels({ merchant });
+    // So that rates begin with the first
+    for (const outcome of webhookOutcomes) this.#webhooks.inc({ outcome }, 0);
+    this.#watchPools();
+    this.#watchWaits();
     new Gauge({
-      name: "service_connections",
-      help: "Connections to Postgres that answer requests, by what they do; and requests that wait for one.",
-      labelNames: ["state"],
-      registers: [this.registry],
-      collect() {
-        this.set({ state: "busy" }, pool.totalCount - pool.idleCount);
-        this.set({ state: "idle" }, pool.idleCount);
-        this.set({ state: "wanted" }, pool.waitingCount);
-      },
-    });
-    new Gauge({
-      name: "service_streams",
-      help: "Open streams of server-sent events.",
-      registers: [this.registry],
+      ...{ ...gauge, name: "service_streams", help: "Open streams of server-sent events." },
       collect() {
         this.set(streams.count);
       },
     });
   }
 
-  /** Shows how far behind replicas are, and where reads were answered. */
-  #watchReplicas({ all, counts }: Replicas): void {
-    const registers = [this.registry];
-    new Gauge({
-      name: "service_replica_lag_seconds",
-      help: "How far a replica is behind the primary. -1 when nothing is read from it.",
-      labelNames: ["replica"],
-      registers,
-      collect() {
-        for (const { name, lagMs, obstacle } of all)
-          this.set({ replica: name }, obstacle === null ? lagMs / 1_000 : -1);
-      },
-    });
-    new Counter({
-      name: "service_replica_reads_total",
-      help: "Reads by one SQL statement: answered by a replica, or by the primary because the replica was behind (the client had just written), none was there, it failed, or only the primary can answer (fresh).",
-      labelNames: ["from"],
-      registers,
-      collect() {
-        this.reset();
-        for (const [from, count] of Object.entries(counts)) this.inc({ from }, count);
-      },
-    });
+  /** Shows connections of a pool. @param waiting how many requests wait for one elsewhere than in the pool */
+  watchPool(name: string, pool: Pool, waiting: () => number = () => 0): void {
+    this.#pools.push([name, pool, waiting]);
+  }
+
+  /** Shows how long requests wait for their turn. */
+  watchWaits(name: string, of: { readonly waits: Waits }): void {
+    this.#waits.push([name, of]);
+  }
+
+  /** Shows what waits in the database. */
+  watchBacklog(read: ReadBacklog): void {
+    watchBacklog(this.registry, read);
   }
 
   /** Counts an attempt to send a webhook. */
@@ -117,17 +125,96 @@ export class Metrics {
   /** Counts what was deleted because of its age. */
   readonly countPruned = (what: string, rows: number): void => this.#pruned.inc({ what }, rows);
 
-  /** Counts a request when it has been answered. */
-  readonly count: Middleware = (_request, response, next) => {
-    const end = this.#durations.startTimer();
-    response.once("close", () => {
-      // A stream lasts as long as its client wants
-      if (response.getHeader("content-type") !== eventStream) end();
-      const { version, operation } = response.locals;
-      // Versions that don't exist would make an unlimited number of labels
-      this.#requests.inc({ version: version?.slug ?? "none", status: response.statusCode });
-      if (operation) this.#points.inc(operation.cost.requested);
+  /** Counts a request that has been answered. */
+  count({ version, status, code, points, ms, use, isStored }: Answered): void {
+    // Versions that don't exist would make an unlimited number of labels
+    this.#requests.inc({ version: version ?? "none", status });
+    if (points !== undefined) this.#points.inc(points);
+    if (ms !== null) this.#durations.observe(ms / 1_000);
+    if (use === undefined) return;
+    const { ...label } = this.#labels.of(use, isStored);
+    this.#operations.inc({ ...label, code: code ?? "OK" });
+    if (ms !== null) this.#operationDurations.observe(label, ms / 1_000);
+  }
+
+  #counter(name: string, help: string, labelNames: string[] = []): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  /** A counter of what is counted elsewhere. */
+  #sums(name: string, help: string, label: string, read: () => Iterable<[string, number]>): void {
+    new Counter({
+      ...{ name, help, labelNames: [label], registers: [this.registry] },
+      collect() {
+        this.reset();
+        for (const [value, count] of read()) this.inc({ [label]: value }, count);
+      },
     });
-    next();
-  };
+  }
+
+  #watchPools(): void {
+    const pools = this.#pools;
+    new Gauge({
+      name: "service_connections",
+      help: "Connections to Postgres, by what they are for and what they do; and what waits for one (wanted).",
+      labelNames: ["pool", "state"],
+      registers: [this.registry],
+      collect() {
+        for (const [name, pool, waiting] of pools) {
+          this.set({ pool: name, state: "busy" }, pool.totalCount - pool.idleCount);
+          this.set({ pool: name, state: "idle" }, pool.idleCount);
+          this.set({ pool: name, state: "wanted" }, pool.waitingCount + waiting());
+          this.set({ pool: name, state: "most" }, pool.options.max);
+        }
+      },
+    });
+  }
+
+  #watchWaits(): void {
+    const all = this.#waits;
+    const sums = (read: (waits: Waits) => number) => () =>
+      all.map(([name, { waits }]): [string, number] => [name, read(waits)]);
+    this.#sums(
+      "service_waits_total",
+      "Requests that had to wait for their turn: on the event loop, for a connection, or as a costly one.",
+      "for",
+      sums(({ count }) => count),
+    );
+    this.#sums(
+      "service_wait_seconds_total",
+      "How long these have waited.",
+      "for",
+      sums(({ ms }) => ms / 1_000),
+    );
+    new Gauge({
+      ...{
+        name: "service_waiting",
+        help: "How many wait now.",
+        labelNames: ["for"],
+        registers: [this.registry],
+      },
+      collect() {
+        for (const [name, { waits }] of all) this.set({ for: name }, waits.waiting);
+      },
+    });
+  }
+
+  /** Shows how far behind replicas are, and where reads were answered. */
+  #watchReplicas({ all, counts }: Replicas): void {
+    new Gauge({
+      name: "service_replica_lag_seconds",
+      help: "How far a replica is behind the primary. -1 when nothing is read from it.",
+      labelNames: ["replica"],
+      registers: [this.registry],
+      // Of several processes
+      aggregator: "max",
+      collect() {
+        for (const { name, lagMs, obstacle } of all)
+          this.set({ replica: name }, obstacle === null ? lagMs / 1_000 : -1);
+      },
+    });
+    const help =
+      "Reads by one SQL statement: answered by a replica, or by the primary because the replica was behind (the client had just written), none was there, it failed, or only the primary can answer (fresh).";
+    this.#sums("service_replica_reads_total", help, "from", () => Object.entries(counts));
+  }
 }

@@ -18,6 +18,7 @@ import type { Limits } from "../graphql/limits.ts";
 import type { SchemaWork } from "../graphql/schema-thread.ts";
 import type { WorkTurns } from "../lib/loop-turns.ts";
 import type { Readiness } from "../lib/readiness.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import type { Availability } from "../versions/availability.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
@@ -46,6 +47,8 @@ export interface Parts {
   replicas: Replicas | null;
   readiness: Readiness;
   metrics: Metrics;
+  /** Null when nothing is traced. */
+  tracing: Tracing | null;
   refusals: Refusals;
   /** All existing versions. */
   versions: readonly Version[];
@@ -88,6 +91,8 @@ export interface PartSettings {
   limits: Limits;
   /** Whether the log has a line for each request to the GraphQL endpoint. */
   logRequests: boolean;
+  /** Milliseconds from which the log has a line for a request in any case. */
+  slowMs: number;
   /** Longest body of a GraphQL request, in bytes. */
   maxBodyBytes: number;
   /** Per minute, of one client from one address. */

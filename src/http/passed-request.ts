@@ -3,6 +3,15 @@ import type { PassedRequest } from "../versions/request-context.ts";
 import { extensionsOf } from "./extensions.ts";
 import type { Response } from "./pipeline.ts";
 
+declare global {
+  namespace Express {
+    interface Locals {
+      /** Code of the first error of its execution. */
+      failure?: string;
+    }
+  }
+}
+
 /** A request whose operation is about to be executed, with the results of the middlewares. */
 export function passedRequestOf(response: ServerResponse): PassedRequest {
   const { locals } = response as Response;
@@ -12,5 +21,6 @@ export function passedRequestOf(response: ServerResponse): PassedRequest {
     caller: caller!,
     document: operation!.document!,
     extensions: () => extensionsOf(locals),
+    noteError: (code) => void (locals.failure ??= code),
   };
 }

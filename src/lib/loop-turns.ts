@@ -1,3 +1,5 @@
+import type { Waits } from "./turns.ts";
+
 /** Milliseconds of continuous work after which a client that has had a turn waits for the next one. */
 const sliceMs = 2;
 /** Milliseconds without work after which the next request begins a new slice. */
@@ -13,12 +15,14 @@ export interface WorkTurns {
   take(client: string, work: () => void): void;
   /** The same for work that follows a promise. */
   turn(client: string): Promise<void>;
+  /** What has waited until now. */
+  readonly waits: Waits;
 }
 
 interface Line {
   /** The last slice in which the client had a turn. */
   slice: number;
-  waiting: (() => void)[];
+  waiting: { work: () => void; since: number }[];
 }
 
 /**
@@ -37,6 +41,7 @@ export class LoopTurns implements WorkTurns {
   #workedUntil = -Infinity;
   /** The client that asked last, and since when only it has. */
   #latest = { client: "", since: -Infinity };
+  readonly #waited = { count: 0, ms: 0 };
 
   take(client: string, work: () => void): void {
     const now = performance.now();
@@ -49,7 +54,7 @@ export class LoopTurns implements WorkTurns {
     const isNext = line.waiting.length === 0 && (now - this.#since < sliceMs || line.slice !== this.#slice);
     if (isNext) return this.#run(line, work);
     if (this.#waiting.length === 0) setImmediate(this.#turn);
-    if (line.waiting.push(work) === 1) this.#waiting.push(line);
+    if (line.waiting.push({ work, since: now }) === 1) this.#waiting.push(line);
   }
 
   turn(client: string): Promise<void> {
@@ -61,10 +66,18 @@ export class LoopTurns implements WorkTurns {
     return this.#waiting.reduce((sum, { waiting }) => sum + waiting.length, 0);
   }
 
+  /** What has waited until now. */
+  get waits(): Waits {
+    return { ...this.#waited, waiting: this.waiting };
+  }
+
   readonly #turn = (): void => {
-    this.#beginSlice(performance.now());
+    const now = performance.now();
+    this.#beginSlice(now);
     const line = this.#waiting.shift()!;
-    const work = line.waiting.shift()!;
+    const { work, since } = line.waiting.shift()!;
+    this.#waited.count++;
+    this.#waited.ms += now - since;
     // Behind all others that wait
     if (line.waiting.length > 0) this.#waiting.push(line);
     if (this.#waiting.length > 0) setImmediate(this.#turn);
@@ -110,5 +123,9 @@ export class GroupTurns implements WorkTurns {
 
   turn(client: string): Promise<void> {
     return new Promise((resolve) => this.take(client, resolve));
+  }
+
+  get waits(): Waits {
+    return this.#clients.waits;
   }
 }

@@ -28,7 +28,14 @@ type Begin = (refusal: NoTurn | null) => void;
 
 interface Line<Work> {
   running: number;
-  waiting: { begin: Begin; until: number; work: Work | undefined }[];
+  waiting: { begin: Begin; since: number; until: number; work: Work | undefined }[];
+}
+
+/** How often something has waited, how long in all, and how much waits now. */
+export interface Waits {
+  readonly count: number;
+  readonly ms: number;
+  readonly waiting: number;
 }
 
 /**
@@ -42,6 +49,7 @@ export class Turns<Work = unknown> {
   #running = 0;
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
+  readonly #waited = { count: 0, ms: 0 };
 
   constructor(options: TurnOptions<Work>) {
     const bounds = { maxWaiting: 1_000, maxWaitingPerClient: 200, maxWaitMs: () => 5_000 };
@@ -66,7 +74,8 @@ export class Turns<Work = unknown> {
     if (isOwn || this.#waiting >= maxWaiting)
       return begin(new NoTurn("Too many operations wait for the database.", isOwn));
     this.#waiting++;
-    line.waiting.push({ begin, until: performance.now() + maxWaitMs(), work });
+    const since = performance.now();
+    line.waiting.push({ begin, since, until: since + maxWaitMs(), work });
     this.#timer ??= setTimeout(() => this.#giveUp(), maxWaitMs()).unref();
   }
 
@@ -102,8 +111,7 @@ export class Turns<Work = unknown> {
     for (const [client, line] of this.#lines) {
       const [next] = line.waiting;
       if (next?.work === undefined || !suits(next.work)) continue;
-      line.waiting.shift();
-      this.#waiting--;
+      this.#leave(line);
       this.#lines.delete(client);
       if (line.running > 0 || line.waiting.length > 0) this.#lines.set(client, line);
       return next.work;
@@ -116,14 +124,27 @@ export class Turns<Work = unknown> {
     return { running: this.#running, waiting: this.#waiting };
   }
 
+  /** What has waited until now. */
+  get waits(): Waits {
+    return { ...this.#waited, waiting: this.#waiting };
+  }
+
+  /** Ends the wait of the first of a client. */
+  #leave({ waiting }: Line<Work>): Line<Work>["waiting"][number] {
+    const first = waiting.shift()!;
+    this.#waiting--;
+    this.#waited.count++;
+    this.#waited.ms += performance.now() - first.since;
+    return first;
+  }
+
   #next(): void {
     for (const [client, line] of this.#lines) {
       const [next] = line.waiting;
       if (!next || line.running >= this.#options.perClient(client) || !this.#options.mayBegin(next.work))
         continue;
       const { begin } = next;
-      line.waiting.shift();
-      this.#waiting--;
+      this.#leave(line);
       this.#running++;
       line.running++;
       if (this.#lines.size > 1) {
@@ -139,10 +160,8 @@ export class Turns<Work = unknown> {
     const now = performance.now();
     let next = Infinity;
     for (const [client, line] of this.#lines) {
-      while (line.waiting[0] && line.waiting[0].until <= now) {
-        this.#waiting--;
-        line.waiting.shift()!.begin(new NoTurn("The operation has waited too long for the database."));
-      }
+      while (line.waiting[0] && line.waiting[0].until <= now)
+        this.#leave(line).begin(new NoTurn("The operation has waited too long for the database."));
       if (line.waiting[0]) next = Math.min(next, line.waiting[0].until);
       else if (line.running === 0) this.#lines.delete(client);
     }

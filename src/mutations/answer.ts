@@ -19,6 +19,8 @@ export interface MutationRequest {
   scopeText: string;
   /** Of its operation. */
   use?: StatementUse | undefined;
+  /** The trace that its events are passed on with. */
+  traceparent?: string | undefined;
   /** Settings of the mutation's transaction. */
   settings: SettingsStatement;
   /** Settings of the transaction that reads the payload. */
@@ -44,11 +46,11 @@ export function mutationAnswerer(sendTogether: SendTogether, readRow: ReadRow): 
   return async (wanted, request) => {
     try {
       const alone = (onBegin?: () => void) => makeAlone(wanted, request, sendTogether, onBegin);
-      const { credentialId: client, requestId, scopeText, use } = request;
+      const { credentialId: client, requestId, scopeText, use, traceparent } = request;
       const { call, joint } = wanted;
       const done = joint
         ? await groups.book({
-            ...{ client, requestId, scopeText, use, call, alone },
+            ...{ client, requestId, scopeText, use, traceparent, call, alone },
             ...{ product: joint.product, isRepeatable: call.idempotencyKey !== null },
           })
         : await alone();

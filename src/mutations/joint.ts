@@ -1,6 +1,6 @@
 import { isConnectionBroken } from "../database/broken.ts";
 import type { SendTogether } from "../database/pipeline/send-together.ts";
-import type { StatementUse } from "../database/pipeline/settings.ts";
+import type { Ran, StatementUse } from "../database/pipeline/settings.ts";
 import { settingsStatement } from "../database/pipeline/settings.ts";
 import { ownClient } from "../database/shared-pool.ts";
 import { markUncertain } from "../errors/postgres-errors.ts";
@@ -24,6 +24,7 @@ export interface JointBooking extends Booking<JointOutcome> {
   requestId: string;
   scopeText: string;
   use?: StatementUse | undefined;
+  traceparent?: string | undefined;
 }
 
 /**
@@ -55,8 +56,8 @@ export function groupSender(sendTogether: SendTogether): {
       let isSent = false;
       const payers = bookings.map(({ client }) => client);
       const onBegin = () => void (isSent = true);
-      const note = (text: string, ms: number) =>
-        bookings.forEach(({ use }) => use?.note(text, ms / bookings.length));
+      const note = (ran: Ran) =>
+        bookings.forEach(({ use }) => use?.note({ ...ran, sharedBy: bookings.length }));
       const shared = { ...settings, use: { applicationName: "service", note } };
       const [outcome] = await sendTogether(ownClient, [{ settings: shared, statement }], onBegin, payers);
       if ("error" in outcome!) {
@@ -72,9 +73,10 @@ export function groupSender(sendTogether: SendTogether): {
 }
 
 /** A call as `mutation.run_together` takes it. */
-function jsonOf({ call, client, requestId, scopeText }: JointBooking): string {
+function jsonOf({ call, client, requestId, scopeText, traceparent }: JointBooking): string {
   const { version, operation, input, idempotencyKey: key } = call;
-  const others = { version, operation, key, credential_id: client, request_id: requestId, scopes: scopeText };
+  const caller = { credential_id: client, request_id: requestId, scopes: scopeText, traceparent };
+  const others = { version, operation, key, ...caller };
   // The input is JSON already
   return `{"input":${input},${JSON.stringify(others).slice(1)}`;
 }

@@ -25,6 +25,7 @@ export const withDefaults = (settings: AppSettings) => ({
   publicUrl: undefined,
   corsOrigins: [],
   logRequests: false,
+  slowMs: 1_000,
   tokenSigningKeys: [],
   secretsKeys: [],
   webhookAllow: [],

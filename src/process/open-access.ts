@@ -2,7 +2,6 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { openDatabaseAccess } from "../database/pg-service.ts";
 import type { DatabaseAccess } from "../database/pg-service.ts";
-import type { FindUse } from "../database/pipeline/adaptor.ts";
 import { Replicas } from "../database/replicas/replicas.ts";
 import type { ReadWithOwnWrites, ReplicasOptions } from "../database/replicas/replicas.ts";
 import type { OnUsed } from "../database/shared-pool.ts";
@@ -19,7 +18,6 @@ export interface AccessOptions {
   fastReads: boolean;
   logger: Logger;
   onUsed: OnUsed;
-  findUse: FindUse;
   closing: Closing;
   /** Of an app beside those of other merchants. */
   shared: SharedParts | null;
@@ -34,11 +32,11 @@ export interface Access extends Omit<DatabaseAccess, "readText"> {
 
 /** Opens the access of operations to the database. */
 export async function openAccess(options: AccessOptions): Promise<Access> {
-  const { pool, apiPool, fastReads, logger, onUsed, findUse, closing } = options;
+  const { pool, apiPool, fastReads, logger, onUsed, closing } = options;
   const replicas = options.replicas && new Replicas(options.replicas, { primary: pool, logger, onUsed });
   closing.add(() => replicas?.close());
   const access = await openDatabaseAccess(apiPool, {
-    ...{ catalogOf: pool, fastReads, logger, onUsed, findUse },
+    ...{ catalogOf: pool, fastReads, logger, onUsed },
     onWritten: replicas?.noteWritten,
     share: options.shared?.share ?? null,
     trouble: options.shared?.trouble,

@@ -29,6 +29,7 @@ import { Closing } from "../lib/closing.ts";
 import { GroupTurns, LoopTurns } from "../lib/loop-turns.ts";
 import { Readiness } from "../lib/readiness.ts";
 import { Secrets } from "../secrets/secrets.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import type { Availability } from "../versions/availability.ts";
 import type { Reader } from "../versions/reader.ts";
 import { versions as allVersions } from "../versions/versions.ts";
@@ -36,6 +37,7 @@ import type { Version } from "../versions/versions.ts";
 import { payloadReader } from "../webhooks/payload.ts";
 import type { ReadPayload } from "../webhooks/payload.ts";
 import { openAccess } from "./open-access.ts";
+import type { Access } from "./open-access.ts";
 import { openAuth } from "./open-auth.ts";
 import { openVersions } from "./open-versions.ts";
 import type { OpenVersions } from "./open-versions.ts";
@@ -53,6 +55,8 @@ export interface AppOptions {
   apiPool: Pool;
   /** Standbys that answer reads. */
   replicas?: ReplicasOptions | null;
+  /** Where traces go. */
+  tracing?: Tracing | null;
   /** Connections of service_limiter, for processes that share rate limits. They stay open too. */
   limiterPool?: Pool | null;
   logger: Logger;
@@ -122,7 +126,6 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const access = await openAccess({
     ...{ pool, apiPool, fastReads: settings.fastReads, logger, onUsed: meter.used, closing },
     replicas: options.replicas ?? null,
-    findUse: (name) => auth.usage.operations.byName(name),
     shared,
   });
   const readiness = new Readiness(logger);
@@ -139,11 +142,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     spend: spender(rates, limitsNow, meter),
   });
   closing.add(() => live.close());
-  const { metrics, refusals } = openFigures(
-    new Metrics(apiPool, live.open, access.replicas, shared?.merchant),
-    logger,
-    closing,
-  );
+  const { metrics, refusals } = openFigures(metricsOf(options, access, live.open), logger, closing);
   const forThreads = { served, versions, pool, now, ...settings, shared: shared?.documentation };
   const threads = openThreads(meter, forThreads, closing, shared);
   watch(readiness, pool, availability, closing);
@@ -152,7 +151,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
-    ...{ rates, meter, live, ...threads },
+    ...{ rates, meter, live, ...threads, tracing: options.tracing ?? null },
     turns: shared ? new GroupTurns(shared.loop, shared.merchant) : new LoopTurns(),
     isSessionToken: sessionCheck(pool),
     ...{ spending, unread: new UnreadAnswers() },
@@ -171,6 +170,19 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     prepare: (read) => calm(apiPool).then(() => availability.prepare(read)),
     close: () => closing.close(),
   };
+}
+
+/** The figures of the app. */
+function metricsOf(
+  { pool, apiPool, shared }: AppOptions,
+  { turns, replicas }: Access,
+  streams: Live["open"],
+): Metrics {
+  const metrics = new Metrics(streams, replicas, shared?.merchant);
+  metrics.watchPool("service", pool);
+  metrics.watchPool("operations", apiPool, () => turns?.waits.waiting ?? 0);
+  if (turns) metrics.watchWaits("connection", turns);
+  return metrics;
 }
 
 const readPayloads = (

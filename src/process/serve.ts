@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { canceller } from "../database/cancel.ts";
 import { startBulk } from "../bulk/start.ts";
+import { backlogReader } from "../database/backlog.ts";
 import { createPool } from "../database/pool.ts";
 import { keepSettings } from "../database/retention.ts";
 import { Positions } from "../database/replicas/positions.ts";
@@ -19,6 +20,8 @@ import { crontabOf } from "../jobs/crontab.ts";
 import { startJobs } from "../jobs/start.ts";
 import { tasksAtStart, tasksOf } from "../jobs/tasks.ts";
 import { within } from "../lib/within.ts";
+import { openTracing } from "../tracing/open.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import { HttpServer } from "../http/http-server.ts";
 
 /** Default time for a stop, in milliseconds. */
@@ -79,6 +82,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     : null;
   const background: { stop(): Promise<void> }[] = [];
   let app: App | undefined;
+  let tracing: Tracing | null = null;
   let server: HttpServer | undefined;
   let warmer: PoolWarmer | undefined;
   let isStopping = false;
@@ -94,19 +98,24 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const close = async () => {
       await warmer?.close();
       await app?.close();
-      await Promise.all([pool.end(), apiPool.end(), limiterPool?.end()]);
+      await Promise.all([pool.end(), apiPool.end(), limiterPool?.end(), tracing?.close()]);
     };
     await within(Math.max(0, deadline - performance.now()), close());
   };
   try {
-    app = await openApp({ settings, pool, apiPool, limiterPool, logger, replicas: replicasOf(options) });
+    tracing = await openTracing(settings.traces, logger);
+    const replicas = replicasOf(options);
+    app = await openApp({ settings, pool, apiPool, limiterPool, logger, replicas, tracing });
     const { metrics, readiness } = app;
     readiness.add("process", () => (isStopping ? stopping : null));
     const listening = new HttpServer(boundedServer(app.listener, settings.maxConnections));
     await listening.listen(settings);
     server = listening;
     warmer = new PoolWarmer(apiPool, logger);
-    if (isBackground) background.push(...startBackground(app, options));
+    if (isBackground) {
+      metrics.watchBacklog(backlogReader(pool));
+      background.push(...startBackground(app, options, tracing));
+    }
     const announceStop = () => void (isStopping = true);
     return { app, figures: metrics.registry, port: listening.port, announceStop, stop };
   } catch (error) {
@@ -132,6 +141,7 @@ function replicasOf({ settings, positions = null }: ServeOptions): ReplicasOptio
 function startBackground(
   { metrics, payloadReader, secrets, headReader, spend, usedByOthers }: App,
   { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
+  tracing: Tracing | null,
 ): { stop(): Promise<void> }[] {
   const started: { stop(): Promise<void> }[] = [];
   const session = keepSettings(settings.keep);
@@ -165,6 +175,7 @@ function startBackground(
       prepare: settings.preparedStatements,
       name: "webhook payloads",
     });
+    metrics.watchPool("webhook payloads", payloadPool);
     const webhooks = startWebhooks({
       url: databaseUrl,
       concurrency: settings.webhookConcurrency,
@@ -172,6 +183,7 @@ function startBackground(
       readPayload: payloadReader(payloadPool),
       secrets,
       onAttempt: metrics.countWebhook,
+      tracing,
       logger,
     });
     started.push({

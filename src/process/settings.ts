@@ -7,6 +7,7 @@ import { limits } from "./settings/limits.ts";
 import { retention } from "./settings/retention.ts";
 import { service } from "./settings/service.ts";
 import type { Setting } from "./settings/setting.ts";
+import { tracing } from "./settings/tracing.ts";
 import { webhooks } from "./settings/webhooks.ts";
 
 type Group = { [key: string]: Setting<unknown> | Group };
@@ -14,7 +15,7 @@ type Values<Declared> = {
   [Key in keyof Declared]: Declared[Key] extends Setting<infer Value> ? Value : Values<Declared[Key]>;
 };
 
-const declared = { ...service, ...database, ...webhooks, ...bulk, ...retention, ...limits };
+const declared = { ...service, ...database, ...webhooks, ...bulk, ...retention, ...limits, ...tracing };
 
 /** All settings, by topic. */
 export const settingsByTopic: Record<string, Setting<unknown>[]> = {
@@ -24,6 +25,7 @@ export const settingsByTopic: Record<string, Setting<unknown>[]> = {
   "Bulk operations": [...settingsOf(bulk)],
   Retention: [...settingsOf(retention)],
   Limits: [...settingsOf(limits)],
+  Traces: [...settingsOf(tracing)],
 };
 
 /** The settings of a process, read once at its start. src/process/settings/ declares and describes each. */

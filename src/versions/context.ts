@@ -1,7 +1,7 @@
 import type { ServiceContext } from "../graphql/context.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { SettingsStatement, StatementUse } from "../database/pipeline/settings.ts";
-import { settingsFor, settingsStatement } from "../database/pipeline/settings.ts";
+import { settingsFor, settingsStatement, usedFor } from "../database/pipeline/settings.ts";
 
 /** The settings of a reading transaction: everything that decides which rows and texts it sees. */
 const readSettings = ({ scopeText, credentialId }: Caller, locale: string | undefined) => ({
@@ -18,6 +18,7 @@ export function contextFor(
   requestId: string,
   locale: string | undefined,
   use?: StatementUse,
+  traceparent?: string,
 ): ServiceContext {
   const { scopes, credentialId } = caller;
   return {
@@ -28,7 +29,10 @@ export function contextFor(
       ...readSettings(caller, locale),
       // For transactions that write
       "service.request_id": requestId,
+      // Passed on with the events, to whoever is told of them
+      "service.traceparent": traceparent,
       application_name: use?.applicationName,
+      [usedFor]: use,
     },
   };
 }

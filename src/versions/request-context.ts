@@ -1,6 +1,6 @@
 import type { DocumentNode } from "postgraphile/graphql";
 import type { Caller } from "../auth/caller.ts";
-import type { OperationUse } from "../auth/operation-use.ts";
+import type { RequestUse } from "../auth/request-use.ts";
 import type { ServiceContext } from "../graphql/context.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
 import { MutationLog } from "../graphql/mutation-log.ts";
@@ -16,9 +16,11 @@ export interface PassedRequest {
   locale: string | undefined;
   document: DocumentNode;
   /** Of its operation. */
-  use: OperationUse | undefined;
+  use: RequestUse | undefined;
   /** Extensions of the answer, once it is made. */
   extensions(): Record<string, unknown>;
+  /** Notes the code of an error of its answer. */
+  noteError(code: string): void;
   /** The error of the read by one statement, if that was tried. */
   readFailure: Error | undefined;
   /** What became of the operation's only mutation, if that ran before. */
@@ -46,7 +48,7 @@ export function contextOf(
   own: OwnParts | undefined,
 ): ServiceContext {
   const mutationChecks = own?.mutationChecks ?? forMutations.mutationChecks;
-  const context = contextFor(caller, requestId, locale, use);
+  const context = contextFor(caller, requestId, locale, use, use?.trace?.traceparent);
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
   return {

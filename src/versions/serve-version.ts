@@ -170,8 +170,9 @@ function presetOf(
   const report = {
     logger,
     requestOf(context: Partial<Grafast.RequestContext>) {
-      const { requestId, document, extensions, use } = passed(context);
-      return { requestId, document, extensions, logged: { ...use?.logged, ...ownParts(context)?.logged } };
+      const { requestId, document, extensions, noteError, use } = passed(context);
+      const logged = { ...use?.logged, ...ownParts(context)?.logged };
+      return { requestId, document, extensions, noteError, logged };
     },
   };
   const { schemaName } = version;

@@ -6,6 +6,7 @@ import { PayloadFailure } from "./payload.ts";
 import type { ReadPayload } from "./payload.ts";
 import type { ReceiverAnswer, WebhookClient } from "./webhook-client.ts";
 import { NoAnswer } from "./webhook-client.ts";
+import type { DeliveryTrace, Tracing } from "../tracing/tracing.ts";
 import { parseRetryAfter } from "./retry.ts";
 import type { ReadSecrets } from "./secrets.ts";
 
@@ -24,6 +25,8 @@ export interface Attempted {
 }
 
 export interface AttemptTools {
+  /** Null when nothing is traced. */
+  tracing: Tracing | null;
   client: Pick<WebhookClient, "post">;
   readPayload: ReadPayload;
   readSecrets: ReadSecrets;
@@ -35,13 +38,37 @@ export interface AttemptTools {
 
 /** Tries to deliver once. Throws only when the fault is ours. */
 export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<Attempted> {
-  const { client, readPayload, readSecrets, isHeld, now } = tools;
   const withheld =
     delivery.withheld ?? (delivery.secrets.length === 0 ? "It has no secret to sign with." : null);
   if (withheld !== null)
     return { delivery, outcome: { kind: "withheld", reason: withheld }, attempt: null, retryAfterMs: null };
-  const secrets = readSecrets(delivery);
+  const secrets = tools.readSecrets(delivery);
   if (secrets === null) return untried(delivery, unreadableRetryMs);
+  const trace = tools.tracing && traceOf(delivery, tools.tracing);
+  const attempted = await send(delivery, secrets, tools, trace);
+  const { status = null, error = null } = attempted.attempt ?? {};
+  trace?.end({ status, error });
+  return attempted;
+}
+
+/**
+ * The span of an attempt, below that of the request behind it. Without that there is one only for what no request has
+ * caused: of a request, it was decided that it isn't traced.
+ */
+function traceOf(delivery: Delivery, tracing: Tracing): DeliveryTrace | null {
+  const { subscription_id: subscriptionId, delivery_id: deliveryId, traceparent, body } = delivery;
+  const { requestId } = body.cause as { requestId: string | null };
+  if (traceparent === null && requestId !== null) return null;
+  const { url, topic, failures } = delivery;
+  return tracing.delivery(traceparent, { url, topic, failures, subscriptionId, deliveryId });
+}
+
+async function send(
+  delivery: Delivery,
+  secrets: string[],
+  { client, readPayload, isHeld, now }: AttemptTools,
+  trace: DeliveryTrace | null,
+): Promise<Attempted> {
   const begun = now();
   const tried = (details: Partial<Attempt>): Attempt => ({
     at: new Date(begun).toISOString(),
@@ -51,7 +78,8 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
   });
   let request_headers: Record<string, string> = {};
   try {
-    const { headers, body } = messageOf(delivery, await readPayload(delivery), secrets, now());
+    const data = await readPayload(delivery, trace);
+    const { headers, body } = messageOf(delivery, data, secrets, now(), trace?.traceparent);
     // This process may have stood still, and another one may be sending it by now
     if (!isHeld(delivery)) return untried(delivery);
     request_headers = withoutSignature(headers);

@@ -33,6 +33,8 @@ export interface Delivery {
   secret_ids: string[];
   /** Whether it was taken before its schedule, to test whether the receiver is back. */
   is_early: boolean;
+  /** The trace of the request that caused the event; null when that wasn't traced. */
+  traceparent: string | null;
 }
 
 /** A queue that a claim has taken. */

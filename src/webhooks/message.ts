@@ -18,12 +18,14 @@ export function messageOf(
   data: unknown,
   secrets: readonly string[],
   now: number,
+  traceparent?: string,
 ): Message {
   const text = JSON.stringify({ ...body, data });
   const headers = {
     "content-type": "application/json",
     "user-agent": "stock-and-order-webhooks",
     ...sign(event_id, text, secrets, now),
+    ...(traceparent !== undefined && { traceparent }),
   };
   return { headers, body: text };
 }

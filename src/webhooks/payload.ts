@@ -1,6 +1,8 @@
 import type { ExecutionResult } from "postgraphile/graphql";
 import type { ServiceContext } from "../graphql/context.ts";
 import type { WithClients } from "../database/pg-service.ts";
+import type { Ran } from "../database/pipeline/settings.ts";
+import type { DeliveryTrace } from "../tracing/tracing.ts";
 import { apiError } from "../errors/api-error.ts";
 import type { ErrorCode } from "../errors/api-error.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
@@ -36,8 +38,8 @@ export class PayloadFailure extends Error {
   }
 }
 
-/** Reads the data of a message about the subject of its event. */
-export type ReadPayload = (delivery: Delivery) => Promise<unknown>;
+/** Reads the data of a message about the subject of its event. @param trace shows the statements; null for nobody */
+export type ReadPayload = (delivery: Delivery, trace?: DeliveryTrace | null) => Promise<unknown>;
 
 export interface PayloadOptions {
   /** Runs queries in a version of the API; undefined when it isn't served any more. */
@@ -62,7 +64,7 @@ export interface PayloadOptions {
  */
 export function payloadReader(options: PayloadOptions): ReadPayload {
   const slots = new PayloadSlots(options.connections, Math.max(1, Math.floor(options.connections / 2)));
-  return async (delivery) => {
+  return async (delivery, trace = null) => {
     const { payload_query: source, topic, body, subscription_id: id } = delivery;
     // Of a deleted subject, only the event is left
     if (source === null || topic.endsWith(".deleted") || topic === "webhook_subscription.test")
@@ -70,7 +72,7 @@ export function payloadReader(options: PayloadOptions): ReadPayload {
     const owner = delivery.credential_id ?? id;
     return slots.run(owner, id, async () => {
       try {
-        return await readQuery(source, delivery, options);
+        return await readQuery(source, delivery, options, trace);
       } catch (error) {
         // The others of the subscription would take as long and fail as well
         if (error instanceof PayloadFailure && error.kind !== "wrong")
@@ -81,7 +83,12 @@ export function payloadReader(options: PayloadOptions): ReadPayload {
   };
 }
 
-async function readQuery(source: string, delivery: Delivery, options: PayloadOptions): Promise<unknown> {
+async function readQuery(
+  source: string,
+  delivery: Delivery,
+  options: PayloadOptions,
+  trace: DeliveryTrace | null,
+): Promise<unknown> {
   const { api_version, credential_id, body } = delivery;
   const { data } = body;
   const reader = options.readerOf(api_version);
@@ -99,7 +106,7 @@ async function readQuery(source: string, delivery: Delivery, options: PayloadOpt
   let result: ExecutionResult;
   try {
     const withPgClient = limitedTo(options.timeoutMs, options.withPgClient);
-    result = await reader.run(source, variables, contextOf(delivery), withPgClient);
+    result = await reader.run(source, variables, contextOf(delivery, trace), withPgClient);
   } finally {
     await settle(performance.now() - begun);
   }
@@ -170,11 +177,15 @@ function failureOf(message: string, code: ErrorCode): PayloadFailure {
   return new PayloadFailure(words, kind, kind === "untried" ? unavailableRetryMs : null);
 }
 
-function contextOf({ scopes, credential_id, event_id }: Delivery): ServiceContext {
+function contextOf(
+  { scopes, credential_id, event_id }: Delivery,
+  trace: DeliveryTrace | null,
+): ServiceContext {
   const caller = {
     credentialId: credential_id ?? "",
     scopes: new Set(scopes),
     scopeText: (scopes ?? []).join(" "),
   };
-  return contextFor(caller, event_id, "en-GB");
+  const use = trace && { applicationName: "webhook payloads", note: (ran: Ran) => trace.statement(ran) };
+  return contextFor(caller, event_id, "en-GB", use ?? undefined);
 }

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { createBackgroundPool } from "../database/background-pool.ts";
 import { within } from "../lib/within.ts";
 import { Secrets } from "../secrets/secrets.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import type { AllowList } from "./addresses.ts";
 import { DeliveryQueues } from "./delivery-queues.ts";
 import type { ReadPayload } from "./payload.ts";
@@ -34,6 +35,8 @@ export interface WebhookOptions {
   /** Decrypts the secrets for signing; by default without keys. */
   secrets?: Secrets;
   logger: Logger;
+  /** By default nothing is traced. */
+  tracing?: Tracing | null;
   /** Called after each attempt. */
   onAttempt?: (outcome: string) => void;
   /** For tests. */
@@ -59,6 +62,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
     now = Date.now,
     leaseMs = defaultLeaseMs,
     onAttempt = () => {},
+    tracing = null,
     stopTimeoutMs = defaultStopTimeoutMs,
   } = options;
   const pool = createBackgroundPool(url, "service_delivery", connections, "webhooks");
@@ -68,6 +72,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
       queues: new DeliveryQueues(pool, leaseMs),
       leaseMs,
       client,
+      tracing,
       readPayload,
       readSecrets: secretsReader(secrets, logger),
       clock,

@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
 import { Usage } from "../../src/auth/usage.ts";
+import { uuidOf } from "../lib/ids.ts";
 import { openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
@@ -141,9 +142,15 @@ test("Postgres shows whose operation a statement is for, also of those that aren
     });
     await locker.query("rollback");
     assert.deepEqual((await answer).codes, []);
-    const line: any = service.log.findLast(({ msg }) => msg === "a statement was slow");
+    const [, name] = /\w+ (\w+)/.exec((body as { query: string }).query)!;
+    const find = (): any =>
+      service.log.find((line: any) => line.msg === "a request was slow" && line.operation.name === name);
+    await until(() => find() !== undefined);
+    const line = find();
     assert.equal(line.credentialId, id);
-    assert.equal(line.operation.name, /\w+ (\w+)/.exec((body as { query: string }).query)![1]);
+    assert.ok(line.statements.count > 0 && line.slowest.milliseconds > 1_000, JSON.stringify(line));
+    assert.match(line.slowest.sql, /^select /);
+    assert.ok(!JSON.stringify(line).includes(uuidOf(service.id.hammer!)));
     assert.equal(seen[0].application_name, `service ${line.operation.id} ${id}`);
   }
   await locker.end();
@@ -159,7 +166,7 @@ test("a credential fills the journal for itself only", async () => {
     signature: "query{a}",
   });
   for (let number = 0; number < 1_000; number++) usage.operations.begin(made(number), loud.id);
-  usage.operations.begin(made(1_001), quiet.id).note("select", 5);
+  usage.operations.begin(made(1_001), quiet.id).note({ text: "select", ms: 5, rows: 1 });
   await usage.flush();
   for (let number = 500; number < 1_000; number++) usage.operations.begin(made(number), loud.id);
   usage.operations.begin(made(0), loud.id);

@@ -1,21 +1,70 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { backlogReader } from "../../src/database/backlog.ts";
+import { Positions } from "../../src/database/replicas/positions.ts";
 import { errorCodes } from "../../src/errors/api-error.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (file: string) => readFile(join(root, file), "utf8");
 const alerts = (await read("ops/alerts.yml")).split(/^ +- alert: /m).slice(1);
 const nameOf = (alert: string) => /^\w+/.exec(alert)![0];
+const dashboards = (await readdir(join(root, "ops/grafana"))).filter((file) => file.endsWith(".json"));
+
+// A service with everything that there are figures of
+let service: TestService;
+before(async () => {
+  const urls = ["postgres://nobody@127.0.0.1:1/none"];
+  const replicas = { urls, pool: { max: 1 }, maxLagMs: 1_000, positions: new Positions(null) };
+  service = await startService({ replicas });
+  service.app.metrics.watchBacklog(backlogReader(service.pool));
+  await service.owner.query(`insert into events.webhook_subscription (topic, url, api_version, enabled)
+    values ('order.created', 'https://example.com/', 'unstable', false)`);
+  const token = await service.token();
+  for (const query of ["{ __typename }", "{ nothing }"]) await service.ask(token, { query });
+});
+after(() => service.close());
+
+/** The figures of the service: for each name, and each of its labels, the values. */
+async function figures(): Promise<Map<string, Map<string, Set<string>>>> {
+  const found = new Map<string, Map<string, Set<string>>>();
+  for (const line of (await service.app.metrics.registry.metrics()).split("\n")) {
+    const [, name, labels = ""] = /^([a-z]\w+)(?:\{(.*)\})? [-\d.e+Na]+$/.exec(line) ?? [];
+    if (name === undefined) continue;
+    const known = found.get(name) ?? new Map<string, Set<string>>();
+    for (const [, label, value] of labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g))
+      known.set(label!, (known.get(label!) ?? new Set()).add(value!));
+    found.set(name, known);
+  }
+  return found;
+}
+
+/** The expressions of alerts and dashboards, by where they are. */
+async function expressions(): Promise<[place: string, expression: string][]> {
+  const ofAlerts = alerts.map((alert): [string, string] => {
+    return [nameOf(alert), /expr: ([^]*?)\n +for:/.exec(alert)![1]!];
+  });
+  const ofPanels = await Promise.all(
+    dashboards.map(async (file) => {
+      const { panels } = JSON.parse(await read(`ops/grafana/${file}`));
+      return panels.flatMap(({ title, targets = [] }: any) =>
+        targets.map(({ expr }: any) => [`${file}: ${title}`, expr]),
+      );
+    }),
+  );
+  return [...ofAlerts, ...ofPanels.flat()];
+}
 
 test("each alert has its expression, its severity, and a section of the runbook, which has no others", async () => {
   const guide = await read("docs/operating.md");
   const [, section] = /^## Alerts\n([^]*?)^## /m.exec(guide)!;
   const described = [...section!.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
-  assert.deepEqual(described, alerts.map(nameOf));
+  assert.deepEqual(described.sort(), alerts.map(nameOf).sort());
   for (const alert of alerts)
     for (const part of [
       /^ +expr: \S/m,
@@ -26,26 +75,77 @@ test("each alert has its expression, its severity, and a section of the runbook,
       assert.match(alert, part);
 });
 
-test("alerts ask for figures and codes that there are", async () => {
-  const files = (await readdir(join(root, "src"), { recursive: true })).filter((file) =>
-    file.endsWith(".ts"),
-  );
-  const sources = await Promise.all(files.map((file) => read(join("src", file))));
-  const own = sources.flatMap((text) =>
-    [...text.matchAll(/name: "(service_\w+)"/g)].map(([, name]) => name!),
-  );
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  const known = new Set(["up", ...own, ...registry.getMetricsAsArray().map(({ name }) => name)]);
-  registry.clear();
-  for (const alert of alerts) {
-    const [, expression] = /expr: ([^]*?)\n +for:/.exec(alert)!;
-    const figures = [...expression!.matchAll(/\b(up|(?:service|nodejs|process)_\w+)\b(?=[{[ ])/g)].map(
-      ([, name]) => name!,
-    );
-    assert.ok(figures.length > 0, expression);
-    for (const figure of figures) assert.ok(known.has(figure.replace(/_bucket$/, "")), figure);
-    const [, reasons] = /reason=~"([^"]+)"/.exec(expression!) ?? [];
-    for (const reason of reasons?.split("|") ?? []) assert.ok(Object.hasOwn(errorCodes, reason), reason);
+// Labels that Prometheus adds
+const added = ["job", "instance"];
+
+test("alerts and dashboards ask for figures, labels and values that a running service has", async () => {
+  const known = await figures();
+  const all = await expressions();
+  assert.ok(all.length > 50);
+  for (const [place, expression] of all) {
+    const [asked, own] = [new Set<string>(added), [] as string[]];
+    for (const [, name, , selector = ""] of expression.matchAll(
+      /\b(up|(?:service|nodejs|process)_\w+)\b(\{((?:[^"}]|"[^"]*")*)\})?/g,
+    )) {
+      if (name === "up") continue;
+      const labels = known.get(name!);
+      assert.ok(labels, `${place}: ${name}`);
+      own.push(name!);
+      for (const label of labels.keys()) asked.add(label);
+      for (const [, label, operator, value] of selector.matchAll(/(\w+)\s*(=~|!=|!~|=)\s*"([^"]*)"/g)) {
+        assert.ok(added.includes(label!) || labels.has(label!), `${place}: ${name} has no ${label}`);
+        if (added.includes(label!)) continue;
+        if (operator === "=") assert.ok(labels.get(label!)!.has(value!), `${place}: ${label}="${value}"`);
+        if (label === "code" && operator === "=~")
+          for (const code of value!.split("|"))
+            assert.ok(Object.hasOwn(errorCodes, code), `${place}: ${code}`);
+      }
+    }
+    assert.ok(own.length > 0 || expression.includes("up{"), place);
+    for (const [, list] of expression.matchAll(/\b(?:by|on) \(([\w, ]+)\)/g))
+      for (const label of list!.split(/, */)) assert.ok(asked.has(label), `${place}: by ${label}`);
   }
 });
+
+test("dashboards can be read by Grafana as far as their form goes: ids, places, sources", async () => {
+  assert.ok(dashboards.length >= 3);
+  const uids = new Set<string>();
+  for (const file of dashboards) {
+    const { uid, title, panels, templating } = JSON.parse(await read(`ops/grafana/${file}`));
+    assert.ok(title && !uids.has(uid), file);
+    uids.add(uid);
+    assert.deepEqual(
+      templating.list.map(({ name }: any) => name),
+      ["datasource", "instance"],
+    );
+    assert.equal(new Set(panels.map(({ id }: any) => id)).size, panels.length);
+    const taken = new Set<string>();
+    for (const { type, gridPos, datasource, fieldConfig, title: name } of panels) {
+      assert.ok(name && gridPos.x + gridPos.w <= 24, `${file}: ${name}`);
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++)
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+          assert.ok(!taken.has(`${x} ${y}`), `${file}: ${name} lies on another panel`);
+          taken.add(`${x} ${y}`);
+        }
+      if (type === "row") continue;
+      assert.equal(datasource.uid, "${datasource}");
+      assert.ok(fieldConfig.defaults.unit, `${file}: ${name}`);
+    }
+  }
+});
+
+const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
+
+test(
+  "promtool understands the alerts, and sees each fire that should",
+  { skip: !hasPromtool && "no promtool" },
+  () => {
+    for (const args of [
+      ["check", "rules", "ops/alerts.yml"],
+      ["test", "rules", "test/docs/alerts.promtool.yml"],
+    ]) {
+      const { status, stdout, stderr } = spawnSync("promtool", args, { cwd: root, encoding: "utf8" });
+      assert.equal(status, 0, stdout + stderr);
+    }
+  },
+);

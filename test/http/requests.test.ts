@@ -211,6 +211,9 @@ test("each request has a line in the log: what it was, whose, what it cost, and 
   assert.deepEqual([line.operation.name, /^[0-9a-f]{16}$/.test(line.operation.id)], ["Named", true]);
   assert.match(line.credentialId, /^[0-9a-f-]{36}$/);
   assert.ok(line.points > 0);
+  const { milliseconds: ofStatements, ...statements } = line.statements;
+  assert.deepEqual(statements, { count: 1, rows: 1 });
+  assert.ok(ofStatements > 0 && ofStatements <= line.milliseconds.all);
   const { all, ...stations } = line.milliseconds;
   assert.deepEqual(Object.keys(stations), ["rights", "reading", "limits", "answer"]);
   const sum = Object.values<number>(stations).reduce((one, other) => one + other);

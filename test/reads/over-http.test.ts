@@ -290,7 +290,9 @@ describe("a read that fails in the database", () => {
     await admin.connect();
     try {
       // So that it is the read that Postgres ends
-      await admin.query("set deadlock_timeout = '1min'; begin; lock table erp.country in access exclusive mode");
+      await admin.query(
+        "set deadlock_timeout = '1min'; begin; lock table erp.country in access exclusive mode",
+      );
       const query = "{ currencies { edges { node { id } } } countrys(first: 1) { edges { node { id } } } }";
       const read = service.ask(token, { query });
       await until(async () => {

@@ -27,6 +27,7 @@ const attempted = (
       secrets: [],
       secret_ids: [],
       is_early,
+      traceparent: null,
     },
   },
   outcome,

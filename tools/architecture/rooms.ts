@@ -29,6 +29,7 @@ export const floors: readonly (readonly Room[])[] = [
   [
     { name: "reads", holds: "from an operation to one SQL statement" },
     { name: "secrets", holds: "what the database keeps encrypted" },
+    { name: "tracing", holds: "what OpenTelemetry is told" },
   ],
   [
     { name: "graphql", holds: "GraphQL documents, operations, costs, scopes" },

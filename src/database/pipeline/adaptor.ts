@@ -7,12 +7,9 @@ import type { Connections } from "../shared-pool.ts";
 import { runPipelined } from "./pipelined-query.ts";
 import { withPlainIdentifiers } from "./plain-identifiers.ts";
 import { canPrepareOn } from "./prepared-statements.ts";
-import type { PgSettings, StatementUse } from "./settings.ts";
+import type { PgSettings } from "./settings.ts";
 
 type Adaptor = Pick<typeof library, "createWithPgClient" | "makePgService">;
-
-/** Finds what the transactions with an application_name are for. */
-export type FindUse = (applicationName: string) => StatementUse | undefined;
 
 /**
  * PostGraphile's access to Postgres. The library's own takes four messages for each reading statement: BEGIN, the
@@ -21,12 +18,12 @@ export type FindUse = (applicationName: string) => StatementUse | undefined;
  * Each `query` is its own transaction. Several statements in one transaction use `withTransaction`, which is the
  * library's.
  */
-export function pipeliningAdaptor(pool: Connections, findUse: FindUse = () => undefined): Adaptor {
+export function pipeliningAdaptor(pool: Connections): Adaptor {
   const withPgClient: WithPgClient<NodePostgresPgClient> = async (pgSettings, work) => {
     const { connection, release } = await pool.connection(pgSettings?.["service.credential_id"] ?? "");
     let failure: unknown;
     try {
-      return await work(pgClient(connection, pgSettings, findUse(pgSettings?.application_name ?? "")));
+      return await work(pgClient(connection, pgSettings));
     } catch (error) {
       failure = error;
       throw error;
@@ -42,16 +39,14 @@ export function pipeliningAdaptor(pool: Connections, findUse: FindUse = () => un
   };
 }
 
-function pgClient(client: PoolClient, settings: PgSettings, use?: StatementUse): NodePostgresPgClient {
+function pgClient(client: PoolClient, settings: PgSettings): NodePostgresPgClient {
   return {
     rawClient: client,
     query: <Row>(statement: PgClientQuery) =>
-      runPipelined(
-        client,
-        settings,
-        { ...statement, text: withPlainIdentifiers(statement.text) },
-        use,
-      ) as Promise<PgClientResult<Row>>,
+      runPipelined(client, settings, {
+        ...statement,
+        text: withPlainIdentifiers(statement.text),
+      }) as Promise<PgClientResult<Row>>,
     withTransaction(work) {
       // The library's term for a connection for one transaction
       const inTransaction = library.createWithPgClient({ poolClient: client });

@@ -1,5 +1,5 @@
 import type { ClientBase, Submittable } from "pg";
-import type { PgSettings, SettingsStatement, StatementUse } from "./settings.ts";
+import type { PgSettings, SettingsStatement } from "./settings.ts";
 import { settingsStatement } from "./settings.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared-statements.ts";
 import { canPrepareOn, preparedOn, unnamed } from "./prepared-statements.ts";
@@ -158,7 +158,7 @@ export class PipelinedQuery implements Submittable, WireListener {
   handleError(error: Error): void {
     for (const key of this.#fresh) this.#prepared.forget(key);
     this.#fresh.length = 0;
-    this.#note();
+    this.#note(0, error);
     this.callback(error, null);
     // Without an answer of Postgres there will be none to the others either
     if ("severity" in error || !this.#isSent) this.#awaitNext();
@@ -167,13 +167,14 @@ export class PipelinedQuery implements Submittable, WireListener {
 
   handleReadyForQuery(): void {
     const rowCount = Number.isNaN(this.#rowCount) ? null : this.#rowCount;
-    this.#note();
+    this.#note(rowCount ?? this.#rows.length);
     this.callback(null, { rows: this.#rows, rowCount });
     this.#awaitNext();
   }
 
-  #note(): void {
-    this.#settings?.use?.note(this.#statement.text, performance.now() - this.#start);
+  #note(rows: number, error: Error | null = null): void {
+    const ms = performance.now() - this.#start;
+    this.#settings?.use?.note({ text: this.#statement.text, ms, rows, error });
   }
 
   /** The answer to the next query comes now, unless it could not be sent yet. */
@@ -189,11 +190,9 @@ export function runPipelined(
   client: ClientBase,
   settings: PgSettings,
   statement: PipelinedStatement,
-  use?: StatementUse,
 ): Promise<PipelinedResult> {
   return new Promise((resolve, reject) => {
     const done: Callback = (error, result) => (error ? reject(error) : resolve(result!));
-    const first = settingsStatement(settings);
-    client.query(new PipelinedQuery(client, first && { ...first, use }, statement, done));
+    client.query(new PipelinedQuery(client, settingsStatement(settings), statement, done));
   });
 }

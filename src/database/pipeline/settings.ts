@@ -1,13 +1,27 @@
-/** Settings of a transaction: role, scopes, locale and so on. */
-export type PgSettings = Record<string, string | undefined> | null;
+/** A statement that is done, or has failed. */
+export interface Ran {
+  text: string;
+  ms: number;
+  rows: number;
+  error?: Error | null;
+  /** Uses that it was sent for together, if there are others. */
+  sharedBy?: number;
+}
 
 /** What statements are sent for. */
 export interface StatementUse {
   /** The application_name of the transaction, in Postgres' views and log. */
   applicationName: string;
   /** Called when a statement is done, or has failed. */
-  note(text: string, ms: number): void;
+  note(ran: Ran): void;
 }
+
+/** Where settings say what their transaction is for. Symbols aren't sent, and copies have them, too. */
+export const usedFor = Symbol("used for");
+
+/** Settings of a transaction: role, scopes, locale and so on. */
+export type PgSettings =
+  (Record<string, string | undefined> & { [usedFor]?: StatementUse | undefined }) | null;
 
 /** A statement that makes settings for its transaction, and returns no row. */
 export interface SettingsStatement {
@@ -37,7 +51,7 @@ export function settingsStatement(settings: PgSettings): SettingsStatement | nul
     if (known.size >= maxKnown) known.clear();
     known.set(names, (text = textFor(values.length / 2)));
   }
-  return { text, values };
+  return { text, values, use: settings[usedFor] };
 }
 
 function textFor(count: number, more = ""): string {

@@ -40,10 +40,11 @@ export function answerMutations(
     const wanted = wantedMutationOf({ schema: current().schema, document, operationName, variableValues });
     if (wanted === null || writing.checks[wanted.call.operation]) return next();
     const { caller, locale, requestId, use } = locals;
-    const { pgSettings } = contextFor(caller!, requestId, locale, use);
+    const traceparent = use?.trace?.traceparent;
+    const { pgSettings } = contextFor(caller!, requestId, locale, use, traceparent);
     const timeout = { statement_timeout: String(writing.timeoutMs) };
     const asked = {
-      ...{ credentialId: caller!.credentialId, requestId, scopeText: caller!.scopeText, use },
+      ...{ credentialId: caller!.credentialId, requestId, scopeText: caller!.scopeText, use, traceparent },
       settings: { ...settingsStatement({ ...pgSettings, ...writing.settings, ...timeout })!, use },
       readSettings: readSettingsFor(caller!, locale, use),
     };

@@ -7,12 +7,14 @@ const costlyPoints = 100;
 /** Costly operations at the same time: of one token, and of all. */
 const turns = { perClient: () => 1, total: () => 3 };
 
+/** The turns of costly operations. */
+export const costlyLine = (): Turns => new Turns({ ...turns, maxWaitMs: () => 15_000 });
+
 /**
  * Lets a token run one costly operation at a time, so that four of them don't take all processors while they spend the
  * token's saved points. Other operations don't wait.
  */
-export function costlyTurns(): Middleware {
-  const waiting = new Turns({ ...turns, maxWaitMs: () => 15_000 });
+export function costlyTurns(waiting: Turns): Middleware {
   return (request, response, next) => {
     if (response.locals.operation!.cost.requested < costlyPoints) return next();
     const { credentialId } = response.locals.caller!;

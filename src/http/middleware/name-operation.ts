@@ -1,4 +1,6 @@
-import type { OperationUse, OperationUses } from "../../auth/operation-use.ts";
+import { getOperationAST } from "postgraphile/graphql";
+import type { OperationUses } from "../../auth/operation-use.ts";
+import { RequestUse } from "../../auth/request-use.ts";
 import { namedOperationOf } from "../../graphql/signature.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import type { Middleware } from "../pipeline.ts";
@@ -8,7 +10,7 @@ declare global {
   namespace Express {
     interface Locals {
       /** The operation, as statements, the log and statistics name it. */
-      use?: OperationUse;
+      use?: RequestUse;
     }
   }
 }
@@ -19,8 +21,14 @@ export function nameOperation(operations: OperationUses, served: readonly Served
   return (request, response, next) => {
     const { locals } = response;
     const { schema } = bySlug.get(locals.version!.slug)!.current();
-    const named = namedOperationOf(schema, locals.operation!.document!, graphqlBodyOf(request).operationName);
-    if (named) locals.use = operations.begin(named, locals.caller!.credentialId);
+    const document = locals.operation!.document!;
+    const { operationName } = graphqlBodyOf(request);
+    const named = namedOperationOf(schema, document, operationName);
+    if (named) {
+      const { trace = null } = locals;
+      locals.use = new RequestUse(operations.begin(named, locals.caller!.credentialId), trace);
+      trace?.operation(named, getOperationAST(document, operationName)!.operation);
+    }
     next();
   };
 }

@@ -7,6 +7,15 @@ import { refuse, sendErrors, statusOfRefusal } from "../answers.ts";
 import type { Middleware, Next, Request, Response } from "../pipeline.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
 
+declare global {
+  namespace Express {
+    interface Locals {
+      /** Whether the operation is known to be a stored one. */
+      isStored?: boolean;
+    }
+  }
+}
+
 /** Bytes of the documents that are kept for all clients together. */
 const maxKeptBytes = 8_000_000;
 
@@ -22,7 +31,8 @@ export function persistedQueries(stored: StoredOperations): Middleware {
   });
   const find = async (request: Request, response: Response, isRestricted: boolean, next: Next) => {
     const body = graphqlBodyOf(request);
-    const { caller, requestId, version } = response.locals;
+    const { locals } = response;
+    const { caller, requestId, version } = locals;
     const { credentialId } = caller!;
     const sha256 = body.sha256 ?? sha256Of(body.query);
     const key = `${credentialId} ${sha256}`;
@@ -35,6 +45,7 @@ export function persistedQueries(stored: StoredOperations): Middleware {
         return sendErrors(request, response, 200, [completed(error, requestId)]);
       }
       body.query = text;
+      locals.isStored = known === undefined;
     } else if (body.sha256 !== undefined && sha256Of(body.query) !== sha256) {
       const message = "“extensions.persistedQuery.sha256Hash” is not the SHA-256 of “query”.";
       return refuse(request, response, 400, "BAD_USER_INPUT", message);
@@ -42,7 +53,7 @@ export function persistedQueries(stored: StoredOperations): Middleware {
     else if (!(await stored.has(version!.slug, sha256, credentialId))) {
       const message = "This credential may send stored operations only, and this one is not stored for it.";
       return refuse(request, response, statusOfRefusal(request), "FORBIDDEN", message);
-    }
+    } else locals.isStored = true;
     next();
   };
   return (request, response, next) => {

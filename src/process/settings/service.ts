@@ -80,6 +80,9 @@ export const service = {
   logRequests: setting("LOG_REQUESTS", flag, false, {
     doc: "Whether to log a line for each request to the GraphQL endpoint: id and name of its operation, version, token, points, status, code, and milliseconds by station. docs/operating.md says more.",
   }),
+  slowMs: setting("LOG_SLOW_AFTER", seconds(0), 1, {
+    doc: "How long a request takes that is logged in any case, with its slowest statement: SQL with parameters instead of values.",
+  }),
   logLevel: setting(
     "LOG_LEVEL",
     oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent"),

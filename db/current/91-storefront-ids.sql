@@ -1,0 +1,2 @@
+-- Texts that an index finds exactly
+--!include api_meta/index_tag.sql

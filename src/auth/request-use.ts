@@ -1,0 +1,41 @@
+import type { Ran, StatementUse } from "../database/pipeline/settings.ts";
+import type { RequestTrace } from "../tracing/tracing.ts";
+import type { OperationUse } from "./operation-use.ts";
+
+/** What one request does in the database: for its line in the log, its trace, and the counts of its operation. */
+export class RequestUse implements StatementUse {
+  readonly of: OperationUse;
+  readonly trace: RequestTrace | null;
+  statements = 0;
+  rows = 0;
+  ms = 0;
+  /** The slowest statement, with parameters instead of values. */
+  slowest: Ran | null = null;
+
+  constructor(of: OperationUse, trace: RequestTrace | null) {
+    this.of = of;
+    this.trace = trace;
+  }
+
+  get applicationName(): string {
+    return this.of.applicationName;
+  }
+
+  note(ran: Ran): void {
+    this.of.note(ran);
+    this.trace?.statement(ran);
+    this.statements++;
+    this.rows += ran.rows;
+    this.ms += ran.ms;
+    if (this.slowest === null || ran.ms > this.slowest.ms) this.slowest = ran;
+  }
+
+  /** What log lines say of it. */
+  get logged() {
+    const { id, name, version } = this.of.operation;
+    return {
+      ...{ operation: { id, name, version }, credentialId: this.of.credentialId },
+      ...(this.trace && { traceId: this.trace.traceId }),
+    };
+  }
+}

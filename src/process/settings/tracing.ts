@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { samplers } from "../../tracing/tracing.ts";
+import { flag, oneOf, optional, setting, text, url, wholeNumber } from "./setting.ts";
+import type { Kind } from "./setting.ts";
+
+const milliseconds = wholeNumber(1, 600_000);
+const share: Kind<number> = { schema: z.coerce.number().min(0).max(1), expected: "a number from 0 to 1" };
+
+/** OpenTelemetry's own variables. The rest of them are read by its libraries. */
+export const tracing = {
+  traces: {
+    endpoint: optional(
+      "OTEL_EXPORTER_OTLP_ENDPOINT",
+      url(/^https?$/, "a URL that begins with `http:` or `https:`"),
+      {
+        example: "http://localhost:4318",
+        secret: true,
+        doc: "A collector of OpenTelemetry, which gets traces by OTLP (HTTP, protobuf) at `/v1/traces`. Without it nothing is traced. `OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`, `_COMPRESSION`, `_CERTIFICATE` and `OTEL_RESOURCE_ATTRIBUTES` work, too. docs/operating.md says more.",
+      },
+    ),
+    serviceName: setting("OTEL_SERVICE_NAME", text("a name"), "stock-and-order-graphql", {
+      doc: "The name of this service in traces.",
+    }),
+    sampler: setting("OTEL_TRACES_SAMPLER", oneOf(...samplers), "parentbased_always_on", {
+      doc: "Which traces are kept. With `parentbased_`, the client's decision holds, if it has made one.",
+    }),
+    samplerArgument: setting("OTEL_TRACES_SAMPLER_ARG", share, 1, {
+      example: "0.05",
+      doc: "The share of traces that `traceidratio` keeps, from 0 to 1.",
+    }),
+    delayMs: setting("OTEL_BSP_SCHEDULE_DELAY", milliseconds, 5_000, {
+      doc: "Milliseconds between two messages to the collector.",
+    }),
+    maxQueue: setting("OTEL_BSP_MAX_QUEUE_SIZE", wholeNumber(1, 1_000_000), 2_048, {
+      doc: "Spans that wait for the collector at most. More are lost.",
+    }),
+    maxBatch: setting("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", wholeNumber(1, 100_000), 512, {
+      doc: "Spans of one message at most.",
+    }),
+    isDisabled: setting("OTEL_SDK_DISABLED", flag, false, { doc: "Switches traces off." }),
+  },
+};

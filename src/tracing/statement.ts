@@ -1,0 +1,38 @@
+import type { Attributes } from "@opentelemetry/api";
+import type { Ran } from "../database/pipeline/settings.ts";
+
+/** How a trace shows a statement: its text, which has parameters instead of values, and never those. */
+export function statementAttributes({ text, rows, error, sharedBy }: Ran): {
+  name: string;
+  attributes: Attributes;
+  errorType: string | null;
+} {
+  const summary = summaryOf(text);
+  const attributes: Attributes = {
+    "db.system.name": "postgresql",
+    "db.operation.name": summary.split(" ")[0]!,
+    "db.query.summary": summary,
+    "db.query.text": text,
+    "db.response.returned_rows": rows,
+  };
+  if (sharedBy !== undefined && sharedBy > 1) attributes["service.requests_together"] = sharedBy;
+  const state = error && "code" in error ? String(error.code) : null;
+  if (state !== null) attributes["db.response.status_code"] = state;
+  return { name: summary, attributes, errorType: error ? (state ?? error.name) : null };
+}
+
+const summaries = new Map<string, string>();
+const maxSummaries = 1_000;
+
+/** The kind of a statement, and the function for a mutation that it calls. */
+function summaryOf(text: string): string {
+  let summary = summaries.get(text);
+  if (summary === undefined) {
+    const verb = /\w+/.exec(text)?.[0].toUpperCase() ?? "SQL";
+    const [, mutation] = /\b(mutation\.run\w*)\(/.exec(text) ?? [];
+    summary = mutation === undefined ? verb : `${verb} ${mutation}`;
+    if (summaries.size >= maxSummaries) summaries.clear();
+    summaries.set(text, summary);
+  }
+  return summary;
+}

@@ -1,0 +1,76 @@
+import type { Ran } from "../database/pipeline/settings.ts";
+import type { NamedOperation } from "../graphql/signature.ts";
+
+/** Where traces go, and how much of them: OpenTelemetry's own settings. The rest of those its libraries read themselves. */
+export interface TracingSettings {
+  /** Without it, nothing is traced and no library is loaded. */
+  endpoint: string | undefined;
+  serviceName: string;
+  isDisabled: boolean;
+  sampler: (typeof samplers)[number];
+  samplerArgument: number;
+  /** Milliseconds between two messages to the collector. */
+  delayMs: number;
+  /** Spans that wait at most, and of one message. Others are lost. */
+  maxQueue: number;
+  maxBatch: number;
+}
+
+/** Which traces are kept that nobody has decided about, and whether to keep to the decision of the client. */
+export const samplers = [
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+] as const;
+
+/** Headers, by which a client may name its trace: `traceparent` and `tracestate`. */
+export type TraceHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** How a request ended. */
+export interface RequestEnd {
+  status: number;
+  requestId: string;
+  credentialId: string | undefined;
+  points: number | undefined;
+  code: string | undefined;
+}
+
+/** The spans of a request: its own, its operation's, and one of each statement. */
+export interface RequestTrace {
+  readonly traceId: string;
+  /** Its name for whatever comes of it, see W3C Trace Context. */
+  readonly traceparent: string;
+  operation(operation: NamedOperation, type: string): void;
+  statement(ran: Ran): void;
+  end(how: RequestEnd): void;
+}
+
+/** What is sent to a receiver. */
+export interface SentDelivery {
+  url: string;
+  topic: string;
+  subscriptionId: string;
+  deliveryId: string;
+  /** Attempts that failed before. */
+  failures: number;
+}
+
+/** The span of an attempt to deliver a webhook, and those of the statements that read its payload. */
+export interface DeliveryTrace {
+  readonly traceparent: string;
+  statement(ran: Ran): void;
+  end(how: { status: number | null; error: string | null }): void;
+}
+
+/** Tells a collector what requests did. What isn't sampled has no trace. */
+export interface Tracing {
+  /** @param route the path, with names instead of what differs */
+  request(headers: TraceHeaders, method: string, route: string): RequestTrace | null;
+  /** @param traceparent of what has caused it; null for nothing */
+  delivery(traceparent: string | null, delivery: SentDelivery): DeliveryTrace | null;
+  /** Sends what waits, if the collector takes it at once. */
+  close(): Promise<void>;
+}

@@ -4214,7 +4214,7 @@ create view api_meta.index_tag as
             x.indpred IS NULL AS is_whole,
             COALESCE(( SELECT l.collname = ANY (ARRAY['C'::name, 'POSIX'::name])
                    FROM pg_collation l
-                  WHERE l.oid = x.indcollation[0]), true) AS is_filter,
+                  WHERE l.oid = x.indcollation[0]), true) AS has_beginnings,
             array_agg(c.attname::text ORDER BY k.k) AS names
            FROM main m
              JOIN pg_index x ON x.indrelid = m.table_id AND x.indisvalid
@@ -4247,9 +4247,13 @@ create view api_meta.index_tag as
         )
  SELECT i.view,
     i.names[1] AS name,
-    '@indexed'::text AS tag
+        CASE
+            WHEN i.has_beginnings THEN '@indexed'::text
+            WHEN i.indisunique THEN '@foundExactly unique'::text
+            ELSE '@foundExactly'::text
+        END AS tag
    FROM index i
-  WHERE i.names[1] IS NOT NULL AND i.is_filter
+  WHERE i.names[1] IS NOT NULL
 UNION
  SELECT o.view,
     o.names[1] AS name,
@@ -4258,7 +4262,7 @@ UNION
   WHERE cardinality(o.names) > 0 AND NOT o.names <@ (( SELECT m.key
            FROM main m
           WHERE m.view = o.view));
-comment on view api_meta.index_tag is 'What the indexes of its main table do for each view of the head, as tags of its columns: @indexed, its values are found by an index; @orders, an index has the order of it, of the columns that follow, and of the key.';
+comment on view api_meta.index_tag is 'What the indexes of its main table do for each view of the head, as tags of its columns: @indexed, its values are found by an index; @foundExactly, its texts are, but not by how they begin, and with unique they stand for few rows; @orders, an index has the order of it, of the columns that follow, and of the key.';
 
 create view api_meta.index_use as
  WITH index AS (
@@ -7972,7 +7976,8 @@ comment on column api_unstable.customers.sales_channel_id is '@notNull
 @indexed
 @orders
 Sales channel where the account was made.';
-comment on column api_unstable.customers.storefront_id is 'Id of the customer in the external storefront platform; null when not imported from it.';
+comment on column api_unstable.customers.storefront_id is '@foundExactly unique
+Id of the customer in the external storefront platform; null when not imported from it.';
 comment on column api_unstable.customers.created_at is '@notNull
 @indexed
 @orders
@@ -8230,6 +8235,7 @@ comment on column api_unstable.fulfillment_orders.type is '@notNull
 Who ships: one of the merchant''s locations, or somebody outside the system.';
 comment on column api_unstable.fulfillment_orders.state is '@notNull
 @enum fulfillment_order_state
+@foundExactly
 @orders
 How far the work is.';
 comment on column api_unstable.fulfillment_orders.is_partially_fulfilled is '@notNull
@@ -8281,6 +8287,7 @@ comment on column api_unstable.fulfillments.number is '@notNull
 Number of the fulfillment.';
 comment on column api_unstable.fulfillments.state is '@notNull
 @enum fulfillment_state
+@foundExactly
 @orders
 Whether the work stands or was cancelled afterwards.';
 comment on column api_unstable.fulfillments.storefront_id is 'Id in the external storefront platform; null when it was not reported there.';
@@ -8433,6 +8440,7 @@ comment on column api_unstable.goods_receipts.type is '@notNull
 @enum goods_receipt_type
 Where the goods come from: a supplier, a customer who sends back, or neither.';
 comment on column api_unstable.goods_receipts.state is '@notNull
+@foundExactly
 @orders
 draft, created, approved, in_progress or completed.';
 comment on column api_unstable.goods_receipts.goods_receipt_date_time is '@notNull
@@ -8605,11 +8613,14 @@ comment on column api_unstable.orders.order_date_time is '@notNull
 @orders
 When the customer ordered.';
 comment on column api_unstable.orders.state is '@notNull
+@foundExactly
 @orders order_date_time
 State of the order, for example open, in_progress, completed or cancelled.';
-comment on column api_unstable.orders.delivery_state is '@orders order_date_time
+comment on column api_unstable.orders.delivery_state is '@foundExactly
+@orders order_date_time
 State of the primary delivery, for example open, shipped or returned.';
-comment on column api_unstable.orders.payment_state is '@orders order_date_time
+comment on column api_unstable.orders.payment_state is '@foundExactly
+@orders order_date_time
 State of the primary payment, for example open, paid or refunded.';
 comment on column api_unstable.orders.amount_net is 'Total without tax, in the currency of the order.';
 comment on column api_unstable.orders.amount_total is 'Total with tax, in the currency of the order; computed anew when a line changes.';
@@ -8618,7 +8629,8 @@ comment on column api_unstable.orders.currency_id is '@notNull
 @orders
 Currency of all amounts of the order.';
 comment on column api_unstable.orders.tracking_codes is 'Tracking codes of the primary delivery, as a JSON array of strings: those of shipping labels that are not cancelled, and those entered by hand. Empty when there are none yet, null when the order has no delivery.';
-comment on column api_unstable.orders.storefront_id is 'Id of the order in the external storefront platform; null when not imported from it.';
+comment on column api_unstable.orders.storefront_id is '@foundExactly unique
+Id of the order in the external storefront platform; null when not imported from it.';
 comment on column api_unstable.orders.created_at is '@notNull
 @indexed
 @orders
@@ -8889,7 +8901,8 @@ Stock keeping unit (SKU), unique across the catalog.';
 comment on column api_unstable.products.parent_id is '@indexed
 @orders
 Product that this one is a variant of; null for products that are no variant.';
-comment on column api_unstable.products.name is '@orders
+comment on column api_unstable.products.name is '@foundExactly
+@orders
 Name of the product.';
 comment on column api_unstable.products.description is 'Text that describes the product to buyers.';
 comment on column api_unstable.products.gtin is '@indexed
@@ -9496,6 +9509,7 @@ comment on column api_unstable.supplier_orders.number is '@notNull
 Number of the order; unique.';
 comment on column api_unstable.supplier_orders.supplier_order_number is 'Number that the supplier gave the order.';
 comment on column api_unstable.supplier_orders.state is '@notNull
+@foundExactly
 @orders
 open, sent, confirmed, partially_delivered, delivered, completed or cancelled.';
 comment on column api_unstable.supplier_orders.payment_state is '@notNull
@@ -9570,7 +9584,8 @@ comment on column api_unstable.suppliers.customer_number is 'Number that the sup
 comment on column api_unstable.suppliers.currency_id is '@indexed
 @orders
 Currency that the supplier is paid in; null for the default currency.';
-comment on column api_unstable.suppliers.language_code is 'Locale that the supplier is written to in, for example de-DE.';
+comment on column api_unstable.suppliers.language_code is '@foundExactly
+Locale that the supplier is written to in, for example de-DE.';
 comment on column api_unstable.suppliers.email is 'E-mail address that orders are sent to.';
 comment on column api_unstable.suppliers.phone is 'Telephone number.';
 comment on column api_unstable.suppliers.address is 'Postal address, with the keys of FulfillmentOrder.shippingAddress.';

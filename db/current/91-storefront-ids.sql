@@ -1,2 +1,0 @@
--- Texts that an index finds exactly
---!include api_meta/index_tag.sql

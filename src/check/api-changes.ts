@@ -1,7 +1,7 @@
 import type { Change } from "@graphql-inspector/core";
 import { CriticalityLevel, diff } from "@graphql-inspector/core";
 import type { GraphQLField, GraphQLInputField, GraphQLSchema } from "graphql";
-import { buildSchema, isInputObjectType, isObjectType, print } from "graphql";
+import { buildSchema, isInputObjectType, isObjectType, print, valueFromASTUntyped } from "graphql";
 
 /** What a change means for clients that are there. */
 export type Weight = "breaking" | "dangerous" | "deprecated" | "added" | "changed";
@@ -50,22 +50,38 @@ function scopeChanges(old: GraphQLSchema, next: GraphQLSchema): ApiChange[] {
   const scopes = scopesOf(old);
   return [...scopesOf(next)].flatMap(([path, needed]): ApiChange[] => {
     const before = scopes.get(path);
-    if (before === undefined || before === needed) return [];
-    const message = `Field '${path}' requires ${needed || "no scope"}, not ${before || "no scope"}.`;
-    return [{ weight: needed === "" ? "changed" : "breaking", path, message }];
+    if (before === undefined || before.words === needed.words) return [];
+    const message = `Field '${path}' requires ${needed.words || "no scope"}, not ${before.words || "no scope"}.`;
+    return [{ weight: opensAll(before, needed) ? "changed" : "breaking", path, message }];
   });
 }
 
-function scopesOf(schema: GraphQLSchema): Map<string, string> {
+interface Scopes {
+  words: string;
+  anyOf: ReadonlySet<string>;
+  allOf: ReadonlySet<string>;
+}
+
+/** Whether the scopes that were enough before still are. */
+const opensAll = (before: Scopes, needed: Scopes): boolean =>
+  needed.allOf.isSubsetOf(before.allOf) &&
+  (needed.anyOf.size === 0 || (before.anyOf.size > 0 && before.anyOf.isSubsetOf(needed.anyOf)));
+
+function scopesOf(schema: GraphQLSchema): Map<string, Scopes> {
   return new Map(
     Object.values(schema.getTypeMap()).flatMap((type) => {
       if ((!isObjectType(type) && !isInputObjectType(type)) || type.name.startsWith("__")) return [];
       const fields: readonly (GraphQLField<unknown, unknown> | GraphQLInputField)[] = Object.values(
         type.getFields(),
       );
-      return fields.map((field): [string, string] => {
+      return fields.map((field): [string, Scopes] => {
         const directive = field.astNode?.directives?.find(({ name }) => name.value === "requiresScopes");
-        return [`${type.name}.${field.name}`, directive?.arguments?.map(print).join(", ") ?? ""];
+        const listed = (wanted: string): ReadonlySet<string> => {
+          const value = directive?.arguments?.find(({ name }) => name.value === wanted)?.value;
+          return new Set(value ? (valueFromASTUntyped(value) as string[]) : []);
+        };
+        const words = directive?.arguments?.map(print).join(", ") ?? "";
+        return [`${type.name}.${field.name}`, { words, anyOf: listed("anyOf"), allOf: listed("allOf") }];
       });
     }),
   );

@@ -109,7 +109,7 @@ test("operations of guides, examples and tests that would break are named", asyn
 });
 
 const sdl = (query: string, rest = "") => `
-  directive @requiresScopes(anyOf: [String!]) on FIELD_DEFINITION
+  directive @requiresScopes(anyOf: [String!], allOf: [String!]) on FIELD_DEFINITION
   type Query { ${query} } ${rest}`;
 
 test("changes of an API are told by what they mean", async () => {
@@ -124,6 +124,31 @@ test("changes of an API are told by what they mean", async () => {
     [
       sdl('a: Int @requiresScopes(anyOf: ["a:read"])'),
       sdl('a: Int @requiresScopes(anyOf: ["b:read"])'),
+      ["breaking Query.a"],
+    ],
+    [
+      sdl('a: Int @requiresScopes(anyOf: ["a:read"])'),
+      sdl('a: Int @requiresScopes(anyOf: ["a:read", "b:read"])'),
+      ["changed Query.a"],
+    ],
+    [
+      sdl('a: Int @requiresScopes(anyOf: ["a:read", "b:read"], allOf: ["c:read", "d:read"])'),
+      sdl('a: Int @requiresScopes(anyOf: ["b:read", "a:read"], allOf: ["c:read"])'),
+      ["changed Query.a"],
+    ],
+    [
+      sdl('a: Int @requiresScopes(anyOf: ["a:read", "b:read"])'),
+      sdl('a: Int @requiresScopes(anyOf: ["a:read"])'),
+      ["breaking Query.a"],
+    ],
+    [
+      sdl('a: Int @requiresScopes(anyOf: ["a:read"])'),
+      sdl('a: Int @requiresScopes(anyOf: ["a:read"], allOf: ["b:read"])'),
+      ["breaking Query.a"],
+    ],
+    [
+      sdl('a: Int @requiresScopes(allOf: ["a:read"])'),
+      sdl('a: Int @requiresScopes(anyOf: ["b:read"], allOf: ["a:read"])'),
       ["breaking Query.a"],
     ],
     [sdl("a: Int"), sdl('"""Words.""" a: Int'), []],

@@ -48,6 +48,9 @@ export async function checkCurrent(adminUrl: string, wanted?: readonly CurrentFi
   });
 }
 
+/** There is no such schema, or table. */
+const isMissing = /\((3F000|42P01)\)/;
+
 /** Why a migration can't be run, as a finding; null when it can. */
 async function failureOf(run: Promise<void>): Promise<Finding | null> {
   try {
@@ -63,7 +66,9 @@ async function failureOf(run: Promise<void>): Promise<Finding | null> {
         what: error.message,
         why: "It can't be run on a database with all that is committed.",
       },
-      wayOut: "mend what the message names.",
+      wayOut: isMissing.test(error.message)
+        ? "mend what the message names. What another program makes isn't on this database: begin with create … if not exists (docs/evolving.md)."
+        : "mend what the message names.",
     };
   }
 }

@@ -38,6 +38,25 @@ test("db:check passes what is right, and refuses what isn't, without a trace in 
   assert.match(output, /The check refuses: \d+ errors/);
 });
 
+test("a schema of another program is made by its migration where the program isn't", async (t) => {
+  t.after(() => query("drop schema pottery cascade"));
+  await query("create schema pottery; create table pottery.kiln (code text primary key)");
+  await project.write(file, "select api_meta.expose('pottery');\n");
+  const refused = await project.run(["database.ts", "check"], settings);
+  assert.equal(refused.code, 1, refused.output);
+  assert.match(refused.output, /There is no schema pottery[^]*Way out: .* begin with create … if not exists/);
+  await project.write(
+    file,
+    `create schema if not exists pottery;
+     create table if not exists pottery.kiln (code text primary key);
+     alter table pottery.kiln enable row level security;
+     comment on table pottery.kiln is 'Kilns.';
+     select api_meta.expose('pottery');\n`,
+  );
+  const passed = await project.run(["database.ts", "check"], settings);
+  assert.equal(passed.code, 0, passed.output);
+});
+
 test("db:check -- --json writes findings for programs", async () => {
   await project.write(file, mistake);
   const { code, output } = await project.run(["database.ts", "check", "--json"], settings);

@@ -41,7 +41,7 @@ const settingsOf = (scopes: string, more: Record<string, string> = {}) =>
 
 /** Everything that one read could see of another. */
 const facts = {
-  text: `select concat_ws('|', current_user, current_setting('service.scopes', true), current_setting('service.locale', true),
+  text: `select concat_ws('|', current_user, current_setting('service.scopes', true), coalesce(current_setting('service.locale', true), ''),
     current_setting('transaction_read_only'), $1::text, pg_backend_pid()::text || ' ' || txid_current_snapshot()::text is not null)`,
   name: "facts",
 };

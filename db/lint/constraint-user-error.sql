@@ -1,5 +1,6 @@
--- Checks and unique keys of columns that mutations change, without a user error in their comment, or with one
--- that names no code or no column. Clients who violate such a rule would get an internal error.
+-- Checks and unique keys of columns that mutations change, and primary keys that clients choose, without a
+-- user error in their comment, or with one that names no code or no column. Clients who violate such a rule
+-- would get an internal error.
 -- Way out: comment on constraint … on OBJECT is E'@userError NOT_UNIQUE code\nAnother one has this code.'; or
 -- '@internal' where the functions that write already ensure the rule.
 select c.conrelid::regclass as object, c.conname
@@ -7,10 +8,25 @@ from pg_constraint c
 cross join lateral regexp_match(
   coalesce(obj_description(c.oid, 'pg_constraint'), ''), '^@userError +([A-Z_]+) *([a-z_,]*)\n.'
 ) m
-where c.contype in ('c', 'u')
-  and (m is not null or exists (
-    select from unnest(c.conkey) k where has_column_privilege('service_writer', c.conrelid, k, 'update')
-  ))
+where c.contype in ('c', 'u', 'p')
+  and (m is not null
+    or c.contype <> 'p' and exists (
+      select from unnest(c.conkey) k where has_column_privilege('service_writer', c.conrelid, k, 'update')
+    )
+    or c.contype = 'p' and exists (select from api_meta.view_column_source s where s.table_id = c.conrelid)
+      and not exists (
+        select from pg_attribute a
+        where a.attrelid = c.conrelid and a.attnum = any (c.conkey) and (a.atthasdef or a.attidentity <> '')
+      )
+      and exists (
+        select from unnest(c.conkey) k
+        where has_column_privilege('service_writer', c.conrelid, k, 'insert')
+          and not exists (
+            select from pg_constraint f
+            where f.conrelid = c.conrelid and f.contype = 'f' and k = any (f.conkey)
+          )
+      )
+  )
   and coalesce(obj_description(c.oid, 'pg_constraint'), '') !~ '^@internal'
   and (m is null
     or not exists (

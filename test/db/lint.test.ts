@@ -75,6 +75,8 @@ describe("database lint", () => {
 
   /** Mistakes in a schema that no list names. */
   const inNewSchema: Record<string, string> = {
+    "constraint-user-error":
+      "create table novel.t (code text primary key); create view api_unstable.ts as select code from novel.t; grant insert (code) on novel.t to service_writer",
     "definer-function":
       "create function novel.f() returns int security definer set search_path = pg_catalog, pg_temp language sql as 'select 1'; grant execute on function novel.f() to public",
     description: "create view novel.v as select 1 as one",

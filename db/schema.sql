@@ -14106,6 +14106,7 @@ comment on column erp.product_image.url is 'Address of the image, which begins w
 comment on column erp.product_image.alt_text is 'What the image shows, for those who can''t see it.';
 comment on column erp.product_image.translations is 'The alternative text in other languages: an object from locale to an object of texts.';
 comment on constraint product_image_is_unique on erp.product_image is '@internal The functions that write here see to it.';
+comment on constraint product_image_pkey on erp.product_image is '@internal set_images() replaces what is at a position';
 comment on constraint product_image_position_is_counted_from_1 on erp.product_image is '@internal The functions that write here see to it.';
 comment on constraint product_image_translations_are_texts on erp.product_image is '@internal The functions that write here see to it.';
 comment on constraint product_image_url_is_a_web_address on erp.product_image is '@internal The functions that write here see to it.';

@@ -1,2 +1,0 @@
-comment on constraint product_image_pkey on erp.product_image is
-  '@internal set_images() replaces what is at a position';

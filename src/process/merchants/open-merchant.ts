@@ -68,7 +68,7 @@ export async function openMerchant(merchant: Merchant, common: Common): Promise<
     const apiPool = open(asApiLogin(databaseUrl) ?? databaseUrl, settings.databasePoolSize, {
       settings: keepSettings(settings.keep),
     });
-    const limiterPool = settings.sharedRates ? open(databaseUrl, 2, { role: "service_limiter" }) : null;
+    const limiterPool = settings.sharedRates ? open(databaseUrl, 2) : null;
     const state = await readState(pool);
     const app = await openApp({
       settings: { ...settings, publicUrl: publicUrlOf(merchant, settings.publicUrl) },

@@ -4,6 +4,7 @@ import { bulk } from "./bulk.ts";
 import { Cleanup } from "./cleanup.ts";
 import { fairness } from "./fairness.ts";
 import { growth } from "./growth.ts";
+import { merchants } from "./merchants.ts";
 import { memory } from "./memory.ts";
 import type { BenchOptions } from "./options.ts";
 import { readOptions, usage } from "./options.ts";
@@ -37,6 +38,7 @@ async function run(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   if (options.mode === "fairness") return fairness(options, cleanup);
   if (options.mode === "bulk") return bulk(options, cleanup);
   if (options.mode === "replicas") return replicas(options, cleanup);
+  if (options.mode === "merchants") return merchants(options, cleanup);
   if (options.mode === "watch") return watch(options, cleanup);
   return sideBySide(options, cleanup);
 }

@@ -35,6 +35,7 @@ export interface ServeMerchantsOptions {
   versions?: readonly Version[];
   now?: () => number;
   idleMs?: number;
+  aloneAfterMs?: number;
 }
 
 /** The serving of many merchants by one process. */
@@ -50,7 +51,11 @@ export interface ServingMerchants extends Omit<Serving, "app"> {
 export async function serveMerchants(options: ServeMerchantsOptions): Promise<ServingMerchants> {
   const { settings, logger, versions = allVersions, now = Date.now, idleMs } = options;
   const closing = new Closing();
-  const budget = new ConnectionBudget(settings.merchantConnections);
+  const budget = new ConnectionBudget({
+    max: settings.merchantConnections,
+    mostStatements: settings.merchantStatements,
+    aloneAfterMs: options.aloneAfterMs,
+  });
   const thread = new SchemaThread();
   closing.add(() => thread.close());
   const renderer = new Renderer({ queueOfOne: 10 });

@@ -1,6 +1,7 @@
 import type { ClientBase } from "pg";
 import type { CurrentFile } from "./migration-files.ts";
 import type { LockLimits } from "./retry-locked.ts";
+import type { Shadow } from "./shadow.ts";
 
 export interface MigrateOptions {
   locks?: LockLimits;
@@ -15,14 +16,17 @@ export interface CurrentOptions {
   /** Its files, when not all of them are to be run. */
   files?: readonly CurrentFile[] | undefined;
   rehearsal?: Rehearsal | undefined;
+  /** Where the rehearsal is, if it can be there. */
+  shadow?: Shadow | undefined;
 }
 
 /**
- * What is to be found out before it is run. It is run for that and undone, so that its locks hold up others only for as
- * long as the statements take; a migration without a transaction is only not noted. What this throws keeps it from being
- * run.
+ * What is to be found out before it is run. It is run for that and undone, on a shadow of the database, or on itself; a
+ * migration without a transaction is only not noted. What this throws keeps it from being run.
  */
 export interface Rehearsal {
+  /** Before it is run. */
+  begin: () => void;
   /** Looks at what it makes of the catalog, while it can be undone. */
   look: (client: ClientBase) => Promise<void>;
   /** Draws conclusions. */

@@ -20,6 +20,7 @@ begin
 end
 $$;
 --!include ledger/lock_stock.sql
+--!include ledger/write_stock.sql
 --!include ledger/examine.sql
 --!include ledger/write_figures.sql
 --!include ledger/broken_rules.sql

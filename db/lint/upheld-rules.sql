@@ -1,8 +1,8 @@
--- Checks and foreign keys that are declared as not enforced, and that no trigger upholds whenever one of their
--- columns is written or what they refer to is deleted. Where the trigger is missing, switched off, or older
--- than the rule, nothing refuses rows that break it.
--- Way out: select api_meta.derive_rules(), api_meta.derive_references(), or: alter table OBJECT enable trigger
--- uphold_rules; a foreign key of several columns has to be enforced.
+-- Checks and foreign keys that are declared as not enforced, and that no trigger upholds whenever one of
+-- their columns is written, or what they refer to is deleted. Where the trigger is missing, switched off, or
+-- older than the rule, nothing refuses rows that break it.
+-- Way out: select api_meta.derive_rules(), api_meta.derive_references(), or: alter table OBJECT enable
+-- trigger uphold_rules; a foreign key of several columns has to be enforced
 select distinct c.conrelid::regclass as object, c.conname
 from pg_constraint c cross join unnest(c.conkey) k
 cross join (values (4, null), (16, 1)) e (event, of_column)
@@ -15,8 +15,8 @@ where c.contype = 'c' and not c.conenforced and not exists (
 union all
 select c.conrelid::regclass, c.conname
 from pg_constraint c
-cross join lateral (values ('check_references_of_new', c.conrelid), ('check_references_of_changed', c.conrelid),
-  ('check_references_to_gone', c.confrelid)) e (name, relation)
+cross join lateral (values ('check_references_of_new', c.conrelid),
+  ('check_references_of_changed', c.conrelid), ('check_references_to_gone', c.confrelid)) e (name, relation)
 where c.contype = 'f' and not c.conenforced and (cardinality(c.conkey) > 1 or not exists (
   select from pg_trigger t join pg_proc p on p.oid = t.tgfoid
   where t.tgrelid = e.relation and t.tgname = e.name and t.tgenabled <> 'D' and case e.name

@@ -29,7 +29,7 @@ export const database = {
     },
   ),
   readMaxLagMs: setting("READ_MAX_LAG", seconds(), 5, {
-    doc: "How far a standby may be behind. One that is farther isn't used until it has caught up. Whoever has written always sees that at once.",
+    doc: "How far a standby may be behind. One that is farther isn't used until it has caught up. Clients always see their own writes at once.",
   }),
   databaseWaitMs: setting("DATABASE_WAIT", seconds(0), 60, {
     doc: "How long a start waits for that Postgres if it is away or still starting.",

@@ -1,6 +1,16 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmod, copyFile, mkdir, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  chmod,
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  writeFile,
+} from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -23,11 +33,20 @@ const home = join(root, ".data/prepared");
 /** All that decides about the content of the databases. */
 const sources = ["db", "src/database", "src/commands/demo.ts", "test/lib/prepared.ts", "package-lock.json"];
 
-/** Nothing that tests write needs to be safe on disk. */
+/** Nothing that tests write needs to outlast the machine. */
+const withoutSync = { fsync: "off", full_page_writes: "off", wal_init_zero: "off" };
+
+/** Or the Postgres, mostly. */
 export const unsafe = {
-  ...{ fsync: "off", synchronous_commit: "off", full_page_writes: "off", wal_init_zero: "off" },
+  ...{ ...withoutSync, synchronous_commit: "off" },
   shared_preload_libraries: statisticsModule,
 };
+
+/** Lets a Postgres that a service starts, with its own settings, not wait for the disk either. */
+export function waitForNoDisk(data: string): Promise<void> {
+  const lines = Object.entries(withoutSync).map(([name, value]) => `${name} = ${value}\n`);
+  return appendFile(join(data, "postgresql.conf"), lines.join(""));
+}
 
 /**
  * Makes the data of a Postgres, unless it is there: the service's own database `erp` with demonstration data and without
@@ -54,6 +73,7 @@ export async function prepare(): Promise<void> {
   } finally {
     await cluster.stop();
   }
+  await waitForNoDisk(join(home, "postgres"));
   // Each copy takes a free one
   await rm(join(home, "port"));
   await writeFile(join(home, "key"), key);

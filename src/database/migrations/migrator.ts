@@ -136,7 +136,7 @@ export class Migrator {
     const after = await getMigrationsAfter(this.#settings, last);
     const wanted = after.filter(({ filename }) => Number.parseInt(filename) <= this.#upTo);
     for (const migration of wanted) {
-      requireUntouched(migration);
+      await requireUntouched(migration);
       const text = compilePlaceholders(this.#settings, migration.body);
       const { hash, previousHash, filename } = migration;
       await this.#run(migration.realFilename, text, () =>

@@ -1,7 +1,6 @@
 import type { ClientBase } from "pg";
 import type { CurrentFile } from "./migration-files.ts";
 import type { LockLimits } from "./retry-locked.ts";
-import type { Shadow } from "./shadow.ts";
 
 export interface MigrateOptions {
   locks?: LockLimits;
@@ -17,7 +16,18 @@ export interface CurrentOptions {
   files?: readonly CurrentFile[] | undefined;
   rehearsal?: Rehearsal | undefined;
   /** Where the rehearsal is, if it can be there. */
-  shadow?: Shadow | undefined;
+  shadow?: Stage | undefined;
+}
+
+/** Another database, on which a migration can be rehearsed. */
+export interface Stage {
+  /**
+   * Rehearses a migration.
+   *
+   * @param state of the database at hand, see `stateOf`
+   * @returns whether that tells what it would do there; when it fails here, it may still work there
+   */
+  rehearse(text: string, state: string, rehearsal: Rehearsal): Promise<boolean>;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { withClient } from "../client.ts";
 import { within } from "../../lib/within.ts";
-import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
+import type { MigrateOptions, Rehearsal, Stage } from "./migrate-options.ts";
 import type { CurrentFile } from "./migration-files.ts";
 import { Migrator } from "./migrator.ts";
 import { besides, createCommitted, dropDatabase } from "./templates.ts";
@@ -15,7 +15,7 @@ const shadowOf = (name: string): string => `${name}_rehearsal`;
  * A database with the same migrations as the one at hand, and no rows. What a migration makes of the catalog is found out
  * there, where its locks hold up nobody. It is only a means: without it, or when it differs, the database itself serves.
  */
-export class Shadow {
+export class Shadow implements Stage {
   readonly #adminUrl: string;
   readonly #name: string;
   readonly #options: MigrateOptions;
@@ -31,12 +31,6 @@ export class Shadow {
     this.#options = locks === undefined ? {} : { locks };
   }
 
-  /**
-   * Rehearses a migration.
-   *
-   * @param state of the database at hand, see {@link Migrator.state}
-   * @returns whether that tells what it would do there; when it fails here, it may still work there
-   */
   async rehearse(text: string, state: string, rehearsal: Rehearsal): Promise<boolean> {
     const migrator = this.#migrator;
     if (migrator === null || this.#following !== null) return false;

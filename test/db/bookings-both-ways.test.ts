@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { rowsOf, useDatabase } from "../lib/database.ts";
 import { insertBookings } from "./insert-bookings.ts";
 
-// A booking writes everything itself; for whoever inserts into the ledger by hand, triggers do. Random bookings are done in
+// A booking writes everything itself; for inserts by hand, triggers do. Random bookings are done in
 // both ways, each undone again, and must leave the same rows and the same events behind.
 
 type Place = [type: string, key: string];

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { rowsOf, useDatabase } from "../lib/database.ts";
 import { folded, state, writeByHand } from "./written-by-hand.ts";
 
-// A shipment and a receipt write each row once, with all that changes of it; whoever writes the same by hand, table after
-// table, leaves that to triggers. Random ones are done in both ways, and must leave the same rows and tell the same.
+// A shipment and a receipt write each row once, with all that changes of it; for the same by hand, table after
+// table, triggers do it. Random ones are done in both ways, and must leave the same rows and tell the same.
 
 describe("shipments and receipts, directly and by triggers", () => {
   const used = useDatabase("template_demo");

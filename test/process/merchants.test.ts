@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -22,6 +23,8 @@ import { serveMerchants } from "../../src/process/merchants/serve-merchants.ts";
 import type { ServingMerchants } from "../../src/process/merchants/serve-merchants.ts";
 import { settingsFrom } from "../../src/process/settings.ts";
 import { versions } from "../../src/versions/versions.ts";
+import { startCollector } from "../tracing/collector.ts";
+import type { CollectedSpan, Collector } from "../tracing/collector.ts";
 import { until } from "../lib/until.ts";
 
 const adminUrl = process.env.TEST_ADMIN_URL!;
@@ -30,6 +33,7 @@ const count = 6;
 const connections = 10;
 const merchants: Merchant[] = [];
 const log: Record<string, any>[] = [];
+let collector: Collector;
 let folder: string;
 let serving: ServingMerchants;
 
@@ -99,6 +103,7 @@ const graphql = (host: string, token: string, query: string, path = api) =>
   ask(host, path, { query }, { authorization: `Bearer ${token}` });
 
 before(async () => {
+  collector = await startCollector();
   folder = await mkdtemp(join(tmpdir(), "merchants-"));
   for (let n = 0; n < count; n++) {
     const name = `test-${process.pid}-${n}`;
@@ -111,6 +116,8 @@ before(async () => {
     PORT: "0",
     MERCHANT_CONNECTIONS: String(connections),
     EXPLORER: "false",
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: "20",
   });
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   serving = await serveMerchants({
@@ -120,6 +127,7 @@ before(async () => {
 
 after(async () => {
   await serving?.stop();
+  await collector?.close();
   for (const { name } of merchants) await dropMerchantDatabase(adminUrl, name, databaseOf(name));
   await rm(folder, { recursive: true, force: true });
 });
@@ -147,6 +155,19 @@ suite("many merchants in a process", () => {
     const foreign = await graphql(hostOf(two!()), tokens[0]!, names);
     assert.equal(foreign.status, 401);
     assert.equal(foreign.body.errors[0].extensions.code, "UNAUTHENTICATED");
+  });
+
+  test("traces say whose requests they are of", async () => {
+    const traceId = randomBytes(16).toString("hex");
+    for (const [n, merchant] of [one!(), two!()].entries()) {
+      const traceparent = `00-${traceId}-000000000000000${n + 1}-01`;
+      const headers = { authorization: `Bearer ${await tokenAt(merchant)}`, traceparent };
+      await ask(hostOf(merchant), api, { query: names }, headers);
+    }
+    const isOf = (name: string, parent: string) => (span: CollectedSpan) =>
+      span.traceId === traceId && span.parent === parent && span.attributes["service.merchant"] === name;
+    await until(() => collector.spans.some(isOf(one!().name, "0000000000000001")));
+    await until(() => collector.spans.some(isOf(two!().name, "0000000000000002")));
   });
 
   test("a token is refused by another merchant even where both have the same keys", async () => {

@@ -96,7 +96,7 @@ export class Migrator {
     this.#observer = this.#observe();
     try {
       const lock = () => this.#client.query("select pg_advisory_lock($1)", [lockOfMigrations]);
-      // However long that takes: whoever waits holds up nobody
+      // However long that takes: waiting holds up nobody
       await this.#retry("Another process migrates: this one", lock, Infinity);
       try {
         return await work(this);

@@ -11,6 +11,7 @@ import { Readiness } from "../../lib/readiness.ts";
 import { within } from "../../lib/within.ts";
 import { Renderer } from "../../pdf/renderer.ts";
 import { Secrets } from "../../secrets/secrets.ts";
+import { openTracing } from "../../tracing/open.ts";
 import { versions as allVersions } from "../../versions/versions.ts";
 import type { Version } from "../../versions/versions.ts";
 import { withDefaults } from "../app-settings.ts";
@@ -62,9 +63,11 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
   closing.add(() => renderer.close());
   const documentation = new SharedDocumentation();
   closing.add(() => documentation.thread.close());
+  const tracing = await openTracing(settings.traces, logger);
+  closing.add(async () => tracing?.close());
   const secrets = new Secrets(settings.secretsKeys);
   const common: Common = {
-    ...{ settings, logger, budget, thread, renderer, documentation, loop: new LoopTurns() },
+    ...{ settings, logger, budget, thread, renderer, documentation, tracing, loop: new LoopTurns() },
     versions: sharedVersions({ settings: withDefaults(settings), versions, now, secrets, logger }),
     places: new ListeningPlaces(Math.ceil(settings.merchantConnections * shareOfListeners)),
   };

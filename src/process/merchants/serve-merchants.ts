@@ -73,7 +73,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
   };
   const merchants = new OpenMerchants(common, idleMs);
   closing.add(() => merchants.close());
-  const background = startBackground(options, merchants, budget);
+  const background = startBackground(options, merchants, common);
   const directory = new Directory(settings.merchants, logger, (name) => {
     merchants.outdate(name);
     background.outdate(name, directory.named(name));
@@ -116,7 +116,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
 function startBackground(
   { settings, logger, isBackground = true }: ServeMerchantsOptions,
   merchants: OpenMerchants,
-  budget: ConnectionBudget,
+  { budget, tracing }: Common,
 ): Background {
   const connections = Math.max(Math.ceil(settings.merchantConnections * shareOfBackground), fewest);
   const own = new ConnectionBudget(connections);
@@ -126,7 +126,7 @@ function startBackground(
   const { webhookConcurrency, bulkConcurrency, jobConcurrency: jobs } = settings;
   return new Background({
     ...{ settings, logger, merchants, allot, watches: isBackground },
-    work: workOf({ settings, merchants, allot }),
+    work: workOf({ settings, merchants, tracing, allot }),
     sizes: {
       webhooks: webhookConcurrency > 0 ? connections : 0,
       bulk: bulkConcurrency > 0 ? Math.floor(connections / ofBulk) : 0,

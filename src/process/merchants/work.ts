@@ -11,6 +11,7 @@ import { runUntilTrouble } from "../../jobs/run.ts";
 import { tasksOf } from "../../jobs/tasks.ts";
 import { pause } from "../../lib/retry.ts";
 import { within } from "../../lib/within.ts";
+import type { Tracing } from "../../tracing/tracing.ts";
 import { AllowList } from "../../webhooks/addresses.ts";
 import { DeliveryShares } from "../../webhooks/shares.ts";
 import { startWebhooks } from "../../webhooks/start.ts";
@@ -41,6 +42,7 @@ export interface Turn {
 export interface WorkOptions {
   settings: Settings;
   merchants: OpenMerchants;
+  tracing: Tracing | null;
   /** What a turn of a merchant opens connections with. */
   allot: (merchant: string) => Allotment;
 }
@@ -86,7 +88,7 @@ async function send(
   allotment: Allotment,
   open: OpenMerchant,
   shares: DeliveryShares,
-  { settings, merchants }: WorkOptions,
+  { settings, merchants, tracing }: WorkOptions,
 ): Promise<boolean> {
   const { app } = open;
   const { queryConnections: max, queryTimeoutMs } = settings.webhookLimits;
@@ -102,6 +104,7 @@ async function send(
       allowed: new AllowList(settings.webhookAllow, settings.webhookPorts),
       readPayload: app.payloadReader(payloadPool),
       onAttempt: app.metrics.countWebhook,
+      tracing: tracing?.of(name) ?? null,
     });
     // After a migration it goes on with the new schemas
     const isCurrent = () => merchants.find(name) === open;

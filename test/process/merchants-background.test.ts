@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { after, before, suite, test } from "node:test";
+import { databaseOf } from "../../src/database/merchant-database.ts";
+import { storeMerchant } from "../../src/process/merchants/directory.ts";
+import type { Merchant } from "../../src/process/merchants/merchant.ts";
+import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
+import type { CuttableProxy } from "../lib/cuttable-proxy.ts";
+import { connected, hostOf, openMerchants, owner } from "../lib/merchants.ts";
+import type { TestMerchants } from "../lib/merchants.ts";
+import { until } from "../lib/until.ts";
+import { newSecret, startReceiver, subscribe, verifySignature } from "../webhooks/support.ts";
+import type { Received, Receiver } from "../webhooks/support.ts";
+
+let opened: TestMerchants;
+let receiver: Receiver;
+let proxy: CuttableProxy;
+const tokens: string[] = [];
+/** Messages that the receiver doesn't answer. */
+const held: ServerResponse[] = [];
+
+const topic = "product.created";
+const at = (n: number): Merchant => opened.merchants[n]!;
+const receivedAt = (path: string): Received[] =>
+  receiver.received.filter((message) => message.path.startsWith(path));
+
+async function graphql(n: number, query: string, variables: object = {}): Promise<any> {
+  const headers = { authorization: `Bearer ${tokens[n]!}` };
+  const { body } = await opened.ask(hostOf(at(n)), "/api/graphql/unstable", { query, variables }, headers);
+  assert.equal(body.errors, undefined, JSON.stringify(body.errors));
+  return body.data;
+}
+
+const create = (n: number, code: string) =>
+  graphql(
+    n,
+    `mutation { productsUpsert(input: { products: [{ productNumber: "${code}", name: "${code}" }] }) { userErrors { code } } }`,
+  );
+
+const rows = (n: number, text: string): Promise<any[]> =>
+  owner(at(n), async (client) => (await client.query(text)).rows);
+
+/** Writes to a merchant's database without the service. */
+const write = (n: number, code: string, count = 1) =>
+  rows(
+    n,
+    `insert into erp.product (name, product_number) select '${code}', '${code}-' || i from generate_series(1, ${count}) i`,
+  );
+
+const listen = (n: number, path: string, secret = newSecret()) =>
+  owner(at(n), (client) => subscribe(client, { topic, url: receiver.url + path, secret }));
+
+async function isQuiet(): Promise<boolean> {
+  const open = "select count(*)::integer as count from pg_stat_activity where datname = any ($1)";
+  const databases = opened.merchants.map(({ name }) => databaseOf(name));
+  const { rows } = await connected(process.env.TEST_ADMIN_URL!, (admin) => admin.query(open, [databases]));
+  return rows[0].count === 0;
+}
+
+before(async () => {
+  receiver = await startReceiver();
+  opened = await openMerchants({
+    count: 4,
+    settings: { MERCHANT_CONNECTIONS: "20", WEBHOOK_ALLOW: "127.0.0.1" },
+    async prepare(merchant, n) {
+      if (n !== 3) return merchant;
+      proxy = await openCuttableProxy(merchant.databaseUrl);
+      return { ...merchant, databaseUrl: proxy.url };
+    },
+  });
+  for (const n of [0, 1]) tokens[n] = await opened.tokenAt(at(n), "all");
+});
+
+after(async () => {
+  proxy?.mend();
+  await opened?.close();
+  await proxy?.close();
+  await receiver?.close();
+});
+
+suite("background work of many merchants", () => {
+  test("each sends its webhooks, signed with its own secret", async () => {
+    const secrets = [newSecret(), newSecret()];
+    for (const n of [0, 1]) await listen(n, `/own/${n}`, secrets[n]);
+    for (const n of [0, 1]) await create(n, `OWN${n}`);
+    await until(() => [0, 1].every((n) => receivedAt(`/own/${n}`).length > 0));
+    for (const n of [0, 1]) {
+      const [message, ...others] = receivedAt(`/own/${n}`);
+      assert.equal(others.length, 0);
+      assert.equal(message!.body.data.productNumber, `OWN${n}`);
+      verifySignature(message!, secrets[n]!);
+      assert.throws(() => verifySignature(message!, secrets[1 - n]!));
+    }
+  });
+
+  test("exports are written, and jobs are run", async () => {
+    const query = "query { products(first: 5) { edges { node { productNumber } } } }";
+    const { bulkOperationRun } = await graphql(
+      0,
+      `
+        mutation ($query: String!) {
+          bulkOperationRun(input: { query: $query }) {
+            bulkOperation {
+              id
+            }
+            userErrors {
+              code
+            }
+          }
+        }
+      `,
+      { query },
+    );
+    assert.deepEqual(bulkOperationRun.userErrors, []);
+    const { id } = bulkOperationRun.bulkOperation;
+    const read = `query ($id: ID!) { bulkOperation(id: $id) { state rowCount } }`;
+    await until(async () => (await graphql(0, read, { id })).bulkOperation.state === "completed");
+    // Nobody has asked for anything of this merchant
+    await rows(
+      2,
+      "select graphile_worker.add_job('erase_retired_keys', run_at => now() + interval '1 second')",
+    );
+    await until(async () => (await rows(2, "select from graphile_worker._private_jobs")).length === 0);
+    const chores = await rows(2, "select last_execution from graphile_worker._private_known_crontabs");
+    assert.equal(chores.length, 1);
+    assert.ok(chores[0].last_execution <= new Date());
+  });
+
+  test("a message is sent again when it is due, although nobody asks; then there are no connections", async () => {
+    receiver.answer = (_, response) => response.writeHead(receivedAt("/again").length > 1 ? 204 : 500).end();
+    await listen(2, "/again");
+    await write(2, "again");
+    await until(() => receivedAt("/again").length === 1);
+    await until(isQuiet);
+    await until(() => receivedAt("/again").length === 2);
+    await until(isQuiet);
+    const states = await rows(2, "select state, attempts from events.delivery");
+    assert.deepEqual(states, [{ state: "delivered", attempts: 2 }]);
+  });
+
+  test("a flood of one, to a receiver that is slow, delays no other", async () => {
+    receiver.answer = ({ path }, response) =>
+      path.startsWith("/slow") ? held.push(response) : response.writeHead(204).end();
+    for (let n = 0; n < 5; n++) await listen(0, `/slow/${n}`);
+    await write(0, "flood", 30);
+    await until(() => held.length >= 8);
+    await create(1, "BESIDE");
+    await until(() => receivedAt("/own/1").length === 2);
+    assert.ok(held.every((response) => !response.closed));
+    // Only when one of them was answered would there be room for more, if it took all
+    assert.ok(held.length < 20, `${held.length} at a time`);
+    receiver.answer = (_, response) => response.writeHead(204).end();
+    for (const response of held.splice(0)) response.writeHead(204).end();
+  });
+
+  test("while the database of one is away, others go on", async () => {
+    receiver.answer = ({ path }, response) =>
+      response.writeHead(path === "/away" && receivedAt("/away").length === 1 ? 500 : 204).end();
+    await listen(3, "/away");
+    await write(3, "away");
+    await until(async () => (await rows(3, "select from events.delivery where attempts = 1")).length === 1);
+    proxy.cut();
+    const told = () =>
+      opened.log.filter(({ merchant, msg }) => merchant === at(3).name && /background work rests/.test(msg));
+    await until(() => told().length > 0);
+    await create(1, "BESIDES");
+    await until(() => receivedAt("/own/1").length === 3);
+    proxy.mend();
+    await until(() => receivedAt("/away").length === 2);
+    assert.equal(told().length, 1);
+  });
+
+  test("nothing is sent for a suspended one", async () => {
+    await storeMerchant(opened.folder, { ...at(2), state: "suspended" });
+    await until(async () => (await opened.ask(hostOf(at(2)), "/livez")).status === 403);
+    await write(2, "later");
+    await write(1, "sooner");
+    await until(() => receivedAt("/own/1").length === 4);
+    assert.equal((await rows(2, "select from events.outbox")).length, 1);
+    await storeMerchant(opened.folder, at(2));
+    await until(() => receivedAt("/again").length === 3);
+  });
+
+  test("a stop waits for what is being sent", async () => {
+    receiver.answer = (_, response) => held.push(response);
+    await create(1, "LAST");
+    await until(() => held.length === 1);
+    const stopped = opened.serving.stop();
+    receiver.answer = (_, response) => response.writeHead(204).end();
+    held[0]!.writeHead(204).end();
+    await stopped;
+    const left = await rows(1, "select from events.delivery where state <> 'delivered'");
+    assert.equal(left.length, 0);
+    const failures = opened.log.filter(({ level }) => level >= 50);
+    assert.deepEqual(failures, []);
+  });
+});

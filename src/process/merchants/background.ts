@@ -18,8 +18,8 @@ import type { Work } from "./work.ts";
 const tickMs = 250;
 /** Milliseconds after which a merchant is asked again that has been written to. */
 const writtenMs = 1_000;
-/** Milliseconds after which any merchant is asked again: what is written is usually noticed before. */
-const everyMs = 600_000;
+/** Milliseconds after which any merchant is asked again: what is written is noticed before, unless Postgres counts nothing. */
+const everyMs = 3_600_000;
 /** Before a merchant is asked again whose database couldn't be, or where others do the work. */
 const pauses = { firstMs: 1_000, longestMs: 60_000 };
 /** Milliseconds after which a turn ends while others wait for theirs. */

@@ -16,8 +16,8 @@ import type { Work } from "./work.ts";
 
 /** Milliseconds between two looks for merchants whose time has come. */
 const tickMs = 250;
-/** Milliseconds after which a merchant is asked again that has been written to. */
-const writtenMs = 1_000;
+/** Milliseconds after which a merchant is asked again that has been written to: while it has a turn at events, or not. */
+const writtenMs = { inTurn: 1_000, otherwise: 50 };
 /** Milliseconds after which any merchant is asked again: what is written is noticed before, unless Postgres counts nothing. */
 const everyMs = 3_600_000;
 /** Before a merchant is asked again whose database couldn't be, or where others do the work. */
@@ -103,7 +103,8 @@ export class Background {
     const known = this.#known.get(name);
     if (!known) return;
     known.vain = known.changes = 0;
-    visitBy(known, known.visitedAt + writtenMs);
+    const { inTurn, otherwise } = writtenMs;
+    visitBy(known, known.visitedAt + (this.#lanes.webhooks.has(name) ? inTurn : otherwise));
     if (known.visitAt <= performance.now()) this.#begin(known);
   }
 

@@ -14,9 +14,14 @@ export class Lane {
     return { running: this.#running.size, waiting: this.#waiting.size };
   }
 
+  /** Whether a merchant waits or is worked on. */
+  has(merchant: string): boolean {
+    return this.#running.has(merchant) || this.#waiting.has(merchant);
+  }
+
   /** Works on a merchant when it is its turn, unless it waits or is worked on already. @param work never fails */
   run(merchant: string, work: () => Promise<void>): void {
-    if (this.#isClosed || this.#running.has(merchant) || this.#waiting.has(merchant)) return;
+    if (this.#isClosed || this.has(merchant)) return;
     this.#waiting.set(merchant, work);
     this.#next();
   }

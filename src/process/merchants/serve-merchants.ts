@@ -29,8 +29,8 @@ import { workOf } from "./work.ts";
 
 /** Of the connections, how many may be those that listen; and part of the time of a stop for closing all. */
 const [shareOfListeners, closingMs] = [1 / 4, 1_500];
-/** Of the connections, how many background work may have, and of these at least, and a bulk operation. */
-const [shareOfBackground, fewest, ofBulk] = [1 / 4, 4, 4];
+/** Of the connections, how many background work may have, and how many at least; and of these, what keeps some for long. */
+const [shareOfBackground, fewest, ofSteady] = [1 / 4, 4, 4];
 
 export interface ServeMerchantsOptions {
   settings: Settings & { merchants: string };
@@ -123,14 +123,15 @@ function startBackground(
   // Among the merchants that have requests, it is one
   const within = budget.allot("");
   const allot = (merchant: string) => own.allot(merchant, within);
-  const { webhookConcurrency, bulkConcurrency, jobConcurrency: jobs } = settings;
+  const { webhookConcurrency, bulkConcurrency, jobConcurrency } = settings;
+  const steady = Math.floor(connections / ofSteady);
   return new Background({
     ...{ settings, logger, merchants, allot, watches: isBackground },
     work: workOf({ settings, merchants, tracing, allot }),
     sizes: {
       webhooks: webhookConcurrency > 0 ? connections : 0,
-      bulk: bulkConcurrency > 0 ? Math.floor(connections / ofBulk) : 0,
-      jobs,
+      bulk: bulkConcurrency > 0 ? steady : 0,
+      jobs: Math.min(jobConcurrency, steady),
     },
   });
 }

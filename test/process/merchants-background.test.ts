@@ -24,6 +24,14 @@ const at = (n: number): Merchant => opened.merchants[n]!;
 const receivedAt = (path: string): Received[] =>
   receiver.received.filter((message) => message.path.startsWith(path));
 
+/** Waits for a message about a product. */
+async function arrived(path: string, number: string): Promise<Received> {
+  const found = () =>
+    receivedAt(path).find(({ body }) => (body.data.productNumber as string).startsWith(number));
+  await until(() => found() !== undefined);
+  return found()!;
+}
+
 async function graphql(n: number, query: string, variables: object = {}): Promise<any> {
   const headers = { authorization: `Bearer ${tokens[n]!}` };
   const { body } = await opened.ask(hostOf(at(n)), "/api/graphql/unstable", { query, variables }, headers);
@@ -39,6 +47,9 @@ const create = (n: number, code: string) =>
 
 const rows = (n: number, text: string): Promise<any[]> =>
   owner(at(n), async (client) => (await client.query(text)).rows);
+
+const waitingJobs = async (n: number): Promise<number> =>
+  (await rows(n, "select from graphile_worker._private_jobs")).length;
 
 /** Writes to a merchant's database without the service. */
 const write = (n: number, code: string, count = 1) =>
@@ -83,13 +94,11 @@ suite("background work of many merchants", () => {
     const secrets = [newSecret(), newSecret()];
     for (const n of [0, 1]) await listen(n, `/own/${n}`, secrets[n]);
     for (const n of [0, 1]) await create(n, `OWN${n}`);
-    await until(() => [0, 1].every((n) => receivedAt(`/own/${n}`).length > 0));
     for (const n of [0, 1]) {
-      const [message, ...others] = receivedAt(`/own/${n}`);
-      assert.equal(others.length, 0);
-      assert.equal(message!.body.data.productNumber, `OWN${n}`);
-      verifySignature(message!, secrets[n]!);
-      assert.throws(() => verifySignature(message!, secrets[1 - n]!));
+      const message = await arrived(`/own/${n}`, "OWN");
+      assert.equal(message.body.data.productNumber, `OWN${n}`);
+      verifySignature(message, secrets[n]!);
+      assert.throws(() => verifySignature(message, secrets[1 - n]!));
     }
   });
 
@@ -120,7 +129,7 @@ suite("background work of many merchants", () => {
       2,
       "select graphile_worker.add_job('erase_retired_keys', run_at => now() + interval '1 second')",
     );
-    await until(async () => (await rows(2, "select from graphile_worker._private_jobs")).length === 0);
+    await until(async () => (await waitingJobs(2)) === 0);
     const chores = await rows(2, "select last_execution from graphile_worker._private_known_crontabs");
     assert.equal(chores.length, 1);
     assert.ok(chores[0].last_execution <= new Date());
@@ -130,43 +139,45 @@ suite("background work of many merchants", () => {
     receiver.answer = (_, response) => response.writeHead(receivedAt("/again").length > 1 ? 204 : 500).end();
     await listen(2, "/again");
     await write(2, "again");
-    await until(() => receivedAt("/again").length === 1);
+    await until(() => receivedAt("/again").length > 0);
     await until(isQuiet);
-    await until(() => receivedAt("/again").length === 2);
+    await until(() => receivedAt("/again").length > 1);
     await until(isQuiet);
-    const states = await rows(2, "select state, attempts from events.delivery");
-    assert.deepEqual(states, [{ state: "delivered", attempts: 2 }]);
+    assert.deepEqual(await rows(2, "select state from events.delivery"), [{ state: "delivered" }]);
   });
 
   test("a flood of one, to a receiver that is slow, delays no other", async () => {
-    receiver.answer = ({ path }, response) =>
-      path.startsWith("/slow") ? held.push(response) : response.writeHead(204).end();
+    let most = 0;
+    receiver.answer = ({ path }, response) => {
+      if (!path.startsWith("/slow")) return response.writeHead(204).end();
+      held.push(response);
+      most = Math.max(most, held.filter(({ closed }) => !closed).length);
+    };
     for (let n = 0; n < 5; n++) await listen(0, `/slow/${n}`);
     await write(0, "flood", 30);
-    await until(() => held.length >= 8);
+    await until(() => most >= 5);
     await create(1, "BESIDE");
-    await until(() => receivedAt("/own/1").length === 2);
-    assert.ok(held.every((response) => !response.closed));
-    // Only when one of them was answered would there be room for more, if it took all
-    assert.ok(held.length < 20, `${held.length} at a time`);
+    await arrived("/own/1", "BESIDE");
+    // By default, a process sends twenty
+    assert.ok(most < 20, `${most} at a time`);
     receiver.answer = (_, response) => response.writeHead(204).end();
     for (const response of held.splice(0)) response.writeHead(204).end();
   });
 
   test("while the database of one is away, others go on", async () => {
-    receiver.answer = ({ path }, response) =>
-      response.writeHead(path === "/away" && receivedAt("/away").length === 1 ? 500 : 204).end();
-    await listen(3, "/away");
-    await write(3, "away");
-    await until(async () => (await rows(3, "select from events.delivery where attempts = 1")).length === 1);
+    const each =
+      "select graphile_worker.add_job('erase_retired_keys', run_at => now() + i * interval '1 second')";
+    await rows(3, `${each} from generate_series(1, 300) i`);
+    await until(async () => (await waitingJobs(3)) < 300);
     proxy.cut();
     const told = () =>
       opened.log.filter(({ merchant, msg }) => merchant === at(3).name && /background work rests/.test(msg));
     await until(() => told().length > 0);
     await create(1, "BESIDES");
-    await until(() => receivedAt("/own/1").length === 3);
+    await arrived("/own/1", "BESIDES");
+    const left = await waitingJobs(3);
     proxy.mend();
-    await until(() => receivedAt("/away").length === 2);
+    await until(async () => (await waitingJobs(3)) < left);
     assert.equal(told().length, 1);
   });
 
@@ -175,23 +186,24 @@ suite("background work of many merchants", () => {
     await until(async () => (await opened.ask(hostOf(at(2)), "/livez")).status === 403);
     await write(2, "later");
     await write(1, "sooner");
-    await until(() => receivedAt("/own/1").length === 4);
+    await arrived("/own/1", "sooner");
     assert.equal((await rows(2, "select from events.outbox")).length, 1);
     await storeMerchant(opened.folder, at(2));
-    await until(() => receivedAt("/again").length === 3);
+    await arrived("/again", "later");
   });
 
   test("a stop waits for what is being sent", async () => {
-    receiver.answer = (_, response) => held.push(response);
+    receiver.answer = ({ body }, response) =>
+      body.data.productNumber === "LAST" ? held.push(response) : response.writeHead(204).end();
     await create(1, "LAST");
-    await until(() => held.length === 1);
+    await until(() => held.length > 0);
     const stopped = opened.serving.stop();
     receiver.answer = (_, response) => response.writeHead(204).end();
-    held[0]!.writeHead(204).end();
+    for (const response of held) response.writeHead(204).end();
     await stopped;
-    const left = await rows(1, "select from events.delivery where state <> 'delivered'");
-    assert.equal(left.length, 0);
-    const failures = opened.log.filter(({ level }) => level >= 50);
-    assert.deepEqual(failures, []);
+    assert.deepEqual(await rows(1, "select from events.delivery where state <> 'delivered'"), []);
+    // Whose database was away may have had a job that failed
+    const faults = opened.log.filter(({ level, merchant }) => level >= 50 && merchant !== at(3).name);
+    assert.deepEqual(faults, []);
   });
 });

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
+import { withClient } from "../../src/database/client.ts";
+import { urlAsOwner } from "../../src/database/roles.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 import { Project } from "./project.ts";
@@ -26,9 +28,16 @@ describe("the screen of db:watch", () => {
   after(async () => {
     watching.kill("SIGINT");
     assert.equal(await watching.ended, 0, watching.output());
+    await assert.rejects(
+      withClient(shadow(), () => Promise.resolve()),
+      /does not exist/,
+    );
     await database.close();
     await project.remove();
   });
+
+  const rowsIn = (url: string, text: string) =>
+    withClient(url, async (client) => (await client.query<Record<string, string>>(text)).rows);
 
   /** Saves a file, and waits until the screen says each of some things about it. */
   async function saved(text: string | null, patterns: RegExp[]): Promise<void> {
@@ -41,6 +50,14 @@ describe("the screen of db:watch", () => {
     for (const line of said().match(/^.*\b(has been run|failed).*$/gm)!)
       assert.equal(said().split(line).length, 2, said());
   }
+
+  /** The database on which a migration is tried, when it has had what was saved last. */
+  const shadow = () => urlAsOwner(`${database.adminUrl}_rehearsal`);
+  const inStep = (text: string) =>
+    until(async () => {
+      const ran = rowsIn(shadow(), "select content from graphile_migrate.current");
+      return (await ran.catch(() => [])).some(({ content }) => content!.includes(text));
+    });
 
   const withNotes = (columns: string, more = "") => `
 drop view if exists api_unstable.notes;
@@ -58,6 +75,25 @@ ${more}`;
       /db\/current has been run \(5-try\.sql\), in \d+ ms\. The API follows the database\./,
       /The API has changed:\n(.*\n)* {2}\+ .*Note/,
     ]);
+  });
+
+  test("a save runs once in the database, and its locks hold up requests once", async () => {
+    const withRuns = (text: string) => `create sequence if not exists erp.runs;\n${text}`;
+    await saved(withRuns("-- first"), [/has been run/]);
+    await inStep("-- first");
+    await saved(withRuns("select nextval('erp.runs');"), [/has been run/]);
+    assert.deepEqual(await rowsIn(database.ownerUrl, "select last_value from erp.runs"), [
+      { last_value: "1" },
+    ]);
+    await inStep("nextval");
+    await saved("drop sequence erp.runs;", [/has been run/]);
+  });
+
+  test("what only works with the rows of the database is run there", async () => {
+    await inStep("drop sequence");
+    await rowsIn(database.ownerUrl, "insert into erp.tag (name) values ('red')");
+    const needsRows = "do $$ begin if not exists (select from erp.tag) then raise 'no rows'; end if; end $$;";
+    await saved(needsRows, [/has been run/]);
   });
 
   test("says what it has lost since, and what the check finds, with file and line", () =>

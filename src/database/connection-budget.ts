@@ -23,10 +23,8 @@ export interface Share {
 }
 
 export interface BudgetOptions {
-  /** Connections of all merchants together. */
-  max: number;
   /** Statements of one merchant at a time, beside quick reads, while others have some: their databases share processors. */
-  mostStatements: number;
+  mostStatements?: number;
   /** For tests. */
   aloneAfterMs?: number | undefined;
 }
@@ -37,6 +35,8 @@ export interface Allotment extends Share {
   Client: typeof pg.Client;
   /** Notes a pool, of which idle connections may be closed when others need them. */
   add(pool: pg.Pool): void;
+  /** Forgets a pool that is closed. */
+  remove(pool: pg.Pool): void;
   /** Forgets its pools. */
   close(): void;
 }
@@ -50,14 +50,18 @@ export class ConnectionBudget {
   readonly #mostStatements: number;
   readonly #aloneAfterMs: number;
   readonly #turns: Turns;
-  readonly #pools = new Map<string, Set<pg.Pool>>();
+  readonly #pools = new Set<Set<pg.Pool>>();
   readonly #held = new Map<string, number>();
   /** Connections that are being closed to make room. */
   #leaving = 0;
   /** When the merchant with the latest statement had it, and when the last one of another was. */
   readonly #latest = { merchant: "", at: -Infinity, ofOthersAt: -Infinity };
 
-  constructor({ max, mostStatements, aloneAfterMs = defaultAloneAfterMs }: BudgetOptions) {
+  /** @param max connections of all merchants together */
+  constructor(
+    max: number,
+    { mostStatements = Infinity, aloneAfterMs = defaultAloneAfterMs }: BudgetOptions = {},
+  ) {
     this.#max = max;
     this.#mostStatements = mostStatements;
     this.#aloneAfterMs = aloneAfterMs;
@@ -75,13 +79,17 @@ export class ConnectionBudget {
     return { open: running, waiting };
   }
 
-  /** What a merchant opens its connections with. */
-  allot(merchant: string): Allotment {
+  /**
+   * What a merchant opens its connections with.
+   *
+   * @param within another budget's, of which these are a part
+   */
+  allot(merchant: string, within?: Allotment): Allotment {
     const take = (begin: (refusal: Error | null) => void) => this.#take(merchant, begin);
     const end = () => this.#end(merchant);
     const pools = new Set<pg.Pool>();
-    this.#pools.set(merchant, pools);
-    class Client extends pg.Client {
+    this.#pools.add(pools);
+    class Client extends (within?.Client ?? pg.Client) {
       override connect(): Promise<this>;
       override connect(connected: Connected): void;
       override connect(connected?: Connected): Promise<this> | void {
@@ -98,12 +106,20 @@ export class ConnectionBudget {
       mostStatements: () => (this.#isAlone(merchant) ? Infinity : this.#mostStatements),
       add: (pool) => {
         pools.add(pool);
+        within?.add(pool);
         // It is idle a moment later
         pool.on("release", () => {
           if (this.#isWanting) setImmediate(() => this.#makeRoom());
         });
       },
-      close: () => void this.#pools.delete(merchant),
+      remove(pool) {
+        pools.delete(pool);
+        within?.remove(pool);
+      },
+      close: () => {
+        for (const pool of pools) within?.remove(pool);
+        this.#pools.delete(pools);
+      },
     };
   }
 
@@ -152,7 +168,7 @@ export class ConnectionBudget {
   /** Closes an idle connection of the merchant that has most of them. */
   #makeRoom(): void {
     if (!this.#isWanting) return;
-    const idle = [...this.#pools.values()].flatMap((pools) => [...pools]);
+    const idle = [...this.#pools].flatMap((pools) => [...pools]);
     const most = idle.reduce<pg.Pool | null>(
       (best, pool) => (pool.idleCount > (best?.idleCount ?? 0) ? pool : best),
       null,

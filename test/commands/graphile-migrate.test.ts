@@ -43,7 +43,7 @@ const graphileMigrate = (...words: string[]) => ended(startIt(words, { DATABASE_
 const startIt = (words: readonly string[], settings: Record<string, string> = {}) =>
   spawn(process.execPath, [program, ...words], {
     cwd: project.path,
-    env: { PATH: process.env.PATH, ...settings },
+    env: { PATH: process.env.PATH, ...project.compileCache, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
 

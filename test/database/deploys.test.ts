@@ -48,7 +48,7 @@ function start(folder: string | undefined, ...command: string[]): CommandProcess
   const settings: Record<string, string> = isService
     ? { DATABASE_URL: database.loginUrl, STOP_DELAY: "0", ...limits, ...patient }
     : { DATABASE_URL: database.adminUrl };
-  const process = startCommand(command, settings, folder);
+  const process = folder === undefined ? startCommand(command, settings) : project.start(command, settings);
   processes.push(process);
   return process;
 }

@@ -17,7 +17,7 @@ export const database = {
     doc: "A folder with a file for each merchant, where one service has many: [docs/merchants.md](merchants.md). Each has a database of its own; DATABASE_URL is then an administrator's, for commands only.",
   }),
   merchantConnections: setting("MERCHANT_CONNECTIONS", wholeNumber(8, 10_000), 100, {
-    doc: "Most connections of one process to Postgres for the requests of all merchants together. One merchant has up to DATABASE_POOL_SIZE and two more of them, and none while it has no requests.",
+    doc: "Most connections of one process to Postgres for all merchants together; background work may have a quarter of them. One merchant has up to DATABASE_POOL_SIZE and two more of them, and none while it has no requests.",
   }),
   merchantStatements: setting("MERCHANT_STATEMENTS", wholeNumber(1, 500), 2, {
     doc: "Most statements of one merchant at a time, beside quick reads, while other merchants of the process have some, too: as many as leave processors of the databases to others.",
@@ -32,7 +32,7 @@ export const database = {
     },
   ),
   readMaxLagMs: setting("READ_MAX_LAG", seconds(), 5, {
-    doc: "How far a standby may be behind. One that is farther isn't used until it has caught up. Whoever has written always sees that at once.",
+    doc: "How far a standby may be behind. One that is farther isn't used until it has caught up. Clients always see their own writes at once.",
   }),
   databaseWaitMs: setting("DATABASE_WAIT", seconds(0), 60, {
     doc: "How long a start waits for that Postgres if it is away or still starting.",

@@ -41,6 +41,7 @@ export class PipelinedQuery implements Submittable, WireListener {
   /** The query that is sent behind this one. */
   #next: PipelinedQuery | null = null;
   #isSent = false;
+  #hasFailed = false;
   /** When its turn on the connection came. */
   #start = 0;
   readonly #prepared: PreparedStatements;
@@ -155,7 +156,10 @@ export class PipelinedQuery implements Submittable, WireListener {
   }
   handleCopyData(): void {}
 
+  /** `pg` calls it twice when an answer takes too long: at once, and when the connection has ended because of that. */
   handleError(error: Error): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
     for (const key of this.#fresh) this.#prepared.forget(key);
     this.#fresh.length = 0;
     this.#note(0, error);

@@ -147,6 +147,52 @@ test("so it does when replicas are held back, in other processes too; others see
   await allInUse();
 });
 
+test("a process that begins shows what was written before, though replicas don't have it yet", async (t) => {
+  t.after(goOn);
+  await hold();
+  await write("before the start");
+  const later = await serviceWith(null);
+  t.after(() => later.close());
+  for (let n = 0; n < 20; n++) assert.equal(await read({ from: later }), "before the start");
+  await goOn();
+  await until(async () => (await inUse(later)) === 2);
+  await until(async () => {
+    assert.equal(await read({ from: later }), "before the start");
+    return (await answeredBy(later)).replica! > 0;
+  });
+  await allInUse();
+});
+
+test("a write whose position can't be found out is read on the primary, in all processes, until it can", async (t) => {
+  const position = "on function pg_current_wal_flush_lsn()";
+  t.after(() =>
+    Promise.all([
+      goOn(),
+      withClient(primary.adminUrl, (admin) => admin.query(`grant execute ${position} to public`)),
+    ]),
+  );
+  await withClient(primary.adminUrl, (admin) => admin.query(`revoke execute ${position} from public`));
+  await hold();
+  const { body } = await services[0]!.ask(token, {
+    query: upsert,
+    variables: { name: "nobody knows where" },
+  });
+  assert.equal(body.extensions.consistentWith, "FFFFFFFF/FFFFFFFF");
+  for (const from of services) assert.equal(await read({ from }), "nobody knows where");
+  const headers = { "x-consistent-with": body.extensions.consistentWith };
+  assert.equal(await read({ as: await newToken(), headers }), "nobody knows where");
+  await withClient(primary.adminUrl, (admin) => admin.query(`grant execute ${position} to public`));
+  await goOn();
+  await allInUse();
+  for (const from of services) {
+    const { replica: before } = await answeredBy(from);
+    await until(async () => {
+      assert.equal(await read({ from }), "nobody knows where");
+      return (await answeredBy(from)).replica! > before!;
+    });
+  }
+});
+
 test("operations with several mutations count as well", async (t) => {
   t.after(goOn);
   await hold();

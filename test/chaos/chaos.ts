@@ -179,6 +179,9 @@ async function play(world: World, receiver: Receiver, books: Books, secret: stri
     const isOver = () => interrupted.signal.aborted || books.violations.length >= maxViolations;
     while (performance.now() < endMs && !isOver()) await faults.one();
     if (isOver()) interrupted.abort();
+  } catch (error) {
+    interrupted.abort();
+    books.violation(`the run itself failed: ${error instanceof Error ? error.stack : error}`);
   } finally {
     await Promise.all(clients.map((client) => client.end()));
   }
@@ -215,7 +218,7 @@ async function main(): Promise<void> {
     await check(world, receiver, books);
     await end(world, books);
   } catch (error) {
-    if (interrupted.signal.aborted) return;
+    if (interrupted.signal.aborted && books.violations.length === 0) return;
     books.violation(`the run itself failed: ${error instanceof Error ? error.stack : error}`);
   } finally {
     await rm(reports, { recursive: true, force: true });

@@ -3,6 +3,7 @@ import type { PgSettings, SettingsStatement } from "./settings.ts";
 import { settingsStatement } from "./settings.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared-statements.ts";
 import { canPrepareOn, preparedOn, unnamed } from "./prepared-statements.ts";
+import { isUnreplicated, Unreplicated } from "./unreplicated.ts";
 import type { Wire, WireField, WireListener } from "./wire.ts";
 import { parserOf, prepareValue } from "./wire.ts";
 
@@ -172,7 +173,8 @@ export class PipelinedQuery implements Submittable, WireListener {
   handleReadyForQuery(): void {
     const rowCount = Number.isNaN(this.#rowCount) ? null : this.#rowCount;
     this.#note(rowCount ?? this.#rows.length);
-    this.callback(null, { rows: this.#rows, rowCount });
+    if (isUnreplicated(this.#client)) this.callback(new Unreplicated(), null);
+    else this.callback(null, { rows: this.#rows, rowCount });
     this.#awaitNext();
   }
 

@@ -12,6 +12,8 @@ export interface Chore {
   everyMs: number;
   /** When it is done within that time. */
   offsetMs: number;
+  /** From 0 to 1: where the merchant is among all. */
+  place: number;
   tasks: readonly string[];
 }
 
@@ -22,10 +24,10 @@ export function choresOf({ exchangeRatesFrom }: TaskSettings, merchant: string):
   const { task, hour, minute } = importRatesAt;
   const offsetMs = hour * hourMs + minute * minuteMs + place * 30 * minuteMs;
   return [
-    { name: "upkeep", everyMs, offsetMs: place * everyMs, tasks: upkeep },
+    { name: "upkeep", everyMs, offsetMs: place * everyMs, place, tasks: upkeep },
     ...(exchangeRatesFrom === undefined
       ? []
-      : [{ name: task, everyMs: 24 * hourMs, offsetMs, tasks: [task] }]),
+      : [{ name: task, everyMs: 24 * hourMs, offsetMs, place, tasks: [task] }]),
   ];
 }
 

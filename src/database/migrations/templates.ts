@@ -119,7 +119,11 @@ export async function copyTemplate(
 
 async function makeTemplate(admin: pg.Client, { template, make }: TemplateToCopy): Promise<void> {
   const name = `new_template_${randomUUID()}`;
+  // Making one takes seconds of a processor: others of the same database wait
+  await admin.query("select pg_advisory_lock(hashtext($1))", [template]);
   try {
+    const known = await admin.query("select from pg_database where datname = $1", [template]);
+    if (known.rowCount! > 0) return;
     await make(name);
     const [from, to] = [name, template].map((each) => pg.escapeIdentifier(each));
     await admin.query(`alter database ${from} rename to ${to}`);
@@ -127,6 +131,8 @@ async function makeTemplate(admin: pg.Client, { template, make }: TemplateToCopy
     await dropDatabase(admin, name);
     // duplicate_database: another process has made it meanwhile
     if ((error as pg.DatabaseError).code !== "42P04") throw error;
+  } finally {
+    await admin.query("select pg_advisory_unlock(hashtext($1))", [template]);
   }
   await dropOldTemplates(admin, template);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { rm } from "node:fs/promises";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -11,6 +11,7 @@ import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 import { Project } from "./project.ts";
 import type { CommandProcess } from "./process.ts";
+import { temporaryFolder } from "./process.ts";
 
 const file = "db/current/5-try.sql";
 
@@ -19,7 +20,7 @@ describe("the screen of db:watch", () => {
   let database: TestDatabase;
   let watching: CommandProcess;
   before(async () => {
-    project = await Project.copy();
+    project = await Project.copy({ versions: "head" });
     await project.commitCurrent();
     database = await project.database();
     watching = project.start(["database.ts", "watch"], { DATABASE_URL: database.adminUrl });
@@ -44,7 +45,7 @@ describe("the screen of db:watch", () => {
     const length = watching.output().length;
     await (text === null ? rm(join(project.path, file)) : project.write(file, text));
     const said = () => watching.output().slice(length);
-    await until(() => patterns.every((pattern) => pattern.test(said()))).catch(() => {});
+    await until(() => patterns.every((pattern) => pattern.test(said())), 120_000).catch(() => {});
     for (const pattern of patterns) assert.match(said(), pattern);
     // Once each
     for (const line of said().match(/^.*\b(has been run|failed).*$/gm)!)
@@ -113,6 +114,28 @@ ${more}`;
       ],
     );
   });
+});
+
+test("a command ends when the npm that started it is killed", async (context) => {
+  const folder = await temporaryFolder();
+  context.after(folder.remove);
+  const file = join(folder.path, "command.ts");
+  const terminal = fileURLToPath(new URL("../../src/commands/terminal.ts", import.meta.url));
+  await writeFile(
+    file,
+    `import { say, untilStopped } from ${JSON.stringify(terminal)};
+     setTimeout(() => {}, 20_000);
+     await untilStopped(async () => (say("runs"), { stop: async () => say("stopped") }));`,
+  );
+  // As npm does, by a shell that stays in between
+  const npm = spawn("sh", ["-c", `"${process.execPath}" "${file}" 2>&1; true`], {
+    env: { ...process.env, npm_lifecycle_script: "node command.ts" },
+  });
+  let output = "";
+  npm.stdout.on("data", (text) => (output += text));
+  await until(() => output.includes("runs"));
+  npm.kill("SIGTERM");
+  await until(() => /^stopped$/m.test(output));
 });
 
 test("no colours where nobody wants any", (context) => {

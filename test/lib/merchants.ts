@@ -83,7 +83,7 @@ export async function openMerchants({
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const head = versions.filter(({ kind }) => kind === "floating");
   const serving = await serveMerchants({
-    ...{ settings: { ...settings, merchants: folder }, logger, versions: head },
+    ...{ settings: { ...settings, merchants: folder }, logger, versions: head, spreadMs: 0 },
   });
   const ask = asker(serving);
   return {

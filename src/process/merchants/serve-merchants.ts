@@ -41,6 +41,7 @@ export interface ServeMerchantsOptions {
   versions?: readonly Version[];
   now?: () => number;
   idleMs?: number;
+  spreadMs?: number;
 }
 
 /** The serving of many merchants by one process. */
@@ -114,7 +115,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
 
 /** Begins the background work of all merchants, with a part of their connections. */
 function startBackground(
-  { settings, logger, isBackground = true }: ServeMerchantsOptions,
+  { settings, logger, isBackground = true, spreadMs }: ServeMerchantsOptions,
   merchants: OpenMerchants,
   { budget, tracing }: Common,
 ): Background {
@@ -126,7 +127,7 @@ function startBackground(
   const { webhookConcurrency, bulkConcurrency, jobConcurrency } = settings;
   const steady = Math.floor(connections / ofSteady);
   return new Background({
-    ...{ settings, logger, merchants, allot, watches: isBackground },
+    ...{ settings, logger, merchants, allot, watches: isBackground, spreadMs },
     work: workOf({ settings, merchants, tracing, allot }),
     sizes: {
       webhooks: webhookConcurrency > 0 ? connections : 0,

@@ -1,6 +1,4 @@
 --!include events/cause.sql
-drop function if exists events.data_expression(events.subject, text[], text);
---!include events/data_columns.sql
 --!include events/announcement.sql
 
 -- What a movement refers to is asked once for each statement

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
 import { rowsOf, useDatabase } from "../lib/database.ts";
+import { assertProof } from "../lib/proof.ts";
 
 const narrowRoles = [
   "service_login",
@@ -18,14 +19,14 @@ describe("the ledger", () => {
   const used = useDatabase("template_demo");
 
   const rows = rowsOf(() => used.client);
-  const proof = () => rows("select * from ledger.proof limit 5");
+  const prove = () => assertProof(used.client);
 
   /** Works in a transaction that is undone. The books must be right before that, too. */
   const undone = async (work: () => Promise<void>) => {
     await used.client.query("begin");
     try {
       await work();
-      assert.deepEqual(await proof(), []);
+      await prove();
     } finally {
       await used.client.query("rollback");
     }
@@ -43,7 +44,7 @@ describe("the ledger", () => {
     }
   };
 
-  afterEach(async () => assert.deepEqual(await proof(), []));
+  afterEach(prove);
 
   describe("can only be added to", () => {
     for (const role of narrowRoles) {
@@ -68,8 +69,12 @@ describe("the ledger", () => {
           "select r as role from unnest($2::text[]) r where has_any_column_privilege(r, $1, 'insert')",
           [table, narrowRoles],
         );
-        const adder = table === "ledger.stock_count" ? "service_ledger" : "service_booker";
-        assert.deepEqual(adding, [{ role: adder }]);
+        const adders =
+          table === "ledger.stock_count" ? ["service_ledger", "service_booker"] : ["service_booker"];
+        assert.deepEqual(
+          adding.map(({ role }) => role),
+          adders,
+        );
       }
       const some = "(product_id, quantity) select id, 1 from erp.product limit 1";
       await assert.rejects(as("service_writer", `insert into ledger.stock_movement ${some}`), denied);

@@ -1,4 +1,4 @@
-/** A position in Postgres' log of changes (an LSN): what was committed before it is known to whoever has replayed it. */
+/** A position in Postgres' log of changes (an LSN): a standby that has replayed it knows all that was committed before. */
 export type Position = bigint;
 
 /** Behind something that was written nobody knows where: only the primary surely shows it. */

@@ -10,8 +10,10 @@ export interface Chore {
   /** Under which graphile-worker's list of cron jobs has when it was last done. */
   name: string;
   everyMs: number;
-  /** When it is done within that time. */
+  /** When it is done within that time. Whole milliseconds, as the database keeps them. */
   offsetMs: number;
+  /** From 0 to 1: where the merchant is among all. */
+  place: number;
   tasks: readonly string[];
 }
 
@@ -20,12 +22,12 @@ export function choresOf({ exchangeRatesFrom }: TaskSettings, merchant: string):
   const place = createHash("sha256").update(merchant).digest().readUInt32BE() / 2 ** 32;
   const everyMs = 6 * hourMs;
   const { task, hour, minute } = importRatesAt;
-  const offsetMs = hour * hourMs + minute * minuteMs + place * 30 * minuteMs;
+  const offsetMs = hour * hourMs + minute * minuteMs + Math.floor(place * 30 * minuteMs);
   return [
-    { name: "upkeep", everyMs, offsetMs: place * everyMs, tasks: upkeep },
+    { name: "upkeep", everyMs, offsetMs: Math.floor(place * everyMs), place, tasks: upkeep },
     ...(exchangeRatesFrom === undefined
       ? []
-      : [{ name: task, everyMs: 24 * hourMs, offsetMs, tasks: [task] }]),
+      : [{ name: task, everyMs: 24 * hourMs, offsetMs, place, tasks: [task] }]),
   ];
 }
 

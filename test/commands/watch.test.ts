@@ -20,7 +20,7 @@ describe("the screen of db:watch", () => {
   let database: TestDatabase;
   let watching: CommandProcess;
   before(async () => {
-    project = await Project.copy();
+    project = await Project.copy({ versions: "head" });
     await project.commitCurrent();
     database = await project.database();
     watching = project.start(["database.ts", "watch"], { DATABASE_URL: database.adminUrl });
@@ -45,7 +45,7 @@ describe("the screen of db:watch", () => {
     const length = watching.output().length;
     await (text === null ? rm(join(project.path, file)) : project.write(file, text));
     const said = () => watching.output().slice(length);
-    await until(() => patterns.every((pattern) => pattern.test(said()))).catch(() => {});
+    await until(() => patterns.every((pattern) => pattern.test(said())), 120_000).catch(() => {});
     for (const pattern of patterns) assert.match(said(), pattern);
     // Once each
     for (const line of said().match(/^.*\b(has been run|failed).*$/gm)!)

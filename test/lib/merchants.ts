@@ -85,7 +85,7 @@ export async function openMerchants({
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const head = versions.filter(({ kind }) => kind === "floating");
   const serving = await serveMerchants({
-    ...{ settings: { ...settings, merchants: folder }, logger, versions: head, aloneAfterMs },
+    ...{ settings: { ...settings, merchants: folder }, logger, versions: head, aloneAfterMs, spreadMs: 0 },
   });
   const ask = asker(serving);
   return {

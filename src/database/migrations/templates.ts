@@ -140,7 +140,13 @@ async function makeTemplate(admin: pg.Client, { template, make }: TemplateToCopy
 /** Makes a database as a copy of another, with the rights in it, which aren't copied. */
 async function copyDatabase(admin: pg.Client, adminUrl: string, name: string, source: string): Promise<void> {
   const [made, from] = [name, source].map((each) => pg.escapeIdentifier(each));
-  await admin.query(`create database ${made} owner service_owner template ${from}`);
+  // Copying files takes a fifth of the time, where a thousand of them needn't be made safe on the disk
+  const { rows } = await admin.query<{ strategy: string }>(
+    "select case when current_setting('fsync')::boolean then 'wal_log' else 'file_copy' end as strategy",
+  );
+  await admin.query(
+    `create database ${made} owner service_owner template ${from} strategy ${rows[0]!.strategy}`,
+  );
   await withClient(besides(adminUrl, name), async (client) => client.query(await readFile(fence, "utf8")));
 }
 

@@ -24,6 +24,8 @@ const everyMs = 3_600_000;
 const pauses = { firstMs: 1_000, longestMs: 60_000 };
 /** Milliseconds after which a turn ends while others wait for theirs. */
 const turnMs = 10_000;
+/** Milliseconds within which chores are begun that were due before the start: not those of all merchants at once. */
+const defaultSpreadMs = 1_800_000;
 /** Merchants that are asked at a time. */
 const visitsAtOnce = 2;
 
@@ -47,6 +49,8 @@ export interface BackgroundOptions {
   sizes: Record<Kind, number>;
   /** What visits open connections with. */
   allot: (merchant: string) => Allotment;
+  /** For tests. */
+  spreadMs?: number | undefined;
   /** Whether it watches all merchants, and not only those that are written to by this process. */
   watches: boolean;
 }
@@ -62,6 +66,7 @@ export class Background {
   readonly #visits = new Lane(visitsAtOnce);
   readonly #watch: WriteWatch | null;
   readonly #timer: NodeJS.Timeout;
+  readonly #since = Date.now();
   #visited = 0;
 
   constructor(options: BackgroundOptions) {
@@ -177,10 +182,12 @@ export class Background {
 
   /** In how many milliseconds there is work of each kind that this process does. */
   #plan({ name }: Merchant, { inMs, choresAt }: Due): [Kind, number][] {
-    const { settings, sizes } = this.#options;
+    const { settings, sizes, spreadMs = defaultSpreadMs } = this.#options;
     const chores = choresOf(settings, name).map((chore) => {
       const last = lastTimeOf(chore);
-      return (choresAt[chore.name] ?? 0) < last ? 0 : last + chore.everyMs - Date.now();
+      const isDone = (choresAt[chore.name] ?? 0) >= last;
+      const dueAt = isDone ? last + chore.everyMs : Math.max(last, this.#since + chore.place * spreadMs);
+      return dueAt - Date.now();
     });
     const all = { ...inMs, jobs: Math.min(inMs.jobs, ...chores) };
     return kinds.flatMap((kind) => (sizes[kind] > 0 ? [[kind, all[kind]]] : []));

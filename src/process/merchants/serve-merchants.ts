@@ -42,6 +42,7 @@ export interface ServeMerchantsOptions {
   now?: () => number;
   idleMs?: number;
   aloneAfterMs?: number | undefined;
+  spreadMs?: number;
 }
 
 /** The serving of many merchants by one process. */
@@ -116,7 +117,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
 
 /** Begins the background work of all merchants, with a part of their connections. */
 function startBackground(
-  { settings, logger, isBackground = true }: ServeMerchantsOptions,
+  { settings, logger, isBackground = true, spreadMs }: ServeMerchantsOptions,
   merchants: OpenMerchants,
   { budget, tracing }: Common,
 ): Background {
@@ -128,7 +129,7 @@ function startBackground(
   const { webhookConcurrency, bulkConcurrency, jobConcurrency } = settings;
   const steady = Math.floor(connections / ofSteady);
   return new Background({
-    ...{ settings, logger, merchants, allot, watches: isBackground },
+    ...{ settings, logger, merchants, allot, watches: isBackground, spreadMs },
     work: workOf({ settings, merchants, tracing, allot }),
     sizes: {
       webhooks: webhookConcurrency > 0 ? connections : 0,

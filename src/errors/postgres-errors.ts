@@ -85,6 +85,7 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "25006": notWritable, // read_only_sql_transaction: a standby, or a database that was made read-only
   "25P03": unavailable, // idle_in_transaction_session_timeout
   NO_TURN: busy, // of lib/turns.ts
+  UNREPLICATED: unavailable, // of database/pipeline/unreplicated.ts
   NO_SECRETS_KEY: unavailable, // of secrets/secrets.ts: another process may have the key
   "28000": unavailable, // invalid_authorization_specification: it refuses connections from this host
   "28P01": unavailable, // invalid_password: the password was changed
@@ -143,9 +144,17 @@ export function databaseFailure(error: unknown): DatabaseFailure | null {
 const isOfDomain = (error: Error, code: string): boolean =>
   (code === "23514" || code === "23502") && "dataType" in error && error.dataType !== undefined;
 
+const givenUp = new WeakSet<object>();
+
+/** Marks a collision after which the work has been repeated often enough. */
+export function giveUp(error: unknown): void {
+  if (error instanceof Error) givenUp.add(error);
+}
+
 /** Whether another transaction was in the way, so that this one was undone and can be repeated at once. */
 export function isCollision(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "40001" || error.code === "40P01");
+  if (!(error instanceof Error) || !("code" in error) || givenUp.has(error)) return false;
+  return error.code === "40001" || error.code === "40P01";
 }
 
 /**

@@ -22,7 +22,7 @@ let project: Project;
 let database: TestDatabase;
 let watching: CommandProcess;
 before(async () => {
-  project = await Project.copy();
+  project = await Project.copy({ versions: "head" });
   await project.commitCurrent();
   database = await project.database();
 });

@@ -17,7 +17,7 @@ let owner: pg.Pool;
 let admin: pg.Pool;
 const processes: CommandProcess[] = [];
 before(async () => {
-  project = await Project.copy();
+  project = await Project.copy({ versions: "head" });
   await project.commitCurrent();
   // db:setup without its check, which makes a database of all migrations
   await project.write(

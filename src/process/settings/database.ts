@@ -17,7 +17,7 @@ export const database = {
     doc: "A folder with a file for each merchant, where one service has many: [docs/merchants.md](merchants.md). Each has a database of its own; DATABASE_URL is then an administrator's, for commands only.",
   }),
   merchantConnections: setting("MERCHANT_CONNECTIONS", wholeNumber(8, 10_000), 100, {
-    doc: "Most connections of one process to Postgres for the requests of all merchants together. One merchant has up to DATABASE_POOL_SIZE and two more of them, and none while it has no requests.",
+    doc: "Most connections of one process to Postgres for all merchants together; background work may have a quarter of them. One merchant has up to DATABASE_POOL_SIZE and two more of them, and none while it has no requests.",
   }),
   readDatabaseUrls: optional(
     "READ_DATABASE_URLS",

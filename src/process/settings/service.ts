@@ -63,7 +63,7 @@ export const service = {
     doc: "Whether to serve the explorer. By default in development only.",
   }),
   jobConcurrency: setting("WORKER_CONCURRENCY", wholeNumber(0, 100), 2, {
-    doc: "Jobs of background work that this process runs at a time. It uses up to two more connections to Postgres than that. 0 leaves background work to other processes.",
+    doc: "Jobs of background work that this process runs at a time. It uses up to two more connections to Postgres than that. 0 leaves background work to other processes. With MERCHANTS, one of each merchant.",
   }),
   exchangeRatesFrom: optional("EXCHANGE_RATES_FROM", text("a file, or a URL"), {
     example: "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml",

@@ -6,10 +6,15 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
+import { withClient } from "../../src/database/client.ts";
+import { databaseOf } from "../../src/database/merchant-database.ts";
+import { besides } from "../../src/database/migrations/templates.ts";
+import { forgetMerchant, storeMerchant } from "../../src/process/merchants/directory.ts";
 
 const program = fileURLToPath(new URL("../../src/commands/merchants.ts", import.meta.url));
 const adminUrl = process.env.TEST_ADMIN_URL!;
 const name = `command-${process.pid}`;
+const moved = `moved_${name}`;
 let folder: string;
 
 interface Ended {
@@ -18,9 +23,11 @@ interface Ended {
   text: string;
 }
 
-const merchants = (...words: string[]): Promise<Ended> =>
+const merchants = (...words: string[]): Promise<Ended> => merchantsAt(adminUrl, ...words);
+
+const merchantsAt = (databaseUrl: string, ...words: string[]): Promise<Ended> =>
   new Promise((resolve) => {
-    const env = { ...process.env, MERCHANTS: folder, DATABASE_URL: adminUrl };
+    const env = { ...process.env, MERCHANTS: folder, DATABASE_URL: databaseUrl };
     execFile(process.execPath, [program, ...words], { env, cwd: folder }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, text: out + err }),
     );
@@ -46,6 +53,10 @@ before(async () => {
 });
 after(async () => {
   await merchants("remove", name, "--drop");
+  await withClient(adminUrl, async (admin) => {
+    for (const each of [moved, databaseOf(name)])
+      await admin.query(`drop database if exists "${each}" with (force)`);
+  });
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -67,18 +78,37 @@ suite("npm run merchants", () => {
     assert.notEqual((await merchants("add", "Wrong_name", "--host", "wrong.example")).code, 0);
     assert.deepEqual(await readdir(folder), [`${name}.env`]);
 
-    const migrated = await merchants("migrate");
-    assert.equal(migrated.code, 0, migrated.text);
-    assert.match(migrated.text, new RegExp(`1 of 1: ${name}`));
+    // One that fails doesn't stop the others, and is named
+    const gone = { name: "gone", databaseUrl: besides(url, "gone"), hosts: [], hasPath: true };
+    await storeMerchant(folder, { ...gone, state: "active" });
+    const migrated = await merchants("migrate", "--at-once", "1");
+    assert.equal(migrated.code, 1);
+    assert.match(migrated.text, new RegExp(`2 of 2: `));
+    assert.match(migrated.text, /1 failed.*run it again for gone/);
+    await forgetMerchant(folder, "gone");
+    assert.equal((await merchants("migrate", name)).code, 0);
     // Its login still serves, and nobody's secret is in the list
     assert.equal(await connects(url), "yes");
+    const early = await merchants("move", name);
+    assert.deepEqual([early.code, /Suspend .* first/.test(early.text)], [1, true]);
     assert.equal((await merchants("suspend", name)).code, 0);
     const { text } = await merchants("list");
     assert.match(text, new RegExp(`^${name}\\tsuspended\\tshop\\.example\\t.*/merchant_${name}\\n`));
     assert.doesNotMatch(text, new RegExp(new URL(url).password));
 
+    await withClient(adminUrl, (admin) =>
+      admin.query(`create database "${moved}" template "${databaseOf(name)}" owner service_owner`),
+    );
+    const move = await merchantsAt(besides(adminUrl, moved), "move", name);
+    assert.equal(move.code, 0, move.text);
+    const next = /DATABASE_URL="(.*)"/.exec(await readFile(file, "utf8"))![1]!;
+    assert.equal(new URL(next).pathname, `/${moved}`);
+    assert.equal(await connects(next), "yes");
+    assert.equal((await merchants("resume", name)).code, 0);
+    await withClient(adminUrl, (admin) => admin.query(`drop database "${databaseOf(name)}" with (force)`));
+
     assert.equal((await merchants("remove", name, "--drop")).code, 0);
     assert.deepEqual(await readdir(folder), []);
-    assert.equal(await connects(url), "28P01");
+    assert.equal(await connects(next), "28P01");
   });
 });

@@ -20,6 +20,7 @@ select events.derive_announcements();
 --!include erp/next_state.sql
 --!include ledger/forget_unwanted.sql
 --!include ledger/write_order_states.sql
+--!include ledger/picked_lines.sql
 --!include ledger/write_shipment.sql
 --!include erp/settle_order.sql
 --!include erp/ship.sql

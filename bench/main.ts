@@ -1,15 +1,8 @@
 import "../src/process/graphile-env.ts";
 import { atTheTerminal, say } from "../src/commands/terminal.ts";
-import { bulk } from "./bulk.ts";
 import { Cleanup } from "./cleanup.ts";
-import { fairness } from "./fairness.ts";
-import { growth } from "./growth.ts";
-import { memory } from "./memory.ts";
 import type { BenchOptions } from "./options.ts";
 import { readOptions, usage } from "./options.ts";
-import { replicas } from "./replicas.ts";
-import { sideBySide } from "./side-by-side.ts";
-import { watch } from "./watch.ts";
 
 /** Runs the requested measurement, and ends everything that was started for it, also when it is interrupted. */
 async function main(): Promise<void> {
@@ -32,13 +25,13 @@ async function main(): Promise<void> {
 
 /** @returns whether all answers were right, or no attack was noticed */
 async function run(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
-  if (options.mode === "growth") return growth(options, cleanup);
-  if (options.mode === "memory") return memory(options, cleanup);
-  if (options.mode === "fairness") return fairness(options, cleanup);
-  if (options.mode === "bulk") return bulk(options, cleanup);
-  if (options.mode === "replicas") return replicas(options, cleanup);
-  if (options.mode === "watch") return watch(options, cleanup);
-  return sideBySide(options, cleanup);
+  if (options.mode === "growth") return (await import("./growth.ts")).growth(options, cleanup);
+  if (options.mode === "memory") return (await import("./memory.ts")).memory(options, cleanup);
+  if (options.mode === "fairness") return (await import("./fairness.ts")).fairness(options, cleanup);
+  if (options.mode === "bulk") return (await import("./bulk.ts")).bulk(options, cleanup);
+  if (options.mode === "replicas") return (await import("./replicas.ts")).replicas(options, cleanup);
+  if (options.mode === "watch") return (await import("./watch.ts")).watch(options, cleanup);
+  return (await import("./side-by-side.ts")).sideBySide(options, cleanup);
 }
 
 await atTheTerminal(main, usage);

@@ -1,4 +1,4 @@
-import { startFromSettings } from "../../src/commands/start.ts";
+import { startFromSettings } from "../../src/commands/start-service.ts";
 import { readSettings } from "../../src/process/settings.ts";
 import { announce } from "../child/serve.ts";
 

@@ -15,7 +15,6 @@ create or replace trigger keep_figures_after_update after update on erp.sales_or
   execute function ledger.keep_order_figures();
 -- The functions that tell of what follows in it
 select events.derive_announcements();
---!include events/cause.sql
 --!include erp/is_string_array.sql
 --!include erp/next_state.sql
 --!include ledger/forget_unwanted.sql

@@ -62,6 +62,9 @@ from (
     when 5 then o.n % 37 = 5 end
 ) v where at < demo.today();
 analyze demo.document;
+-- What documents show is read order by order: without statistics, each time by all lines of all orders
+analyze erp.sales_order, erp.sales_order_line_item, erp.fulfillment, erp.fulfillment_line_item,
+  erp.fulfillment_order_line_item;
 
 -- Real codes are random. These are hashes, so that the same scale gives the same data: they protect nothing.
 insert into erp.document (id, document_type_id, order_id, referenced_document_id, document_number,

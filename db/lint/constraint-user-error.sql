@@ -1,4 +1,4 @@
--- Checks and unique keys of columns that mutations change, and primary keys that clients choose, without a
+-- Checks and unique keys of columns that mutations write, and primary keys that clients choose, without a
 -- user error in their comment, or with one that names no code or no column. Clients who violate such a rule
 -- would get an internal error.
 -- Way out: comment on constraint … on OBJECT is E'@userError NOT_UNIQUE code\nAnother one has this code.'; or
@@ -11,7 +11,13 @@ cross join lateral regexp_match(
 where c.contype in ('c', 'u', 'p')
   and (m is not null
     or c.contype <> 'p' and exists (
-      select from unnest(c.conkey) k where has_column_privilege('service_writer', c.conrelid, k, 'update')
+      select from unnest(c.conkey) k
+      where has_column_privilege('service_writer', c.conrelid, k, 'insert, update')
+    )
+    -- With the primary key in it, a unique key only serves foreign keys
+    and not exists (
+      select from pg_constraint p
+      where p.conrelid = c.conrelid and p.contype = 'p' and c.contype = 'u' and p.conkey <@ c.conkey
     )
     or c.contype = 'p' and exists (select from api_meta.view_column_source s where s.table_id = c.conrelid)
       and not exists (

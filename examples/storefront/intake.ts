@@ -4,7 +4,7 @@ import { Refusal } from "./service.ts";
 import type { Shop, ShopOrder, ShopProduct } from "./shops/shop.ts";
 
 /** Rows of an upsert. */
-const mostRows = 250;
+const maxRows = 250;
 
 /** Brings products and orders of the shop into the service. */
 export class Intake {
@@ -27,9 +27,9 @@ export class Intake {
   };
 
   async #products(products: ShopProduct[], message: string): Promise<void> {
-    for (let from = 0; from < products.length; from += mostRows) {
+    for (let from = 0; from < products.length; from += maxRows) {
       const rows = await Promise.all(
-        products.slice(from, from + mostRows).map(async ({ price, ...row }) => ({
+        products.slice(from, from + maxRows).map(async ({ price, ...row }) => ({
           ...row,
           ...(price && {
             price: await Promise.all(

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { createBackgroundPool } from "../database/background-pool.ts";
+import type { Allotment } from "../database/connection-budget.ts";
 import { growingPause, pause } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
@@ -42,6 +43,8 @@ export interface BulkOptions {
   spend: Spend;
   usedByOthers: UsedByOthers;
   logger: Logger;
+  /** What opens connections, where several merchants share a number of them. */
+  allotment?: Allotment;
   /** For tests. */
   leaseMs?: number;
   pollMs?: number;
@@ -55,30 +58,54 @@ export interface BulkWork {
 
 /** Begins to work on bulk operations. While the database can't be reached, it keeps trying. */
 export function startBulk(options: BulkOptions): BulkWork {
-  const { url, apiUrl, concurrency, limits, leaseMs = defaultLeaseMs } = options;
-  const { reader, spend, usedByOthers } = options;
-  // For each operation one that writes, and one that reads ahead
-  const pool = createBackgroundPool(url, "service_worker", 2 * concurrency, "bulk", options.session);
-  const readPool = createPool(apiUrl, {
-    ...{ max: concurrency, timeoutsMs: readTimeoutsMs, name: "bulk exports" },
-  });
   const stop = new AbortController();
-  const tools: Tools = {
-    ...{ pool, readPool, reader, leaseMs, spend, usedByOthers, stopping: stop.signal },
-    schema: () => reader().schema,
-    maxStoredBytes: limits.maxStoredBytes,
-  };
-  const workers = Array.from({ length: concurrency }, () => work(tools, options));
+  const tools = openTools(options, stop.signal);
+  const workers = Array.from({ length: options.concurrency }, () => work(tools, options));
   return {
     async stop() {
       stop.abort();
       await within(stopTimeoutMs, Promise.all(workers));
-      await within(closingTimeoutMs, Promise.all([pool.end(), readPool.end()]));
+      await close(tools);
     },
   };
 }
 
+/**
+ * Works on one bulk operation, if there is one.
+ *
+ * @param stopping when aborted, it is left to others
+ * @returns whether there was one
+ */
+export async function workOnNext(options: BulkOptions, stopping: AbortSignal): Promise<boolean> {
+  const tools = openTools(options, stopping);
+  try {
+    const taken = await take(tools.pool, options.limits.atOnce, tools.leaseMs);
+    if (taken) await workOn(taken, tools, options.logger);
+    return taken !== null;
+  } finally {
+    await close(tools);
+  }
+}
+
 type Tools = ImportTools & ExportTools;
+
+function openTools(options: BulkOptions, stopping: AbortSignal): Tools {
+  const { url, apiUrl, concurrency, limits, leaseMs = defaultLeaseMs, session, allotment } = options;
+  const { reader, spend, usedByOthers } = options;
+  return {
+    // For each operation one that writes, and one that reads ahead
+    pool: createBackgroundPool(url, "service_worker", 2 * concurrency, "bulk", session, allotment),
+    readPool: createPool(apiUrl, {
+      ...{ max: concurrency, timeoutsMs: readTimeoutsMs, name: "bulk exports", allotment },
+    }),
+    ...{ reader, leaseMs, spend, usedByOthers, stopping },
+    schema: () => reader().schema,
+    maxStoredBytes: limits.maxStoredBytes,
+  };
+}
+
+const close = ({ pool, readPool }: Tools) =>
+  within(closingTimeoutMs, Promise.all([pool.end(), readPool.end()]));
 
 async function work(tools: Tools, options: BulkOptions): Promise<void> {
   const { pool, leaseMs, stopping } = tools;

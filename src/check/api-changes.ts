@@ -45,7 +45,7 @@ function told({ type, path = "", message, criticality }: Change): ApiChange {
   return { weight, path: path.replace(/\.@deprecated$/, ""), message: `${message}.` };
 }
 
-/** Fields that need other scopes than before, which breaks whoever lacks them. */
+/** Fields that need other scopes than before, which breaks clients that lack them. */
 function scopeChanges(old: GraphQLSchema, next: GraphQLSchema): ApiChange[] {
   const scopes = scopesOf(old);
   return [...scopesOf(next)].flatMap(([path, needed]): ApiChange[] => {

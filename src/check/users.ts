@@ -31,7 +31,7 @@ export async function readUsers(client: ClientBase, version: string): Promise<Fi
   return rows;
 }
 
-/** Those whom a change at a path concerns, each once with the last day: whoever used the field, or a field that leads there. */
+/** Those whom a change at a path concerns, each once with the last day: clients that used the field, or a field that leads there. */
 export function usersAt(users: readonly FieldUser[], path: string, schema: GraphQLSchema): FieldUser[] {
   const concerned = fieldsAt(path, schema);
   const found = new Map<string, FieldUser>();
@@ -48,7 +48,7 @@ function fieldsAt(path: string, schema: GraphQLSchema): (field: string) => boole
   }
   if (fieldName === undefined) return (field) => field.startsWith(`${typeName}.`);
   const whole = `${typeName}.${fieldName}`;
-  // Without an argument that is required from now on, whoever uses the field breaks
+  // Without an argument that is required from now on, every use of the field breaks
   const isKnown =
     isObjectType(type) && type.getFields()[fieldName]?.args.some(({ name }) => name === argument);
   return (field) => field === (argument === undefined || !isKnown ? whole : `${whole}(${argument}:)`);

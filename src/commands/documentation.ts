@@ -1,13 +1,9 @@
 import "../process/graphile-env.ts";
 import { resolve } from "node:path";
-import { makePgService } from "postgraphile/adaptors/pg";
 import { withClient } from "../database/client.ts";
 import { openForCommand } from "../database/open.ts";
 import type { Edition } from "../documentation/edition.ts";
-import { describeSchema, readTopics } from "../documentation/edition.ts";
-import { writeStatic } from "../documentation/static.ts";
 import { readSettings } from "../process/settings.ts";
-import { buildVersion } from "../versions/sdl.ts";
 import { timetable } from "../versions/timetable.ts";
 import { versions } from "../versions/versions.ts";
 import { atTheCommandLine } from "./command-line.ts";
@@ -22,6 +18,10 @@ Works on the embedded Postgres, or on DATABASE_URL.
 `;
 
 await atTheCommandLine({ usage, arguments: 1 }, async (_options, [folder = ".data/docs"]) => {
+  const { describeSchema, readTopics } = await import("../documentation/edition.ts");
+  const { writeStatic } = await import("../documentation/static.ts");
+  const { buildVersion } = await import("../versions/sdl.ts");
+  const { makePgService } = await import("postgraphile/adaptors/pg");
   const { url, close } = await openForCommand(readSettings());
   const pgService = makePgService({ connectionString: url });
   try {

@@ -1,12 +1,10 @@
 import "../process/graphile-env.ts";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { makePgService } from "postgraphile/adaptors/pg";
 import { withClient } from "../database/client.ts";
 import { printDataModel } from "../database/data-model.ts";
 import { openForCommand } from "../database/open.ts";
 import { printEventSchemas } from "../webhooks/event-schemas.ts";
 import { readSettings } from "../process/settings.ts";
-import { printVersion } from "../versions/sdl.ts";
 import { versions } from "../versions/versions.ts";
 import { atTheCommandLine } from "./command-line.ts";
 
@@ -27,6 +25,8 @@ or on DATABASE_URL.
 `;
 
 await atTheCommandLine({ usage }, async () => {
+  const { printVersion } = await import("../versions/sdl.ts");
+  const { makePgService } = await import("postgraphile/adaptors/pg");
   const { url, close } = await openForCommand(readSettings());
   const pgService = makePgService({ connectionString: url });
   try {

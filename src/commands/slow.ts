@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { withClient } from "../database/client.ts";
-import { usualPlan } from "../database/explain.ts";
+import { genericPlan } from "../database/explain.ts";
 import type { IndexAdvice } from "../database/index-advice.ts";
 import { indexAdvice, maxTriedBytes, tryIndex } from "../database/index-advice.ts";
 import { openAsAdmin } from "../database/open.ts";
@@ -131,7 +131,7 @@ async function show(client: pg.Client, id: string, adminUrl: string, isToTry: bo
   const statistics = (await readStatistics(adminUrl))?.filter(({ operation: one }) => one === id) ?? [];
   if (statistics.length > 0) parts.push(`In Postgres (pg_stat_statements)\n\n${ofPostgres(statistics)}`);
   if (statement === null) return [...parts, "Its slowest statement is too long to be kept."].join("\n\n");
-  const { text } = await usualPlan(client, statement);
+  const { text } = await genericPlan(client, statement);
   const advice = await indexAdvice(client, statement);
   const indexes: string[] = [];
   for (const one of advice) indexes.push(await adviceOn(client, statement, one, isToTry));

@@ -1,36 +1,7 @@
 import "../process/graphile-env.ts";
-import { setTimeout as sleep } from "node:timers/promises";
-import type { ClientBase } from "pg";
-import { pino } from "pino";
-import type { Logger } from "pino";
-import type { App } from "../process/open-app.ts";
-import { createAdministrator } from "../auth/administrators.ts";
-import { createCredential } from "../auth/credentials.ts";
-import { randomPassword } from "../auth/passwords.ts";
-import { withClient } from "../database/client.ts";
-import type { Identity } from "../database/cluster/postgres-user.ts";
-import { requireHarmlessPending } from "../check/pending.ts";
-import { openDatabase } from "../database/open.ts";
-import type { OpenDatabase } from "../database/open.ts";
-import { urlAsOwner } from "../database/roles.ts";
-import { waitingFor } from "../database/wait.ts";
-import { explorerPathOf } from "../versions/explorer-page.ts";
-import { Closing } from "../lib/closing.ts";
-import { serveMetrics } from "../process/serve-metrics.ts";
-import type { Figures } from "../process/serve-metrics.ts";
-import { serve } from "../process/serve.ts";
-import type { Serving } from "../process/serve.ts";
-import { startWorkerProcesses } from "../process/worker-processes.ts";
-import type { WorkerProcesses } from "../process/worker-processes.ts";
 import { readSettings } from "../process/settings.ts";
-import type { Settings } from "../process/settings.ts";
-import { become, successorOfRoot } from "../process/leave-root.ts";
-import { isServed } from "../versions/lifetime.ts";
-import { pathOf, versions } from "../versions/versions.ts";
-import { fillDemo } from "./demo.ts";
 import { atTheCommandLine } from "./command-line.ts";
-import { startMerchants } from "./start-merchants.ts";
-import { say, untilStopped, UsageError } from "./terminal.ts";
+import { untilStopped, UsageError } from "./terminal.ts";
 
 const usage = `Runs the service.
 
@@ -39,202 +10,26 @@ Usage: npm start [-- --workers N]
   --workers   how many processes answer requests, behind one port; 1 if not given
 `;
 
-/** The running service: everything that `npm start` starts. */
-export interface RunningService {
-  address: string;
-  /** The address of this process; null when other processes serve. */
-  app: App | null;
-  database: OpenDatabase;
-  /** Rejected, with a UserError, when the service can't continue. */
-  failed: Promise<never> | undefined;
-  /** Replaces the serving processes by new ones; undefined when this process serves. */
-  replaceProcesses: (() => Promise<void>) | undefined;
-  /**
-   * Answers running requests, then stops everything, the database last.
-   *
-   * @param delayMs milliseconds for which it continues first, while its readiness reports the stop
-   */
-  stop(delayMs?: number): Promise<void>;
-}
+const options = { workers: { type: "string", default: "1" } } as const;
 
-/**
- * Starts the service: database, demonstration data and a first credential if there are none, HTTP, background work.
- *
- * @param stopping when aborted, the start ends at its next step, and stops what it has started
- * @param processCount number of processes that answer requests; with 1 it is this one
- * @throws {UserError} when the database can't be used, or the port is taken
- */
-export async function startFromSettings(
-  settings: Settings,
-  stopping: AbortSignal,
-  processCount = 1,
-): Promise<RunningService> {
-  const onProgress = (step: string) => {
-    stopping.throwIfAborted();
-    say(step);
-  };
-  const logger = pino({ level: settings.logLevel });
-  const database = await openDatabase(settings, onProgress, (url) =>
-    requireHarmlessPending(url, { onNote: onProgress }),
-  );
-  for (const warning of database.warnings) say(`Warning: ${warning}`);
-  const closing = new Closing();
-  closing.add(() => database.close());
-  try {
-    stopping.throwIfAborted();
-    const ownerUrl = database.adminUrl === null ? null : urlAsOwner(database.adminUrl);
-    if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
-    const { identity, warning } = await successorOfRoot(settings.runAs, database.runBy);
-    if (warning !== null) say(`Warning: ${warning}`);
-    const serving = await startServing(settings, { database, logger, processCount, identity, onProgress });
-    closing.add(() => serving.stop());
-    if (settings.metricsPort !== undefined) {
-      const { host, metricsPort: port } = settings;
-      const metrics = await serveMetrics(serving.figures, { host, port });
-      closing.add(() => metrics.stop());
-    }
-    // All ports are open
-    if (identity !== null) become(identity);
-    stopping.throwIfAborted();
-    // The last step, because the secret is shown only once: nothing may fail between making and showing it.
-    const secrets = ownerUrl === null ? null : await makeFirstSecrets(ownerUrl);
-    const address = settings.publicUrl ?? `http://${settings.host}:${serving.port}`;
-    announce(address, settings, secrets);
+await atTheCommandLine({ usage, options }, async ({ workers }) => {
+  const processCount = processCountOf(workers);
+  const settings = readSettings();
+  await untilStopped(async (stopping) => {
+    // Loaded when arguments and settings are right: all of the service
+    const start =
+      settings.merchants === undefined
+        ? (await import("./start-service.ts")).startFromSettings
+        : (await import("./start-merchants.ts")).startMerchants;
+    const { failed, replaceProcesses, stop } = await start(settings, stopping, processCount);
     return {
-      ...{ address, app: serving.app ?? null, database },
-      failed: database.keepRunning?.(logger),
-      replaceProcesses: serving.replace,
-      async stop(delayMs = 0) {
-        serving.announceStop();
-        await sleep(delayMs);
-        await closing.close();
-      },
+      failed,
+      // Without a load balancer in front, a person at the terminal need not wait
+      stop: (signal) => stop(signal === "SIGTERM" ? settings.stopDelayMs : 0),
+      reload: replaceProcesses && (() => void replaceProcesses()),
     };
-  } catch (error) {
-    await closing.close();
-    throw error;
-  }
-}
-
-interface ServingOptions {
-  database: OpenDatabase;
-  logger: Logger;
-  processCount: number;
-  /** The user of the other processes. */
-  identity: Identity | null;
-  onProgress: (step: string) => void;
-}
-
-/** The server of requests: this process, or several others. */
-type Answering = Pick<Serving, "port" | "announceStop" | "stop"> & { figures: Figures } & Partial<
-    Pick<Serving, "app"> & Pick<WorkerProcesses, "replace">
-  >;
-
-async function startServing(
-  settings: Settings,
-  { database, logger, processCount, identity, onProgress }: ServingOptions,
-): Promise<Answering> {
-  const urls = { databaseUrl: database.url, apiUrl: database.apiUrl };
-  if (processCount === 1) {
-    const wait = { url: database.url, waitMs: settings.databaseWaitMs, onWaiting: onProgress };
-    // It may have stopped since it was checked
-    return waitingFor(wait, () => serve({ ...urls, settings, logger, isBackground: true }));
-  }
-  // Several processes together must not allow more than the limits
-  const shared = { ...settings, sharedRates: true };
-  return startWorkerProcesses({ urls, settings: shared, logger, count: processCount, identity });
-}
-
-interface FirstCredential {
-  clientId: string;
-  clientSecret: string;
-}
-
-/** Fills the service's own empty database with demonstration data. */
-async function fillFirst(ownerUrl: string, onProgress: (step: string) => void): Promise<void> {
-  const isEmpty = await withClient(ownerUrl, async (client) => {
-    const { rowCount } = await client.query("select from erp.currency limit 1");
-    return rowCount === 0;
   });
-  if (isEmpty) await fillDemo({ connectionString: ownerUrl, scale: 1, until: new Date(), onProgress });
-}
-
-interface FirstSecrets {
-  credential: FirstCredential | null;
-  /** Password of the administrator “admin”. */
-  password: string | null;
-}
-
-/** Makes a credential for trying out the service, and an administrator, if there is none. */
-function makeFirstSecrets(ownerUrl: string): Promise<FirstSecrets> {
-  const isMissing = async (client: ClientBase, table: string) =>
-    (await client.query(`select from ${table} limit 1`)).rowCount === 0;
-  return withClient(ownerUrl, async (client) => {
-    // Both or none, because none is shown when one fails
-    await client.query("begin");
-    const credential = (await isMissing(client, "auth.credential"))
-      ? await createCredential(client, { name: "First credential", read: "all", write: "all" })
-      : null;
-    const password = (await isMissing(client, "auth.administrator")) ? randomPassword() : null;
-    if (password !== null) await createAdministrator(client, "admin", password);
-    await client.query("commit");
-    return { credential, password };
-  });
-}
-
-function announce(address: string, { explorer }: Settings, secrets: FirstSecrets | null): void {
-  const first = versions.find((version) => isServed(version, versions, Date.now()))!;
-  say(`\nThe API is at ${address}${pathOf(first)}`);
-  if (explorer) {
-    const unstable = versions.find(({ kind }) => kind === "floating")!;
-    say(`An explorer is at ${address}/, that of unstable at ${address}${explorerPathOf(unstable)}`);
-  }
-  say(`The administration is at ${address}/admin`);
-  const { credential = null, password = null } = secrets ?? {};
-  if (password !== null) {
-    say(`
-Log in there as this administrator. The password is shown only now; \`npm run admin -- --help\` tells more.
-
-  name      admin
-  password  ${password}`);
-  }
-  if (credential === null) return;
-  const { clientId, clientSecret } = credential;
-  say(`
-Here is a credential that may read and write everything. Its secret is shown only now;
-\`npm run token -- create --help\` makes more.
-
-  client_id      ${clientId}
-  client_secret  ${clientSecret}
-
-Get an access token, then ask something:
-
-TOKEN=$(curl -s ${address}/api/oauth/token -H 'content-type: application/json' \\
-  -d '{"grant_type":"client_credentials","client_id":"${clientId}","client_secret":"${clientSecret}"}' \\
-  | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-
-curl -s ${address}${pathOf(first)} -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
-  -d '{"query":"{ products(first: 3) { edges { node { id productNumber name availableStock } } } }"}'
-`);
-}
-
-if (import.meta.main) {
-  const options = { workers: { type: "string", default: "1" } } as const;
-  await atTheCommandLine({ usage, options }, async ({ workers }) => {
-    const processCount = processCountOf(workers);
-    const settings = readSettings();
-    await untilStopped(async (stopping) => {
-      const start = settings.merchants === undefined ? startFromSettings : startMerchants;
-      const { failed, replaceProcesses, stop } = await start(settings, stopping, processCount);
-      return {
-        failed,
-        // Without a load balancer in front, a person at the terminal need not wait
-        stop: (signal) => stop(signal === "SIGTERM" ? settings.stopDelayMs : 0),
-        reload: replaceProcesses && (() => void replaceProcesses()),
-      };
-    });
-  });
-}
+});
 
 function processCountOf(text: string): number {
   const count = Number(text);

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { styleText } from "node:util";
 import { UserError } from "../errors/user-error.ts";
 
@@ -57,15 +58,19 @@ export async function untilStopped(begin: (stopping: AbortSignal) => Promise<Run
   const stopping = new AbortController();
   const { promise: asked, resolve: ask } = Promise.withResolvers<NodeJS.Signals>();
   let running: Running | undefined;
+  const stop = (signal: NodeJS.Signals) => {
+    if (stopping.signal.aborted) return;
+    say("\nStopping");
+    stopping.abort();
+    ask(signal);
+  };
+  whenNpmEnds(() => stop("SIGTERM"));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
-      if (stopping.signal.aborted) return;
       // At a terminal, the signal means that the terminal was closed
       if (signal === "SIGHUP" && running?.reload && !process.stdin.isTTY && !process.stderr.isTTY)
-        return running.reload();
-      say("\nStopping");
-      stopping.abort();
-      ask(signal);
+        return stopping.signal.aborted ? undefined : running.reload();
+      stop(signal);
     });
   }
   try {
@@ -85,4 +90,15 @@ export async function untilStopped(begin: (stopping: AbortSignal) => Promise<Run
   }
   // Anything that is still open has no more work.
   process.exit(0);
+}
+
+/** Milliseconds between two looks for the parent. */
+const lookForParentMs = 250;
+
+/** npm hands a signal on to its shell only, and some shells don't: then this process gets another parent. */
+function whenNpmEnds(stop: () => void): void {
+  const { npm_lifecycle_script: script } = process.env;
+  if (!script?.includes(basename(process.argv[1]!))) return;
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && stop(), lookForParentMs).unref();
 }

@@ -5,7 +5,7 @@ import { requireOwner } from "../database/roles.ts";
 import { readSettings } from "../process/settings.ts";
 import type { Settings } from "../process/settings.ts";
 import { resetDatabase, resetDone } from "./reset.ts";
-import { startFromSettings } from "./start.ts";
+import { startFromSettings } from "./start-service.ts";
 import { paint, say } from "./terminal.ts";
 import type { Running } from "./terminal.ts";
 import { Follower } from "./watch/follower.ts";

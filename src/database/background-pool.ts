@@ -1,4 +1,5 @@
 import pg from "pg";
+import type { Allotment } from "./connection-budget.ts";
 import { urlAsRole } from "../database/roles.ts";
 
 /** Limits for every statement of background work; and times are in UTC. */
@@ -21,8 +22,9 @@ export function createJobPool(
   url: string,
   concurrency: number,
   settings: Record<string, string> = {},
+  allotment?: Allotment,
 ): pg.Pool {
-  return createBackgroundPool(url, "service_worker", concurrency + 2, "worker", settings);
+  return createBackgroundPool(url, "service_worker", concurrency + 2, "worker", settings, allotment);
 }
 
 /**
@@ -33,6 +35,7 @@ export function createJobPool(
  * @param max maximum number of connections
  * @param name their application_name in Postgres' views
  * @param settings further ones of Postgres
+ * @param allotment what opens them, where several merchants share a number of connections
  */
 export function createBackgroundPool(
   url: string,
@@ -40,6 +43,7 @@ export function createBackgroundPool(
   max: number,
   name: string,
   settings: Record<string, string> = {},
+  allotment?: Allotment,
 ): pg.Pool {
   const pool = new pg.Pool({
     connectionString: urlAsRole(url, role, { ...session, ...settings }),
@@ -49,7 +53,9 @@ export function createBackgroundPool(
     keepAlive: true,
     query_timeout: 20_000,
     application_name: name,
+    ...(allotment && { Client: allotment.Client }),
   });
+  allotment?.add(pool);
   // The pool replaces a broken connection. Without listeners its error would end the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));

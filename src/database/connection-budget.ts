@@ -21,6 +21,8 @@ export interface Allotment extends Share {
   Client: typeof pg.Client;
   /** Notes a pool, of which idle connections may be closed when others need them. */
   add(pool: pg.Pool): void;
+  /** Forgets a pool that is closed. */
+  remove(pool: pg.Pool): void;
   /** Forgets its pools. */
   close(): void;
 }
@@ -32,7 +34,7 @@ export interface Allotment extends Share {
 export class ConnectionBudget {
   readonly #max: number;
   readonly #turns: Turns;
-  readonly #pools = new Map<string, Set<pg.Pool>>();
+  readonly #pools = new Set<Set<pg.Pool>>();
   readonly #held = new Map<string, number>();
   /** Connections that are being closed to make room. */
   #leaving = 0;
@@ -54,13 +56,17 @@ export class ConnectionBudget {
     return { open: running, waiting };
   }
 
-  /** What a merchant opens its connections with. */
-  allot(merchant: string): Allotment {
+  /**
+   * What a merchant opens its connections with.
+   *
+   * @param within another budget's, of which these are a part
+   */
+  allot(merchant: string, within?: Allotment): Allotment {
     const take = (begin: (refusal: Error | null) => void) => this.#take(merchant, begin);
     const end = () => this.#end(merchant);
     const pools = new Set<pg.Pool>();
-    this.#pools.set(merchant, pools);
-    class Client extends pg.Client {
+    this.#pools.add(pools);
+    class Client extends (within?.Client ?? pg.Client) {
       override connect(): Promise<this>;
       override connect(connected: Connected): void;
       override connect(connected?: Connected): Promise<this> | void {
@@ -75,12 +81,20 @@ export class ConnectionBudget {
       mayGrow: () => this.#turns.counts.running < this.#max,
       add: (pool) => {
         pools.add(pool);
+        within?.add(pool);
         // It is idle a moment later
         pool.on("release", () => {
           if (this.#isWanting) setImmediate(() => this.#makeRoom());
         });
       },
-      close: () => void this.#pools.delete(merchant),
+      remove(pool) {
+        pools.delete(pool);
+        within?.remove(pool);
+      },
+      close: () => {
+        for (const pool of pools) within?.remove(pool);
+        this.#pools.delete(pools);
+      },
     };
   }
 
@@ -118,7 +132,7 @@ export class ConnectionBudget {
   /** Closes an idle connection of the merchant that has most of them. */
   #makeRoom(): void {
     if (!this.#isWanting) return;
-    const idle = [...this.#pools.values()].flatMap((pools) => [...pools]);
+    const idle = [...this.#pools].flatMap((pools) => [...pools]);
     const most = idle.reduce<pg.Pool | null>(
       (best, pool) => (pool.idleCount > (best?.idleCount ?? 0) ? pool : best),
       null,

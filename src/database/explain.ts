@@ -82,7 +82,7 @@ async function explain(client: ClientBase, query: string): Promise<PlanNode> {
 }
 
 /** How Postgres runs a statement of the API for any values: its plan as text, and the cost that it expects. */
-export function usualPlan(client: ClientBase, statement: string): Promise<{ text: string; cost: number }> {
+export function genericPlan(client: ClientBase, statement: string): Promise<{ text: string; cost: number }> {
   return undone(client, async () => {
     await client.query(`${settings} set local role service_api`);
     const plan = await explain(client, statement);

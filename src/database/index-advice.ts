@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg";
 import pg from "pg";
 import type { PlanNode } from "./explain.ts";
-import { planOf, undone, usualPlan } from "./explain.ts";
+import { planOf, undone, genericPlan } from "./explain.ts";
 
 /** Columns by which a statement looks for rows of a table without an index. */
 export interface IndexAdvice {
@@ -129,10 +129,10 @@ export async function tryIndex(
   try {
     return await undone(client, async () => {
       await client.query("set local lock_timeout = '200ms'; set local statement_timeout = '5s'");
-      const { cost: before } = await usualPlan(client, statement);
+      const { cost: before } = await genericPlan(client, statement);
       if (hypopg === undefined) await client.query(index);
       else await client.query(`select ${hypopg}.hypopg_create_index($1)`, [index]);
-      const { cost: after } = await usualPlan(client, statement);
+      const { cost: after } = await genericPlan(client, statement);
       return { before, after };
     });
   } finally {

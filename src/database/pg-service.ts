@@ -13,6 +13,7 @@ import { rowReader, textReader } from "./pipeline/read-text.ts";
 import type { OnWritten, SendTogether } from "./pipeline/send-together.ts";
 import { togetherSender } from "./pipeline/send-together.ts";
 import type { Waits } from "../lib/turns.ts";
+import { repeating } from "./repeating.ts";
 import type { OnUsed } from "./shared-pool.ts";
 import { SharedPool } from "./shared-pool.ts";
 
@@ -77,9 +78,10 @@ export async function openDatabaseAccess(
       "statements are sent one by one, which is slower: the driver is not as expected",
     );
   if (!fastReads || trouble !== null) {
-    const withClientsOf = (other: Pool) => createWithPgClient({ pool: other });
+    const withClientsOf = (other: Pool) => repeating(createWithPgClient({ pool: other }));
+    const adaptor = { makePgService, createWithPgClient: repeatingWithPgClient };
     return {
-      pgService: service,
+      pgService: { ...service, adaptor },
       ...{ readText: null, readRows: null, sendTogether: null, turns: null },
       withClientsOf,
       close,
@@ -97,6 +99,12 @@ export async function openDatabaseAccess(
     close,
   };
 }
+
+/** The library's, but for the catalog. */
+const repeatingWithPgClient: typeof createWithPgClient = (options, variant) => {
+  const withPgClient = createWithPgClient(options, variant);
+  return variant === "SUPERUSER" ? withPgClient : repeating(withPgClient);
+};
 
 /** How long Postgres may take to read the catalog. */
 const catalogTimeout = "300s";

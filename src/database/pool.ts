@@ -9,8 +9,6 @@ export interface PoolOptions {
   min?: number;
   /** Time limits of Postgres for a statement and for a lock, in milliseconds. */
   timeoutsMs?: { statement: number; lock: number; mutation?: number };
-  /** The role of every statement, if transactions don't set one. */
-  role?: string;
   /** Further settings of Postgres. */
   settings?: Record<string, string>;
   /** Whether statements stay prepared on connections; true unless a pooler doesn't support that. */
@@ -53,7 +51,7 @@ export function startOptions(timeoutsMs = defaultTimeoutsMs, others: Record<stri
 /** Connections for serving requests, or similar ones. */
 export function createPool(
   connectionString: string,
-  { max, min = 0, timeoutsMs = defaultTimeoutsMs, role, prepare = true, ...others }: PoolOptions,
+  { max, min = 0, timeoutsMs = defaultTimeoutsMs, prepare = true, ...others }: PoolOptions,
 ): pg.Pool {
   const { settings, name = "service", allotment } = others;
   const pool = new pg.Pool({
@@ -64,7 +62,7 @@ export function createPool(
     // Only these detect a connection that the other side has silently left
     keepAlive: true,
     query_timeout: Math.max(minReadTimeoutMs, timeoutsMs.statement, timeoutsMs.mutation ?? 0) + readMarginMs,
-    options: startOptions(timeoutsMs, { ...(role !== undefined && { role }), ...settings }),
+    options: startOptions(timeoutsMs, settings),
     application_name: name,
     ...(allotment && { Client: allotment.Client, idleTimeoutMillis }),
   });

@@ -38,7 +38,6 @@ export async function checkDatabase(url: string, uses: PoolerUses = {}): Promise
 export interface PoolerUses {
   jobConcurrency?: number;
   webhookConcurrency?: number;
-  sharedRates?: boolean;
 }
 
 /** A setting without effect, to test whether connections get their start-up settings. */
@@ -46,14 +45,14 @@ const probe = "service.start";
 
 /** Behind a pooler that ignores start-up settings, each connection has, for example, the role that logs in. */
 async function poolerWarnings(client: pg.Client, uses: PoolerUses): Promise<string[]> {
-  const { jobConcurrency = 0, webhookConcurrency = 0, sharedRates = false } = uses;
-  if (jobConcurrency === 0 && webhookConcurrency === 0 && !sharedRates) return [];
+  const { jobConcurrency = 0, webhookConcurrency = 0 } = uses;
+  if (jobConcurrency === 0 && webhookConcurrency === 0) return [];
   const { rows } = await client.query<{ value: string | null }>("select current_setting($1, true) as value", [
     probe,
   ]);
   if (rows[0]!.value === "on") return [];
   return [
-    "DATABASE_URL leads to a pooler that ignores the settings of connections, such as PgBouncer. Background work, webhooks and RATE_LIMITS_IN=database need a direct connection: set WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here, and run a process with a direct one beside it. PgBouncer before 1.21 needs PREPARED_STATEMENTS=false too.",
+    "DATABASE_URL leads to a pooler that ignores the settings of connections, such as PgBouncer. Background work and webhooks need a direct connection: set WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here, and run a process with a direct one beside it. PgBouncer before 1.21 needs PREPARED_STATEMENTS=false too.",
   ];
 }
 

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { runMigrations } from "graphile-worker";
 import { withClient } from "./client.ts";
 import { urlAsOwner } from "./roles.ts";
 
@@ -9,6 +8,8 @@ import { urlAsOwner } from "./roles.ts";
  * @param adminUrl the database, with a role that may become the owner
  */
 export async function installQueueSchema(adminUrl: string): Promise<void> {
+  // Most commands don't need it
+  const { runMigrations } = await import("graphile-worker");
   await runMigrations({ connectionString: urlAsOwner(adminUrl), maxPoolSize: 2 });
   const rights = await readFile(new URL("../../db/worker.sql", import.meta.url), "utf8");
   await withClient(urlAsOwner(adminUrl), async (client) => {

@@ -143,9 +143,17 @@ export function databaseFailure(error: unknown): DatabaseFailure | null {
 const isOfDomain = (error: Error, code: string): boolean =>
   (code === "23514" || code === "23502") && "dataType" in error && error.dataType !== undefined;
 
+const givenUp = new WeakSet<object>();
+
+/** Marks a collision after which the work has been repeated often enough. */
+export function giveUp(error: unknown): void {
+  if (error instanceof Error) givenUp.add(error);
+}
+
 /** Whether another transaction was in the way, so that this one was undone and can be repeated at once. */
 export function isCollision(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "40001" || error.code === "40P01");
+  if (!(error instanceof Error) || !("code" in error) || givenUp.has(error)) return false;
+  return error.code === "40001" || error.code === "40P01";
 }
 
 /**

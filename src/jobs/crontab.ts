@@ -4,7 +4,9 @@ import type { TaskSettings } from "./tasks.ts";
 // The European Central Bank publishes on working days at about 16:00 in Frankfurt, which is 15:00 UTC, in summer 14:00.
 // `fill=1d`: if no process was running at that time, the next start makes up for it. One day is enough, because every
 // day has one such time.
-const importRates = "20 16 * * * import_exchange_rates ?fill=1d&max=10&jobKey=import_exchange_rates";
+export const importRatesAt = { task: "import_exchange_rates", hour: 16, minute: 20 };
+const { task: importTask, hour, minute } = importRatesAt;
+const importRates = `${minute} ${hour} * * * ${importTask} ?fill=1d&max=10&jobKey=${importTask}`;
 
 // Lines that were locked at the start, or are new
 const fillPrices = "40 2 * * * fill_default_currency_prices ?jobKey=fill_default_currency_prices";
@@ -17,6 +19,12 @@ const eraseKeys = "7 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
 
 // Declared backfills queue it themselves; this continues what a killed process has left
 const backfill = "*/10 * * * * backfill ?jobKey=backfill";
+
+/** What is queued in any case. */
+export const upkeep: readonly string[] = [
+  ...["fill_default_currency_prices", "erase_retired_keys", "backfill"],
+  ...pruned.map(({ task }) => task),
+];
 
 /** When jobs are queued automatically, in UTC. For any number of processes it is one job. */
 export function crontabOf({ exchangeRatesFrom }: TaskSettings): string {

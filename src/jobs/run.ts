@@ -41,6 +41,8 @@ export interface JobRunOptions extends BackgroundWork {
   stopTimeouts?: StopTimeouts;
   /** Stops the run. */
   stopping: AbortSignal;
+  /** Whether it is to end although there is more to do, after a job. If given, it also ends when nothing is due. */
+  mustRest?: () => boolean;
 }
 
 /**
@@ -57,6 +59,7 @@ export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
     concurrency,
     held,
     stopping,
+    mustRest,
     stopTimeouts = defaultStopTimeouts,
   } = options;
   await pool.query("select graphile_worker.force_unlock_workers($1)", [held]);
@@ -69,10 +72,17 @@ export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
   });
   const end = Promise.withResolvers<void>();
   onTrouble(events, end.resolve);
+  if (mustRest) {
+    events.on("worker:getJob:empty", () => end.resolve());
+    events.on("job:complete", () => {
+      if (mustRest()) end.resolve();
+    });
+  }
   const runner = await run({
     pgPool: pool,
     taskList: tasks,
-    crontab,
+    // Without either it would look for a file
+    ...(crontab === "" ? { parsedCronItems: [] } : { crontab }),
     concurrency,
     noHandleSignals: true,
     events,

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { fillBackfills } from "./backfill.ts";
 import { pruned } from "../database/retention.ts";
 import { importRates } from "./exchange-rates/import.ts";
+import type { ImportOptions } from "./exchange-rates/import.ts";
 import { pruneTask } from "./prune.ts";
 import type { OnPruned } from "./prune.ts";
 
@@ -19,8 +20,13 @@ export const tasksAtStart = ["fill_default_currency_prices", "backfill"];
  * Tasks of background work, by the names of their jobs. A job may run twice, which must be harmless.
  *
  * @param onPruned called with what was deleted by its age
+ * @param read reads exchange rates
  */
-export function tasksOf({ exchangeRatesFrom: from }: TaskSettings, onPruned?: OnPruned): TaskList {
+export function tasksOf(
+  { exchangeRatesFrom: from }: TaskSettings,
+  onPruned?: OnPruned,
+  read?: ImportOptions["read"],
+): TaskList {
   return {
     backfill: fillBackfills,
     fill_default_currency_prices: fillDefaultCurrencyPrices,
@@ -29,7 +35,7 @@ export function tasksOf({ exchangeRatesFrom: from }: TaskSettings, onPruned?: On
       void (await query("select auth.erase_retired_keys()")),
     ...(from !== undefined && {
       import_exchange_rates: async (_payload: unknown, { query, abortSignal }: JobHelpers) =>
-        void (await importRates({ from, query, stopping: abortSignal })),
+        void (await importRates({ from, query, stopping: abortSignal, read })),
     }),
   };
 }

@@ -11,7 +11,7 @@ export class NoTurn extends Error {
 }
 
 export interface TurnOptions<Work = unknown> {
-  /** Turns in use at the same time, at present. Whoever makes it more calls `proceed`. */
+  /** Turns in use at the same time, at present. After raising it, call `proceed`. */
   total: () => number;
   /** Turns that one client may have, at present. */
   perClient: (client: string) => number;

@@ -1,5 +1,6 @@
 import { apiError } from "../errors/api-error.ts";
-import { isCollision, markUncertain } from "../errors/postgres-errors.ts";
+import { pauseAfterCollision } from "../database/repeating.ts";
+import { markUncertain } from "../errors/postgres-errors.ts";
 import { retry } from "../lib/retry.ts";
 
 /** A call of `mutation.run`. */
@@ -14,8 +15,6 @@ export interface MutationCall {
   /** Null is passed on, to be refused. */
   validateOnly: boolean | null;
 }
-
-const attempts = 4;
 
 /** JSON as `JSON.stringify` writes it. Postgres receives it as text. */
 const halfCharacter = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
@@ -59,7 +58,8 @@ export function withRetries<T>(
   };
   return retry(once, {
     pauseMs(error, failures) {
-      if (isCollision(error) && failures < attempts) return 10 * failures * (1 + Math.random());
+      const pauseMs = pauseAfterCollision(error, failures);
+      if (pauseMs !== null) return pauseMs;
       // Without a key, the caller can't find out by repeating it whether it was done.
       throw isUnderWay && idempotencyKey === null && !validateOnly ? markUncertain(error) : error;
     },

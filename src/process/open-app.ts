@@ -57,7 +57,7 @@ export interface AppOptions {
   replicas?: ReplicasOptions | null;
   /** Where traces go. */
   tracing?: Tracing | null;
-  /** Connections of service_limiter, for processes that share rate limits. They stay open too. */
+  /** Connections of service_login for processes that share rate limits. They stay open too. */
   limiterPool?: Pool | null;
   logger: Logger;
   /** The time in milliseconds since 1970. For tests. */

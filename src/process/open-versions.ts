@@ -138,7 +138,7 @@ export function sharedVersions(
   });
 }
 
-/** How versions are built, whoever they are for. */
+/** How versions are built. */
 function buildOptions({
   settings,
   secrets,

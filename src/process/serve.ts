@@ -77,9 +77,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   });
   const cancellers = [pool, apiPool].map(canceller);
   const cancelStatements = () => cancellers.forEach((cancel) => cancel());
-  const limiterPool = settings.sharedRates
-    ? createPool(databaseUrl, { max: 2, role: "service_limiter" })
-    : null;
+  const limiterPool = settings.sharedRates ? createPool(databaseUrl, { max: 2, ...session }) : null;
   const background: { stop(): Promise<void> }[] = [];
   let app: App | undefined;
   let tracing: Tracing | null = null;

@@ -19,7 +19,7 @@ try {
   const { merchants } = settings;
   const serving =
     urls === null
-      ? await serveMerchants({ settings: { ...settings, merchants: merchants! }, logger })
+      ? await serveMerchants({ settings: { ...settings, merchants: merchants! }, logger, isBackground })
       : await serve({ ...urls, settings, logger, isBackground, positions });
   new AggregatorRegistry(); // The listener that hears the parent
   AggregatorRegistry.setRegistries([serving.figures]);

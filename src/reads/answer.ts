@@ -1,7 +1,7 @@
 import type { execute, GrafastExecutionArgs } from "postgraphile/grafast";
 import type { ExecutionResult } from "postgraphile/graphql";
 import { GraphQLError, isNonNullType } from "postgraphile/graphql";
-import { databaseFailure, isCollision } from "../errors/postgres-errors.ts";
+import { databaseFailure } from "../errors/postgres-errors.ts";
 import { readCounts } from "./counts.ts";
 import type { ReadStatement } from "./statements.ts";
 
@@ -38,10 +38,9 @@ function asData(text: string, { outputDataAsString }: GrafastExecutionArgs): Rec
 
 /**
  * Whether a repetition would make it worse: the time is up, the database is away, or there is too much to read, which
- * Grafast finds out only after reading it. A deadlock, as with a migration that locks tables in another order, is over.
+ * Grafast finds out only after reading it.
  */
 function isFinal(error: unknown, { fields }: ReadStatement): boolean {
-  if (isCollision(error)) return false;
   const code = databaseFailure(error)?.code;
   // Of several fields it isn't known which one reads too much
   const isTooBroad = code === "AGGREGATE_TOO_BROAD" || code === "SEARCH_TOO_BROAD";

@@ -63,9 +63,20 @@ export class OtelTracing implements Tracing {
     this.#tracer = this.#provider.getTracer("stock-and-order-graphql");
   }
 
-  request(headers: TraceHeaders, method: string, route: string): RequestTrace | null {
+  of(merchant: string): Tracing {
+    const own = { "service.merchant": merchant };
+    return {
+      of: (other) => this.of(other),
+      request: (...asked) => this.request(...asked, own),
+      delivery: (...asked) => this.delivery(...asked, own),
+      close: async () => {},
+    };
+  }
+
+  request(headers: TraceHeaders, method: string, route: string, more: Attributes = {}): RequestTrace | null {
     const known = methods.has(method) ? method : "_OTHER";
-    const attributes = { "http.request.method": known, "http.route": route, "url.scheme": "http" };
+    const ofHttp = { "http.request.method": known, "http.route": route, "url.scheme": "http" };
+    const attributes = { ...ofHttp, ...more };
     const name = `${known === "_OTHER" ? "HTTP" : known} ${route}`;
     const parent = propagator.extract(ROOT_CONTEXT, headers, header);
     const now = startClock();
@@ -77,7 +88,7 @@ export class OtelTracing implements Tracing {
     return span.isRecording() ? new OtelRequest(this.#tracer, span, now) : null;
   }
 
-  delivery(traceparent: string | null, delivery: SentDelivery): DeliveryTrace | null {
+  delivery(traceparent: string | null, delivery: SentDelivery, more: Attributes = {}): DeliveryTrace | null {
     const { hostname, port, protocol } = new URL(delivery.url);
     const attributes = {
       ...{ "http.request.method": "POST", "server.address": hostname, "url.scheme": protocol.slice(0, -1) },
@@ -86,6 +97,7 @@ export class OtelTracing implements Tracing {
       "service.webhook.topic": delivery.topic,
       "service.webhook.subscription_id": delivery.subscriptionId,
       "service.webhook.delivery_id": delivery.deliveryId,
+      ...more,
     };
     const parent =
       traceparent === null ? ROOT_CONTEXT : propagator.extract(ROOT_CONTEXT, { traceparent }, header);

@@ -67,6 +67,8 @@ export interface DeliveryTrace {
 
 /** Tells a collector what requests did. What isn't sampled has no trace. */
 export interface Tracing {
+  /** The same for one of several merchants, whose name its spans have. It needs no closing. */
+  of(merchant: string): Tracing;
   /** @param route the path, with names instead of what differs */
   request(headers: TraceHeaders, method: string, route: string): RequestTrace | null;
   /** @param traceparent of what has caused it; null for nothing */

@@ -29,7 +29,7 @@ export function contextFor(
       ...readSettings(caller, locale),
       // For transactions that write
       "service.request_id": requestId,
-      // Passed on with the events, to whoever is told of them
+      // Passed on with the events to those who are told of them
       "service.traceparent": traceparent,
       application_name: use?.applicationName,
       [usedFor]: use,

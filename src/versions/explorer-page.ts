@@ -9,7 +9,7 @@ export function explorerPathOf({ slug }: Version): string {
   return `/explorer/${slug}`;
 }
 
-/** Under which name a tab keeps the credentials of whoever is logged in to the explorer. */
+/** Under which name a tab keeps the credentials of the user who is logged in to the explorer. */
 export const credentialsKey = "explorer:credentials";
 
 /** Where a version tells its explorer that it has changed. */

@@ -28,8 +28,8 @@ export interface SenderOptions extends Omit<AttemptTools, "isHeld"> {
   /** Milliseconds for which queues are leased. */
   leaseMs: number;
   clock: RetryClock;
-  /** Deliveries at a time. */
-  concurrency: number;
+  /** Deliveries at a time, at present. */
+  concurrency: () => number;
   logger: Logger;
   /** Milliseconds that a stop waits for running deliveries. */
   stopTimeoutMs: number;
@@ -51,6 +51,8 @@ export class Sender {
   readonly #leases: Leases;
   readonly #tools: AttemptTools;
   #isBrokenOff = false;
+  #workedAt = performance.now();
+  #hasWorked = false;
 
   constructor(options: SenderOptions) {
     this.#options = options;
@@ -61,11 +63,32 @@ export class Sender {
     this.#recorder = new Recorder({ ...options, givingUp: this.#givingUp.signal });
   }
 
-  /** Works until it is stopped. Then it lets running deliveries end, or returns them. */
-  async run(stopping: AbortSignal): Promise<void> {
+  /** Deliveries that are being made. */
+  get busy(): number {
+    return this.#underWay.size;
+  }
+
+  /** For how many milliseconds there has been nothing to do. */
+  get idleMs(): number {
+    return this.#work.size > 0 ? 0 : performance.now() - this.#workedAt;
+  }
+
+  /** Whether there has been anything to do. */
+  get hasWorked(): boolean {
+    return this.#hasWorked;
+  }
+
+  /**
+   * Works until it is stopped. Then it lets running deliveries end, or returns them.
+   *
+   * @param resting when aborted, it begins nothing more, and ends with its last delivery
+   */
+  async run(stopping: AbortSignal, resting: AbortSignal = stopping): Promise<void> {
     const renewing = this.#renew(this.#ended.signal);
     try {
-      await Promise.all([this.#sequence(stopping), this.#claim(stopping)]);
+      await Promise.all([this.#sequence(resting), this.#claim(resting)]);
+      const stopped = new Promise((resolve) => stopping.addEventListener("abort", resolve, { once: true }));
+      if (!stopping.aborted) await Promise.race([stopped, Promise.all(this.#work)]);
       await this.#finish(Promise.all(this.#work));
     } finally {
       this.#ended.abort();
@@ -104,17 +127,19 @@ export class Sender {
     const pause = new Signal();
     while (!stopping.aborted) {
       const moved = await retryForever("take events", () => queues.sequence(sequenceBatch), logger, stopping);
+      if (moved) this.#noteWork();
       if (moved) this.#wakeUp.notify();
       if (moved !== sequenceBatch) await pause.wait(pollIntervalMs, stopping);
     }
   }
 
   async #claim(stopping: AbortSignal): Promise<void> {
-    const { queues, concurrency, logger } = this.#options;
-    // A subscription with a slow receiver leaves room for others, and so do all of one credential
-    const share = Math.max(Math.ceil(concurrency / 4), 1);
-    const credentialShare = Math.max(Math.ceil((3 * concurrency) / 4), 1);
+    const { queues, logger } = this.#options;
     while (!stopping.aborted) {
+      const concurrency = this.#options.concurrency();
+      // A subscription with a slow receiver leaves room for others, and so do all of one credential
+      const share = Math.max(Math.ceil(concurrency / 4), 1);
+      const credentialShare = Math.max(Math.ceil((3 * concurrency) / 4), 1);
       const wanted = concurrency - this.#underWay.size;
       let moment = this.#leases.now();
       const take = () => {
@@ -131,12 +156,18 @@ export class Sender {
           this.#work.delete(work);
           this.#underWay.end(delivery);
           this.#leases.end(delivery);
+          this.#noteWork();
           this.#wakeUp.notify();
         });
         this.#work.add(work);
       }
       await this.#wakeUp.wait(pollIntervalMs, stopping);
     }
+  }
+
+  #noteWork(): void {
+    this.#workedAt = performance.now();
+    this.#hasWorked = true;
   }
 
   /** Sends the messages of a queue, one after the other. */

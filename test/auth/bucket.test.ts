@@ -57,7 +57,7 @@ describe("a bucket in Postgres", () => {
   };
 
   it("does the same, for all processes together, however many ask at the same time", async () => {
-    const pool = new pg.Pool({ connectionString: used.database.ownerUrl, max: 10 });
+    const pool = new pg.Pool({ connectionString: used.database.loginUrl, max: 10 });
     try {
       const taken = await inTurn(pool, [30, 80, 0]);
       assert.deepEqual(

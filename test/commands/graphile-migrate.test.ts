@@ -22,7 +22,7 @@ let project: Project;
 let database: TestDatabase;
 let watching: CommandProcess;
 before(async () => {
-  project = await Project.copy();
+  project = await Project.copy({ versions: "head" });
   await project.commitCurrent();
   database = await project.database();
 });
@@ -43,7 +43,7 @@ const graphileMigrate = (...words: string[]) => ended(startIt(words, { DATABASE_
 const startIt = (words: readonly string[], settings: Record<string, string> = {}) =>
   spawn(process.execPath, [program, ...words], {
     cwd: project.path,
-    env: { PATH: process.env.PATH, ...settings },
+    env: { PATH: process.env.PATH, ...project.compileCache, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
 

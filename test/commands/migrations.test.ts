@@ -16,7 +16,7 @@ let owner: pg.Client;
 let settings: Record<string, string>;
 let asBefore: Map<string, string>;
 before(async () => {
-  project = await Project.copy();
+  project = await Project.copy({ versions: "head" });
   await project.commitCurrent();
   database = await project.database();
   settings = { DATABASE_URL: database.adminUrl };

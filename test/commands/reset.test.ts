@@ -15,7 +15,7 @@ let watching: CommandProcess;
 let address: string;
 let token: string;
 before(async () => {
-  project = await Project.copy();
+  project = await Project.copy({ versions: "head" });
   await project.commitCurrent();
   // The project's migrations are others as long as there is something in db/current
   if (!(await hasCurrentMigration())) await copyPrepared(join(project.path, ".data"));

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { promisify } from "node:util";
 import { HttpBrowser } from "../administration/browser.ts";
+import { waitForNoDisk } from "../lib/prepared.ts";
 import { processesIn } from "../lib/processes.ts";
 import { until } from "../lib/until.ts";
 import { startCommand, temporaryFolder } from "./process.ts";
@@ -108,10 +109,11 @@ test(
     );
     assert.doesNotMatch(service.output(), /\n\s+at /);
     assert.equal(await postgresPid(), null);
+    await waitForNoDisk(join(folder.path, "postgres"));
   },
 );
 
-test("the first start that succeeds prints a credential, and commands that work when pasted; SIGINT stops it", async () => {
+test("the first start that succeeds prints a credential, and commands that work when pasted; the end of the terminal stops it", async () => {
   const service = start();
   const address = await addressOf(service);
   await service.said(/availableStock.*\n/);
@@ -127,11 +129,11 @@ test("the first start that succeeds prints a credential, and commands that work 
   assert.ok(commands.includes(address));
   const password = /name +admin\n +password +(\S+)/.exec(output)![1]!;
   await new HttpBrowser(address).logIn("admin", password);
-  service.kill("SIGINT");
+  service.kill("SIGHUP");
   await assertStops(service);
 });
 
-test("another start keeps the data and prints no secret; a second process is refused, and the first continues until the terminal ends", async () => {
+test("another start keeps the data and prints no secret; a second process is refused, and the first continues; the next takes over its Postgres when it was killed, or recovers that; two Ctrl-C stop it cleanly", async () => {
   const first = start();
   await assertAnswers(first);
   assert.match(first.output(), /The administration is at http:\S+\/admin\n/);
@@ -141,15 +143,8 @@ test("another start keeps the data and prints no secret; a second process is ref
   assert.match(second.output(), /Another process is using the database in .+\. Stop it first\./);
   assert.doesNotMatch(second.output(), /\n\s+at /);
   await assertAnswers(first);
-  first.kill("SIGHUP");
-  await assertStops(first);
-});
-
-test("a start takes over the Postgres of one that was killed, or recovers it; two Ctrl-C stop it cleanly", async () => {
-  const killed = start();
-  await assertAnswers(killed);
-  killed.kill("SIGKILL");
-  await killed.ended;
+  first.kill("SIGKILL");
+  await first.ended;
   assert.notEqual(await postgresPid(), null);
 
   const killedWithPostgres = start();
@@ -193,18 +188,11 @@ test("an address where no Postgres answers is told without the password", async 
   assert.doesNotMatch(service.output(), /hunter2|\n\s+at /);
 });
 
-test("SIGINT during the start stops Postgres too", async () => {
+test("a file of Postgres that names another program's process doesn't stop the start; SIGINT during it stops Postgres too", async () => {
+  await writeFile(join(folder.path, "postgres/postmaster.pid"), `${process.pid}\n`);
   const service = start();
   await service.said(/Migrating/);
   service.kill("SIGINT");
   await service.ended;
   assert.equal(await postgresPid(), null);
-});
-
-test("a file of Postgres that names another program's process doesn't stop the start; SIGTERM stops it", async () => {
-  await writeFile(join(folder.path, "postgres/postmaster.pid"), `${process.pid}\n`);
-  const service = start();
-  await assertAnswers(service);
-  service.kill("SIGTERM");
-  await assertStops(service);
 });

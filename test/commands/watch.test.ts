@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { rm } from "node:fs/promises";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
+import { withClient } from "../../src/database/client.ts";
+import { urlAsOwner } from "../../src/database/roles.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 import { Project } from "./project.ts";
 import type { CommandProcess } from "./process.ts";
+import { temporaryFolder } from "./process.ts";
 
 const file = "db/current/5-try.sql";
 
@@ -17,7 +20,7 @@ describe("the screen of db:watch", () => {
   let database: TestDatabase;
   let watching: CommandProcess;
   before(async () => {
-    project = await Project.copy();
+    project = await Project.copy({ versions: "head" });
     await project.commitCurrent();
     database = await project.database();
     watching = project.start(["database.ts", "watch"], { DATABASE_URL: database.adminUrl });
@@ -26,21 +29,36 @@ describe("the screen of db:watch", () => {
   after(async () => {
     watching.kill("SIGINT");
     assert.equal(await watching.ended, 0, watching.output());
+    await assert.rejects(
+      withClient(shadow(), () => Promise.resolve()),
+      /does not exist/,
+    );
     await database.close();
     await project.remove();
   });
+
+  const rowsIn = (url: string, text: string) =>
+    withClient(url, async (client) => (await client.query<Record<string, string>>(text)).rows);
 
   /** Saves a file, and waits until the screen says each of some things about it. */
   async function saved(text: string | null, patterns: RegExp[]): Promise<void> {
     const length = watching.output().length;
     await (text === null ? rm(join(project.path, file)) : project.write(file, text));
     const said = () => watching.output().slice(length);
-    await until(() => patterns.every((pattern) => pattern.test(said()))).catch(() => {});
+    await until(() => patterns.every((pattern) => pattern.test(said())), 120_000).catch(() => {});
     for (const pattern of patterns) assert.match(said(), pattern);
     // Once each
     for (const line of said().match(/^.*\b(has been run|failed).*$/gm)!)
       assert.equal(said().split(line).length, 2, said());
   }
+
+  /** The database on which a migration is tried, when it has had what was saved last. */
+  const shadow = () => urlAsOwner(`${database.adminUrl}_rehearsal`);
+  const inStep = (text: string) =>
+    until(async () => {
+      const ran = rowsIn(shadow(), "select content from graphile_migrate.current");
+      return (await ran.catch(() => [])).some(({ content }) => content!.includes(text));
+    });
 
   const withNotes = (columns: string, more = "") => `
 drop view if exists api_unstable.notes;
@@ -60,6 +78,25 @@ ${more}`;
     ]);
   });
 
+  test("a save runs once in the database, and its locks hold up requests once", async () => {
+    const withRuns = (text: string) => `create sequence if not exists erp.runs;\n${text}`;
+    await saved(withRuns("-- first"), [/has been run/]);
+    await inStep("-- first");
+    await saved(withRuns("select nextval('erp.runs');"), [/has been run/]);
+    assert.deepEqual(await rowsIn(database.ownerUrl, "select last_value from erp.runs"), [
+      { last_value: "1" },
+    ]);
+    await inStep("nextval");
+    await saved("drop sequence erp.runs;", [/has been run/]);
+  });
+
+  test("what only works with the rows of the database is run there", async () => {
+    await inStep("drop sequence");
+    await rowsIn(database.ownerUrl, "insert into erp.tag (name) values ('red')");
+    const needsRows = "do $$ begin if not exists (select from erp.tag) then raise 'no rows'; end if; end $$;";
+    await saved(needsRows, [/has been run/]);
+  });
+
   test("says what it has lost since, and what the check finds, with file and line", () =>
     saved(withNotes("id, text", "create table erp.leave (id uuid primary key);"), [
       /The API has changed:\n(.*\n)* {2}- .*'?color/,
@@ -77,6 +114,28 @@ ${more}`;
       ],
     );
   });
+});
+
+test("a command ends when the npm that started it is killed", async (context) => {
+  const folder = await temporaryFolder();
+  context.after(folder.remove);
+  const file = join(folder.path, "command.ts");
+  const terminal = fileURLToPath(new URL("../../src/commands/terminal.ts", import.meta.url));
+  await writeFile(
+    file,
+    `import { say, untilStopped } from ${JSON.stringify(terminal)};
+     setTimeout(() => {}, 20_000);
+     await untilStopped(async () => (say("runs"), { stop: async () => say("stopped") }));`,
+  );
+  // As npm does, by a shell that stays in between
+  const npm = spawn("sh", ["-c", `"${process.execPath}" "${file}" 2>&1; true`], {
+    env: { ...process.env, npm_lifecycle_script: "node command.ts" },
+  });
+  let output = "";
+  npm.stdout.on("data", (text) => (output += text));
+  await until(() => output.includes("runs"));
+  npm.kill("SIGTERM");
+  await until(() => /^stopped$/m.test(output));
 });
 
 test("no colours where nobody wants any", (context) => {

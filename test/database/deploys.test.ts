@@ -17,7 +17,7 @@ let owner: pg.Pool;
 let admin: pg.Pool;
 const processes: CommandProcess[] = [];
 before(async () => {
-  project = await Project.copy();
+  project = await Project.copy({ versions: "head" });
   await project.commitCurrent();
   // db:setup without its check, which makes a database of all migrations
   await project.write(
@@ -48,7 +48,7 @@ function start(folder: string | undefined, ...command: string[]): CommandProcess
   const settings: Record<string, string> = isService
     ? { DATABASE_URL: database.loginUrl, STOP_DELAY: "0", ...limits, ...patient }
     : { DATABASE_URL: database.adminUrl };
-  const process = startCommand(command, settings, folder);
+  const process = folder === undefined ? startCommand(command, settings) : project.start(command, settings);
   processes.push(process);
   return process;
 }

@@ -7,7 +7,9 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { deactivateCredential } from "../../src/auth/credentials.ts";
+import { createPool } from "../../src/database/pool.ts";
 import { checkDatabase } from "../../src/database/requirements.ts";
+import { defaultLimits } from "../../src/graphql/limits.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { freePort } from "../lib/free-port.ts";
 import { query, startService } from "../lib/service.ts";
@@ -106,6 +108,25 @@ ${process.getuid?.() === 0 ? "user = nobody" : ""}
       ({ body }) => body.data.warehouseCreate.warehouse?.code ?? body.data.warehouseCreate.userErrors[0].code,
     );
     assert.deepEqual(outcomes.sort(), ["A1", "A2", "A3", "NOT_UNIQUE"]);
+  });
+
+  it("points are counted in the database", async () => {
+    const settings = { limits: { ...defaultLimits, bucket: 20, refill: 0.01 } };
+    const loginUrl = behind.pool.options.connectionString!;
+    const limiterPool = createPool(loginUrl, { max: 2, prepare: false });
+    try {
+      const counting = await service.another({ loginUrl, prepare: false, settings, limiterPool });
+      const token = await service.token();
+      const ask = async () => (await counting.ask(token, { query: "{ __typename }" })).status;
+      const statuses = await Promise.all(Array.from({ length: 25 }, ask));
+      assert.equal(statuses.filter((status) => status === 200).length, 20);
+      const { rowCount } = await service.owner.query("select from auth.bucket where key ~ '^points '");
+      assert.equal(rowCount, 1);
+      const isTrouble = (line: Record<string, unknown>) => /shared buckets/.test(String(line.msg));
+      assert.deepEqual(counting.log.filter(isTrouble), []);
+    } finally {
+      await limiterPool.end();
+    }
   });
 
   it("a start warns of what doesn't work there, if it is to be done", async () => {

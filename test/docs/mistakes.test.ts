@@ -11,9 +11,9 @@ import { lintsNamed } from "../../src/check/lints.ts";
 import { printFindings } from "../../src/check/report.ts";
 import type { ApiState } from "../../src/check/state.ts";
 import { readEvents, readParts, readState } from "../../src/check/state.ts";
-import { migrationFailure } from "../../src/database/migrations/migration-failure.ts";
+import { explaining } from "../../src/database/migrations/migration-failure.ts";
 import { joinedFiles, withIncludes } from "../../src/database/migrations/migration-files.ts";
-import { runStatements, statementsBefore } from "../../src/database/migrations/run-statements.ts";
+import { runStatements } from "../../src/database/migrations/run-statements.ts";
 import { printVersion } from "../../src/versions/sdl.ts";
 import { Project } from "../commands/project.ts";
 import { useDatabase } from "../lib/database.ts";
@@ -81,19 +81,16 @@ describe("the mistakes of docs/evolving.md", () => {
 
   /** Why it can't be run, in a transaction that goes on; null when it can. */
   async function failureOf(client: pg.Client, body: string): Promise<string | null> {
-    let script = body;
     try {
-      script = await withIncludes(body);
-      await runStatements(client, script);
-      await client.query("select api_meta.finish_migration()");
+      const script = await withIncludes(body);
+      await explaining("db/current (5-try.sql)", script, async () => {
+        await runStatements(client, script);
+        await client.query("select api_meta.finish_migration()");
+      });
       return null;
     } catch (error) {
-      const { message, code } = error as pg.DatabaseError;
-      if (code === undefined) return message;
       await client.query("rollback; begin");
-      const failure = error as Error;
-      return (await migrationFailure(failure, "db/current (5-try.sql)", script, statementsBefore(failure)))
-        .message;
+      return (error as Error).message;
     }
   }
 

@@ -142,7 +142,7 @@ test("points come back", async () => {
 
 test("processes that count in the database keep to the limit together", async () => {
   const settings = { limits: { ...limits, bucket: 20, refill: 0.01 } };
-  const limiterPool = createPool(service.loginUrl, { max: 2, role: "service_limiter" });
+  const limiterPool = createPool(service.loginUrl, { max: 2 });
   try {
     const [one, two] = [
       await service.another({ settings, limiterPool }),
@@ -163,7 +163,7 @@ test("processes that count in the database keep to the limit together", async ()
 });
 
 test("the role that counts sees nothing else", async () => {
-  const pool = createPool(service.loginUrl, { max: 1, role: "service_limiter" });
+  const pool = createPool(service.loginUrl, { max: 1, settings: { role: "service_limiter" } });
   try {
     await pool.query("select count(*) from auth.bucket");
     for (const table of ["auth.credential", "auth.plan", "erp.product"])

@@ -214,9 +214,9 @@ test("each request has a line in the log: what it was, whose, what it cost, and 
   const { milliseconds: ofStatements, ...statements } = line.statements;
   assert.deepEqual(statements, { count: 1, rows: 1 });
   assert.ok(ofStatements > 0 && ofStatements <= line.milliseconds.all);
-  const { all, ...stations } = line.milliseconds;
-  assert.deepEqual(Object.keys(stations), ["rights", "reading", "limits", "answer"]);
-  const sum = Object.values<number>(stations).reduce((one, other) => one + other);
+  const { all, ...stages } = line.milliseconds;
+  assert.deepEqual(Object.keys(stages), ["rights", "reading", "limits", "answer"]);
+  const sum = Object.values<number>(stages).reduce((one, other) => one + other);
   assert.ok(Math.abs(sum - all) < 0.1, JSON.stringify(line.milliseconds));
   assert.ok(!JSON.stringify(line).includes(secret));
 

@@ -1,14 +1,21 @@
-import { rm } from "node:fs/promises";
-import { resolve } from "node:path";
+import { rmSync } from "node:fs";
+import { chmod, mkdir, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import pg from "pg";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import { exists } from "../../src/database/cluster/postgres-user.ts";
 import { committedKeys, templateName } from "../../src/database/migrations/templates.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
+import { memoryFolder } from "./memory-folder.ts";
 import { copyPrepared, prepare, unsafe } from "./prepared.ts";
 
-const directory = resolve(".data/test");
+const inMemory = await memoryFolder();
+const directory = inMemory ?? resolve(".data/test");
+const temporary = join(directory, "tmp");
+/** What a run leaves behind. */
+const remains =
+  inMemory === null ? ["postgres", "password", "port"].map((name) => join(directory, name)) : [inMemory];
 let cluster: Cluster | undefined;
 
 /**
@@ -19,8 +26,7 @@ export async function globalSetup(): Promise<void> {
   // Of a run that was killed, or of one that goes on, which refuses this
   if (await exists(`${directory}/postgres/postmaster.pid`)) await (await startCluster({ directory })).stop();
   await prepare();
-  for (const part of ["postgres", "password", "port"])
-    await rm(`${directory}/${part}`, { recursive: true, force: true });
+  for (const path of remains) await rm(path, { recursive: true, force: true });
   await copyPrepared(directory);
   // Databases live for seconds: vacuuming them would only be work
   cluster = await startCluster({ directory, flags: { ...unsafe, autovacuum_naptime: "1h" } });
@@ -31,6 +37,7 @@ export async function globalSetup(): Promise<void> {
   );
   // For an interrupted run, which has no teardown
   process.on("exit", () => end(postmaster.rows[0]!.pid));
+  if (inMemory !== null) await useForTemporaryFolders();
   // Commands that need a database with the committed migrations find one. They may replace it, so tests have their own
   const committed = templateName("schema", (await committedKeys()).at(-1)!);
   await admin.query(`create database template_committed template ${committed} owner service_owner`);
@@ -47,13 +54,28 @@ export async function globalSetup(): Promise<void> {
 
 export async function globalTeardown(): Promise<void> {
   await cluster?.stop();
+  removeRemains();
 }
 
-/** Kills the Postgres: nothing of it is kept. */
+/** Puts the folders that tests make in memory too: some have a Postgres of their own. */
+async function useForTemporaryFolders(): Promise<void> {
+  await mkdir(temporary);
+  await chmod(temporary, 0o1777);
+  process.env.TMPDIR = temporary;
+}
+
+/** Kills the Postgres, if the run was interrupted: nothing of it is kept. */
 function end(pid: number): void {
   try {
     process.kill(pid, "SIGQUIT");
   } catch {
     // It has ended
   }
+  removeRemains();
+}
+
+/** Leaves no memory taken. */
+function removeRemains(): void {
+  if (inMemory === null) return;
+  for (const path of remains) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
 }

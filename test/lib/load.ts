@@ -53,8 +53,8 @@ const book = `mutation ($input: StockAdjustInput!) {
   stockAdjust(input: $input) { stockMovements { id } userErrors { code } } }`;
 
 /**
- * Clients that read and book without a pause, each on one connection that it keeps as long as possible. When a
- * connection is refused, a client tries again a little later.
+ * Clients that read and book without a pause, each on one connection that it keeps as long as possible. When a request
+ * or a connection is refused, a client tries again a little later.
  */
 export class Load {
   readonly report: LoadReport = { statuses: {}, booked: [], errors: [], cut: [], refused: 0 };
@@ -93,8 +93,10 @@ export class Load {
         const answer = await send(agent, `${address}/api/graphql/unstable`, token, body);
         report.statuses[answer.status] = (report.statuses[answer.status] ?? 0) + 1;
         const { errors, data } = JSON.parse(answer.text) as { errors?: unknown; data?: any };
-        if (errors) report.errors.push(JSON.stringify(errors));
-        else if (isBooking && data.stockAdjust.userErrors.length === 0) report.booked.push(comment);
+        if (errors) {
+          report.errors.push(JSON.stringify(errors));
+          await sleep(50); // As clients do before a retry
+        } else if (isBooking && data.stockAdjust.userErrors.length === 0) report.booked.push(comment);
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
         if (code === "ECONNREFUSED") report.refused++;

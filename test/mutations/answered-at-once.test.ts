@@ -84,7 +84,7 @@ describe("a mutation and its payload", () => {
     assert.deepEqual([validated.stockMovements, validated.stocks, validated.userErrors], [[], [], []]);
   });
 
-  it("shows rows by the caller's own rights, whoever used the connection before", async () => {
+  it("shows rows by the caller's own rights, not those of the connection's user before", async () => {
     const single = await shop.another({ poolSize: 1 });
     const query = `mutation ($input: StockAdjustInput!) { stockAdjust(input: $input) {
       stocks { quantity } userErrors { code } } }`;

@@ -193,6 +193,7 @@ describe("a goods receipt", () => {
         line("nail", 1, { supplierOrderLineItemId: orderLine }),
         line("nail", 1, { destinationBinLocationId: shop.id["B-1"] }),
         line("nail", 1, { unitPrice: -1 }),
+        line("glue", 1, { batchNumber: " " }),
       ],
     });
     assert.deepEqual(refusals(payload), [
@@ -202,6 +203,7 @@ describe("a goods receipt", () => {
       ["INVALID", "lineItems.3.supplierOrderLineItemId"],
       ["INVALID", "lineItems.4.destinationBinLocationId"],
       ["OUT_OF_RANGE", "lineItems.5.unitPrice"],
+      ["INVALID", "lineItems.6.batchNumber"],
     ]);
     const empty = await create({});
     assert.deepEqual(refusals(await mutate("goodsReceiptApprove", { id: empty.id })), [["REQUIRED", "id"]]);

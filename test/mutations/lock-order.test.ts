@@ -7,7 +7,7 @@ import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { assertBooksAreRight } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 
-// A transaction takes the locks of all its products at once, in the order of their ids. Whoever took one more later could
+// A transaction takes the locks of all its products at once, in the order of their ids. A transaction that took one more later could
 // wait for a transaction that waits for it.
 
 let shop: ShippingShop;

@@ -3,9 +3,7 @@ import { chmod, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, afterEach, before, describe, it } from "node:test";
 import pg from "pg";
-import { createCredential } from "../../src/auth/credentials.ts";
 import { idsOf } from "../../src/database/cluster/postgres-user.ts";
-import { successorOfRoot } from "../../src/process/leave-root.ts";
 import { runCommand, startCommand, temporaryFolder } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { Project } from "../commands/project.ts";
@@ -13,27 +11,10 @@ import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { freePort } from "../lib/free-port.ts";
 import { copyPrepared } from "../lib/prepared.ts";
-import { servingProcesses } from "../lib/processes.ts";
-import { query, read } from "../lib/service.ts";
-import { until } from "../lib/until.ts";
+import { assertRunsAs, assertWorks, staysWhy, whoIs } from "./users.ts";
 
-const isRoot = process.getuid?.() === 0;
-const skip = !isRoot ? "only root can be left" : ((await successorOfRoot(undefined, null)).warning ?? false);
-
-/** Real, effective, saved and file-system user of a process, and all of its groups. */
-async function whoIs(pid: number): Promise<{ users: number[]; groups: number[] }> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8");
-  const numbers = (name: string) =>
-    new RegExp(`^${name}:(.*)$`, "m").exec(status)![1]!.trim().split(/\s+/).filter(Boolean).map(Number);
-  return { users: numbers("Uid"), groups: [...new Set([...numbers("Gid"), ...numbers("Groups")])] };
-}
-
-async function assertRunsAs(pid: number, { uid, gid }: { uid: number; gid: number }): Promise<void> {
-  const { users, groups } = await whoIs(pid);
-  assert.deepEqual([users, groups.filter((each) => each !== gid)], [[uid, uid, uid, uid], []]);
-}
-
-describe("a service that root has started", { skip }, () => {
+// Several processes behind one port: stops.test.ts
+describe("a service that root has started", { skip: staysWhy }, () => {
   let database: TestDatabase;
   let owner: pg.Client;
   let running: CommandProcess | undefined;
@@ -53,67 +34,24 @@ describe("a service that root has started", { skip }, () => {
     await database.close();
   });
 
-  async function start(parameters: string[] = [], settings: Record<string, string> = {}) {
-    const service = (running = startCommand(["start.ts", ...parameters], {
-      DATABASE_URL: database.loginUrl,
-      ...settings,
-    }));
+  async function start(settings: Record<string, string>) {
+    const service = (running = startCommand(["start.ts"], { DATABASE_URL: database.loginUrl, ...settings }));
     const [, address] = await service.said(/The API is at (http:\S+?)\/api/);
     return { service, address: address! };
   }
 
-  /** Sends requests that need a token, a statement, and code that is loaded only then. */
-  async function assertWorks(address: string): Promise<void> {
-    const { clientId, clientSecret } = await createCredential(owner, { name: "test", read: "all" });
-    const body = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
-    const json = { "content-type": "application/json" };
-    const issued = await fetch(`${address}/api/oauth/token`, {
-      ...{ method: "POST", headers: json, body: JSON.stringify(body) },
-    });
-    const { access_token: token } = (await issued.json()) as { access_token: string };
-    const { codes } = await read(
-      await fetch(`${address}/api/graphql/unstable`, {
-        ...{ method: "POST", body: JSON.stringify({ query }) },
-        headers: { ...json, authorization: `Bearer ${token}` },
-      }),
-    );
-    assert.deepEqual(codes, []);
-    const { rows } = await owner.query(
-      "select id, deep_link_code as code from erp.document where not static limit 1",
-    );
-    const document = await fetch(`${address}/api/_action/document/${rows[0].id}/${rows[0].code}`);
-    assert.deepEqual([document.status, document.headers.get("content-type")], [200, "application/pdf"]);
-    assert.equal((await fetch(`${address}/readyz`)).status, 200);
-  }
-
   it("serves as nobody, when the database is another's", async () => {
     const metricsPort = await freePort();
-    const { service, address } = await start([], { METRICS_PORT: String(metricsPort) });
+    const { service, address } = await start({ METRICS_PORT: String(metricsPort) });
     await assertRunsAs(service.pid, await idsOf("nobody"));
-    await assertWorks(address);
+    await assertWorks(address, owner);
     const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
     assert.match(await metrics.text(), /process_open_fds \d+/);
     assert.doesNotMatch(service.output(), /Warning/);
   });
 
-  it("serves as the user who is named, with each of several processes, those that replace them included, and with their parent", async () => {
-    const { service, address } = await start(["--workers", "2"], { LOG_LEVEL: "info", RUN_AS: "daemon" });
-    const daemon = await idsOf("daemon");
-    const first = await servingProcesses(service.pid);
-    assert.equal(first.length, 2);
-    for (const pid of [service.pid, ...first]) await assertRunsAs(pid, daemon);
-    await assertWorks(address);
-    service.kill("SIGHUP");
-    await service.said(/all processes have been replaced/);
-    await until(async () => (await servingProcesses(service.pid)).length === 2);
-    const second = await servingProcesses(service.pid);
-    assert.ok(second.every((pid) => !first.includes(pid)));
-    for (const pid of second) await assertRunsAs(pid, daemon);
-    await assertWorks(address);
-  });
-
   it("stays root where that is named", async () => {
-    const { service } = await start([], { RUN_AS: "root" });
+    const { service } = await start({ RUN_AS: "root" });
     assert.deepEqual((await whoIs(service.pid)).users, [0, 0, 0, 0]);
   });
 
@@ -135,7 +73,7 @@ describe("a service that root has started", { skip }, () => {
         /Warning: The service continues as root, .* may not read \S+start\.ts\./,
       );
       assert.deepEqual((await whoIs(service.pid)).users, [0, 0, 0, 0]);
-      await assertWorks(address!);
+      await assertWorks(address!, owner);
     } finally {
       running?.kill("SIGINT");
       await running?.ended;
@@ -144,7 +82,7 @@ describe("a service that root has started", { skip }, () => {
   });
 });
 
-describe("a service that root has started with a Postgres of its own", { skip }, () => {
+describe("a service that root has started with a Postgres of its own", { skip: staysWhy }, () => {
   it("serves as the user who runs that, and starts it again", async () => {
     const folder = await temporaryFolder();
     const home = join(folder.path, "data");
@@ -162,7 +100,7 @@ describe("a service that root has started with a Postgres of its own", { skip },
       await service.said(/Postgres runs again/);
       assert.notEqual(await postmaster(), pid);
     } finally {
-      service.kill("SIGINT");
+      service.kill("SIGTERM");
     }
     assert.equal(await service.ended, 0, service.output());
     const { code, output } = await runCommand(["start.ts"], { DATA_DIRECTORY: home, RUN_AS: "nobody" });

@@ -1,131 +1,51 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { request } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { randomBytes } from "node:crypto";
 import { after, before, suite, test } from "node:test";
-import pg from "pg";
-import { pino } from "pino";
 import { AccessTokens, issuerFor, TokenRefusal } from "../../src/auth/access-token.ts";
-import { createCredential } from "../../src/auth/credentials.ts";
 import { ConfiguredSigningKeys } from "../../src/auth/signing-keys.ts";
-import {
-  addMerchantDatabase,
-  databaseOf,
-  dropMerchantDatabase,
-} from "../../src/database/merchant-database.ts";
+import { databaseOf } from "../../src/database/merchant-database.ts";
 import { besides } from "../../src/database/migrations/templates.ts";
-import { asApiLogin, urlAsOwner } from "../../src/database/roles.ts";
+import { asApiLogin } from "../../src/database/roles.ts";
 import { storeMerchant } from "../../src/process/merchants/directory.ts";
 import type { Merchant } from "../../src/process/merchants/merchant.ts";
-import { serveMerchants } from "../../src/process/merchants/serve-merchants.ts";
-import type { ServingMerchants } from "../../src/process/merchants/serve-merchants.ts";
-import { settingsFrom } from "../../src/process/settings.ts";
-import { versions } from "../../src/versions/versions.ts";
+import { startCollector } from "../tracing/collector.ts";
+import type { CollectedSpan, Collector } from "../tracing/collector.ts";
+import { connected, hostOf, openMerchants, owner } from "../lib/merchants.ts";
+import type { TestMerchants } from "../lib/merchants.ts";
 import { until } from "../lib/until.ts";
 
 const adminUrl = process.env.TEST_ADMIN_URL!;
-const head = versions.filter(({ kind }) => kind === "floating");
 const count = 6;
 const connections = 10;
-const merchants: Merchant[] = [];
-const log: Record<string, any>[] = [];
-let folder: string;
-let serving: ServingMerchants;
-
-const owner = <T>(merchant: Merchant, work: (client: pg.Client) => Promise<T>): Promise<T> =>
-  connected(urlAsOwner(besides(adminUrl, databaseOf(merchant.name))), work);
-
-async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-interface Answer {
-  status: number;
-  body: any;
-  text: string;
-}
-
-/** Sends a request as a client of a host does. */
-function ask(
-  host: string,
-  path: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const sent = request({
-      ...{
-        host: "127.0.0.1",
-        port: serving.port,
-        path,
-        method: body === undefined ? "GET" : "POST",
-        agent: false,
-      },
-      headers: { host, "content-type": "application/json", ...headers },
-    });
-    sent.on("error", reject).on("response", (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (part: string) => (text += part));
-      response.on("end", () => {
-        const isJson = response.headers["content-type"]?.includes("json");
-        resolve({ status: response.statusCode!, text, body: isJson ? JSON.parse(text) : null });
-      });
-    });
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
-  });
-}
+let collector: Collector;
+let opened: TestMerchants;
 
 const names = "{ warehouses(first: 9) { edges { node { name } } } }";
 const api = "/api/graphql/unstable";
-const hostOf = ({ hosts }: Merchant): string => hosts[0]!;
-
-async function tokenAt(merchant: Merchant, write: "all" | [] = []): Promise<string> {
-  const { clientId: client_id, clientSecret: client_secret } = await owner(merchant, (client) =>
-    createCredential(client, { name: "test", read: "all", write }),
-  );
-  const grant = { grant_type: "client_credentials", client_id, client_secret };
-  const { body } = await ask(hostOf(merchant), "/api/oauth/token", grant);
-  return body.access_token;
-}
-
+const tokenAt: TestMerchants["tokenAt"] = (...given) => opened.tokenAt(...given);
+const ask: TestMerchants["ask"] = (...given) => opened.ask(...given);
 const graphql = (host: string, token: string, query: string, path = api) =>
   ask(host, path, { query }, { authorization: `Bearer ${token}` });
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "merchants-"));
-  for (let n = 0; n < count; n++) {
-    const name = `test-${process.pid}-${n}`;
-    const databaseUrl = await addMerchantDatabase(adminUrl, name, { template: "template_schema" });
-    merchants.push({ name, databaseUrl, hosts: [`${name}.example`], hasPath: n === 1, state: "active" });
-    await storeMerchant(folder, merchants[n]!);
-  }
-  const settings = settingsFrom({
-    MERCHANTS: folder,
-    PORT: "0",
-    MERCHANT_CONNECTIONS: String(connections),
-    EXPLORER: "false",
-  });
-  const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
-  serving = await serveMerchants({
-    ...{ settings: { ...settings, merchants: folder }, logger, versions: head },
+  collector = await startCollector();
+  opened = await openMerchants({
+    count,
+    settings: {
+      MERCHANT_CONNECTIONS: String(connections),
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_SCHEDULE_DELAY: "20",
+    },
   });
 });
 
 after(async () => {
-  await serving?.stop();
-  for (const { name } of merchants) await dropMerchantDatabase(adminUrl, name, databaseOf(name));
-  await rm(folder, { recursive: true, force: true });
+  await opened?.close();
+  await collector?.close();
 });
 
 suite("many merchants in a process", () => {
-  const [one, two, three, four] = [0, 1, 2, 3].map((n) => () => merchants[n]!) as (() => Merchant)[];
+  const [one, two, three, four] = [0, 1, 2, 3].map((n) => () => opened.merchants[n]!) as (() => Merchant)[];
 
   test("each is found by its host, and has its own data and tokens", async () => {
     const both = [one!(), two!()];
@@ -147,6 +67,19 @@ suite("many merchants in a process", () => {
     const foreign = await graphql(hostOf(two!()), tokens[0]!, names);
     assert.equal(foreign.status, 401);
     assert.equal(foreign.body.errors[0].extensions.code, "UNAUTHENTICATED");
+  });
+
+  test("traces say whose requests they are of", async () => {
+    const traceId = randomBytes(16).toString("hex");
+    for (const [n, merchant] of [one!(), two!()].entries()) {
+      const traceparent = `00-${traceId}-000000000000000${n + 1}-01`;
+      const headers = { authorization: `Bearer ${await tokenAt(merchant)}`, traceparent };
+      await ask(hostOf(merchant), api, { query: names }, headers);
+    }
+    const isOf = (name: string, parent: string) => (span: CollectedSpan) =>
+      span.traceId === traceId && span.parent === parent && span.attributes["service.merchant"] === name;
+    await until(() => collector.spans.some(isOf(one!().name, "0000000000000001")));
+    await until(() => collector.spans.some(isOf(two!().name, "0000000000000002")));
   });
 
   test("a token is refused by another merchant even where both have the same keys", async () => {
@@ -224,26 +157,30 @@ suite("many merchants in a process", () => {
     const token = await tokenAt(three!());
     const statusOf = async () => (await graphql(hostOf(three!()), token, names)).status;
     assert.equal(await statusOf(), 200);
-    await storeMerchant(folder, { ...three!(), state: "suspended" });
+    await storeMerchant(opened.folder, { ...three!(), state: "suspended" });
     await until(async () => (await statusOf()) === 403);
     const { body } = await ask(hostOf(three!()), "/admin");
     assert.equal(body.errors[0].code, "SERVICE_GRAPHQL__SUSPENDED");
     assert.equal((await graphql(hostOf(two!()), await tokenAt(two!()), names)).status, 200);
-    await storeMerchant(folder, three!());
+    await storeMerchant(opened.folder, three!());
     await until(async () => (await statusOf()) === 200);
   });
 
   test("all together have few connections, and none while nothing is asked", async () => {
     const open =
       "select count(*)::integer as count from pg_stat_activity where datname = any ($1) and application_name <> ''";
-    const databases = merchants.map(({ name }) => databaseOf(name));
-    const tokens = await Promise.all(merchants.map((merchant) => tokenAt(merchant)));
+    const databases = opened.merchants.map(({ name }) => databaseOf(name));
+    const tokens = await Promise.all(opened.merchants.map((merchant) => tokenAt(merchant)));
     await connected(adminUrl, async (admin) => {
       const counts: number[] = [];
       const count = async () => (await admin.query<{ count: number }>(open, [databases])).rows[0]!.count;
       const answers = Promise.all(
-        Array.from({ length: 5 * merchants.length }, (_, n) =>
-          graphql(hostOf(merchants[n % merchants.length]!), tokens[n % merchants.length]!, names),
+        Array.from({ length: 5 * opened.merchants.length }, (_, n) =>
+          graphql(
+            hostOf(opened.merchants[n % opened.merchants.length]!),
+            tokens[n % opened.merchants.length]!,
+            names,
+          ),
         ),
       );
       let isDone = false;
@@ -252,16 +189,16 @@ suite("many merchants in a process", () => {
       // On a busy machine one may have waited too long, and is told so
       for (const { body } of await answers)
         assert.match(body.errors?.[0].extensions.code ?? "", /^(SERVICE_UNAVAILABLE)?$/);
-      for (const [n, merchant] of merchants.entries())
+      for (const [n, merchant] of opened.merchants.entries())
         await until(async () => !(await graphql(hostOf(merchant), tokens[n]!, names)).body.errors);
       assert.ok(Math.max(...counts) <= connections, `${Math.max(...counts)} connections`);
       await until(async () => (await count()) === 0);
     });
-    const metrics = await serving.figures.metrics();
-    for (const { name } of merchants)
+    const metrics = await opened.serving.figures.metrics();
+    for (const { name } of opened.merchants)
       assert.match(metrics, new RegExp(`service_requests_total{.*merchant="${name}"`));
     assert.equal(metrics.match(/^# HELP service_requests_total /gm)!.length, 1);
-    const told = log.filter(({ level }) => level >= 50);
+    const told = opened.log.filter(({ level }) => level >= 50);
     assert.deepEqual(told, []);
   });
 });

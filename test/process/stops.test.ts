@@ -3,6 +3,7 @@ import { Agent } from "node:http";
 import { after, afterEach, before, test } from "node:test";
 import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
+import { idsOf } from "../../src/database/cluster/postgres-user.ts";
 import { startCommand } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -11,6 +12,7 @@ import { Load, send } from "../lib/load.ts";
 import type { LoadReport } from "../lib/load.ts";
 import { servingProcesses } from "../lib/processes.ts";
 import { until } from "../lib/until.ts";
+import { assertRunsAs, assertWorks, staysWhy } from "./users.ts";
 
 let database: TestDatabase;
 let owner: pg.Client;
@@ -151,11 +153,20 @@ test("what would take longer than the stop is broken off, undone and answered", 
   assert.equal(rowCount, 0);
 });
 
-test("SIGHUP replaces the processes under load without a refused request, SIGTERM then cuts none off", async () => {
-  const { service, address, agent, token } = await start(["--workers", "2"]);
+test("SIGHUP replaces the processes under load without a refused request, SIGTERM then cuts none off; all run as the user who is named", async () => {
+  const user = staysWhy === false ? await idsOf("daemon") : null;
+  const { service, address, agent, token } = await start(
+    ["--workers", "2"],
+    user === null ? {} : { RUN_AS: "daemon" },
+  );
   agent.destroy();
+  const assertUser = async (...pids: number[]) => {
+    if (user !== null) for (const pid of pids) await assertRunsAs(pid, user);
+  };
   const before = await servingProcesses(service.pid);
   assert.equal(before.length, 2);
+  await assertUser(service.pid, ...before);
+  await assertWorks(address, owner);
   const load = new Load({ address, token, clients: 8, line: lineOf(products[0]!) });
   await until(() => load.answers > 100);
   service.kill("SIGHUP");
@@ -163,6 +174,8 @@ test("SIGHUP replaces the processes under load without a refused request, SIGTER
   const now = await servingProcesses(service.pid);
   assert.equal(now.length, 2);
   assert.ok(now.every((pid) => !before.includes(pid)));
+  await assertUser(...now);
+  await assertWorks(address, owner);
   const answers = load.answers;
   await until(() => load.answers > answers + 50);
   assert.equal(load.report.refused, 0);

@@ -285,27 +285,45 @@ describe("a read that fails in the database", () => {
     assert.deepEqual((await service.ask(token, { query: queries[0] })).codes, []);
   });
 
-  it("by a deadlock is read again, since that undid nothing", async () => {
-    const admin = new pg.Client({ connectionString: service.adminUrl });
-    await admin.connect();
-    try {
-      // So that it is the read that Postgres ends
-      await admin.query(
-        "set deadlock_timeout = '1min'; begin; lock table erp.country in access exclusive mode",
-      );
-      const query = "{ currencies { edges { node { id } } } countrys(first: 1) { edges { node { id } } } }";
-      const read = service.ask(token, { query });
-      await until(async () => {
-        const { rows } = await admin.query(
-          "select 1 from pg_locks where relation = 'erp.country'::regclass and not granted",
+  it("by deadlocks, one after the other, is read again, since they undid nothing", async () => {
+    // A read locks the view, then the table. These lock the table first, and wait longer: Postgres ends the read
+    const migrations = await Promise.all(
+      [1, 2].map(async () => {
+        const client = new pg.Client({ connectionString: service.adminUrl });
+        await client.connect();
+        await client.query("set deadlock_timeout = '1min'; begin");
+        return client;
+      }),
+    );
+    const [first, second] = migrations as [pg.Client, pg.Client];
+    const lockTable = "lock table erp.currency in access exclusive mode";
+    // Without rights on the view, only itself would be locked
+    const lockView = "drop view api_unstable.currencies cascade";
+    const waiting = (relation: string, count: number) =>
+      until(async () => {
+        const { rowCount } = await first.query(
+          "select from pg_locks where relation = $1::regclass and not granted",
+          [relation],
         );
-        return rows.length > 0;
+        return rowCount === count;
       });
-      await admin.query("lock table erp.currency in access exclusive mode; commit");
-      const { codes, headers } = await read;
-      assert.deepEqual([codes, headers.get("x-read-by")], [[], "grafast"]);
+    try {
+      for (const process of [service, grafastOnly]) {
+        await first.query(lockTable);
+        const read = process.ask(token, { query: queries[0] });
+        await waiting("erp.currency", 1);
+        const next = second.query(lockTable);
+        await waiting("erp.currency", 2);
+        await first.query(lockView);
+        await first.query("rollback; begin");
+        await next;
+        await waiting("erp.currency", 1);
+        await second.query(lockView);
+        await second.query("rollback; begin");
+        assert.deepEqual((await read).codes, []);
+      }
     } finally {
-      await admin.end();
+      await Promise.all(migrations.map((client) => client.end()));
     }
   });
 

@@ -161,7 +161,7 @@ describe("sending", () => {
     assert.equal((await post(at("/moved-inside"))).status, 307);
   });
 
-  it("gives the wish of a receiver", async () => {
+  it("gives the pause that a receiver asks for", async () => {
     const { status, headers } = await post(at("/busy"));
     assert.deepEqual([status, headers["retry-after"]], [503, "120"]);
   });

@@ -1,6 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { atTheCommandLine } from "../../src/commands/command-line.ts";
-import { readImports } from "./cruise.ts";
 import { pictureOf } from "./picture.ts";
 
 /** Replaces the first picture in a text. */
@@ -15,6 +14,7 @@ Usage: npm run architecture
 if (import.meta.main)
   await atTheCommandLine({ usage }, async () => {
     const file = new URL("../../docs/architecture.md", import.meta.url);
+    const { readImports } = await import("./cruise.ts");
     const picture = pictureOf(await readImports(["src", "plugins"]));
     await writeFile(file, withPicture(await readFile(file, "utf8"), picture));
   });

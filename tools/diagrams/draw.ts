@@ -4,7 +4,6 @@ import type { Browser } from "playwright-core";
 import { atTheCommandLine } from "../../src/commands/command-line.ts";
 import { diagramFile, diagramFolder, diagramsIn } from "../../src/documentation/diagrams.ts";
 import { guides } from "../../src/documentation/guides.ts";
-import { startChromium } from "../../test/lib/chromium.ts";
 
 /** Colours of the light documentation. The page changes them where it is dark. */
 const themeVariables = {
@@ -70,6 +69,7 @@ if (import.meta.main)
     for (const file of present) if (!sources.has(file)) await rm(new URL(file, diagramFolder));
     const missing = [...sources].filter(([file]) => !present.includes(file));
     if (missing.length === 0) return;
+    const { startChromium } = await import("../../test/lib/chromium.ts");
     const browser = await startChromium();
     try {
       const pictures = await draw(

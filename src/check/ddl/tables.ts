@@ -14,7 +14,7 @@ const rewritesTable: DdlRule = {
   severity: "error",
   why: "The whole table is written anew, while nobody else can read or write it.",
   wayOut:
-    "do it outside of migrations, at a time when the service may stand still; vacuum without full suffices mostly.",
+    "do it outside of migrations, at a time when the service may stand still; vacuum without full is mostly enough.",
   find(node, known) {
     if ("ClusterStmt" in node) return [{ object: relationName(node.ClusterStmt.relation!), what: "cluster" }];
     if ("VacuumStmt" in node) {

@@ -12,7 +12,7 @@ export interface MigrationUrls {
 }
 
 /**
- * How to migrate by other programs: as the owner of every object, whoever runs them, on DATABASE_URL or the service's own
+ * How to migrate by other programs: as the owner of every object, on DATABASE_URL or the service's own
  * Postgres. Variables that are set already stay, with that role.
  *
  * @throws {UserError} when no Postgres runs

@@ -22,8 +22,11 @@ export class Follower implements Rehearsal {
     this.#study = study;
   }
 
-  async look(client: ClientBase): Promise<void> {
+  begin(): void {
     this.#study.pause();
+  }
+
+  async look(client: ClientBase): Promise<void> {
     const { rows } = await client.query<{ introspection: string }>(catalogQuery, [[head.schemaName]]);
     this.#catalog = rows[0]!.introspection;
   }

@@ -66,11 +66,12 @@ export async function copyFile(
   let bytes = 0;
   try {
     if (to !== null) target = await open(to, "w", 0o600);
-    // Most files are small, and there are thousands
+    // Most files are small, and there are thousands: one reading shows that nothing comes after it
     const { size } = await source.stat();
-    const buffer = Buffer.allocUnsafe(Math.min(blockBytes, Math.max(size, 1 << 13)));
-    for (;;) {
+    const buffer = Buffer.allocUnsafe(Math.min(blockBytes, Math.max(size + 1, 1 << 13)));
+    for (let isMore = true; isMore;) {
       const { bytesRead } = await source.read(buffer, 0, buffer.length);
+      isMore = bytesRead === buffer.length;
       if (bytesRead === 0) break;
       const block = buffer.subarray(0, bytesRead);
       hash.update(block);

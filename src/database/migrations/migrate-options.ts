@@ -15,14 +15,28 @@ export interface CurrentOptions {
   /** Its files, when not all of them are to be run. */
   files?: readonly CurrentFile[] | undefined;
   rehearsal?: Rehearsal | undefined;
+  /** Where the rehearsal is, if it can be there. */
+  shadow?: Stage | undefined;
+}
+
+/** Another database, on which a migration can be rehearsed. */
+export interface Stage {
+  /**
+   * Rehearses a migration.
+   *
+   * @param state of the database at hand, see `stateOf`
+   * @returns whether that tells what it would do there; when it fails here, it may still work there
+   */
+  rehearse(text: string, state: string, rehearsal: Rehearsal): Promise<boolean>;
 }
 
 /**
- * What is to be found out before it is run. It is run for that and undone, so that its locks hold up others only for as
- * long as the statements take; a migration without a transaction is only not noted. What this throws keeps it from being
- * run.
+ * What is to be found out before it is run. It is run for that and undone, on a shadow of the database, or on itself; a
+ * migration without a transaction is only not noted. What this throws keeps it from being run.
  */
 export interface Rehearsal {
+  /** Before it is run. */
+  begin: () => void;
   /** Looks at what it makes of the catalog, while it can be undone. */
   look: (client: ClientBase) => Promise<void>;
   /** Draws conclusions. */

@@ -2,20 +2,25 @@ import { loadModule, parseSync } from "libpg-query";
 import pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { isWithoutTransaction } from "./migration-files.ts";
+import { statementsBefore } from "./run-statements.ts";
 
 /**
- * Explains why a migration failed: the file and line, if known, the message of Postgres, and what was being derived.
+ * Runs a migration; explains why it failed: the file and line, if known, the message of Postgres, and what was being
+ * derived.
  *
  * @param name of the migration
- * @param text what was run, with its fixtures in it
- * @param done how many of its statements had been run; undefined when it wasn't one of them that failed
+ * @param text what is run, with its fixtures in it
  */
-export async function migrationFailure(
-  error: Error,
-  name: string,
-  text: string,
-  done?: number,
-): Promise<Error> {
+export async function explaining<T>(name: string, text: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw await explained(error as Error, name, text, statementsBefore(error as Error));
+  }
+}
+
+/** @param done how many of its statements had been run; undefined when it wasn't one of them that failed */
+async function explained(error: Error, name: string, text: string, done?: number): Promise<Error> {
   // To be asked to stop is no failure
   if (error instanceof UserError || error.name === "AbortError") return error;
   const rest = isWithoutTransaction(text)

@@ -1,8 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { calculateHash } from "graphile-migrate/dist/hash.js";
 import type { FileMigration } from "graphile-migrate/dist/migration.js";
-import { compileIncludes, parseMigrationText } from "graphile-migrate/dist/migration.js";
 import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
 import { UserError } from "../../errors/user-error.ts";
 
@@ -105,8 +103,12 @@ export function joinedFiles(files: readonly CurrentFile[]): string {
 
 export const namesOf = (files: readonly CurrentFile[]) => files.map(({ name }) => name).join(", ");
 
+/** Loaded when it is used, as commands only ask which migrations there are. */
+const migrationModule = () => import("graphile-migrate/dist/migration.js");
+
 /** The text of a migration with its fixtures included. */
 export async function compiled(text: string, settings: ParsedSettings): Promise<string> {
+  const { parseMigrationText } = await migrationModule();
   const { body } = parseMigrationText("db/current", text, false);
   return included(settings, body);
 }
@@ -118,6 +120,7 @@ export function withIncludes(text: string): Promise<string> {
 
 /** @throws {UserError} when a fixture isn't there */
 async function included(settings: ParsedSettings, text: string): Promise<string> {
+  const { compileIncludes } = await migrationModule();
   try {
     return await compileIncludes(settings, text, new Set());
   } catch (cause) {
@@ -153,13 +156,14 @@ async function committedNames(): Promise<string[]> {
 }
 
 /** @throws {UserError} when a committed migration is not what was committed */
-export function requireUntouched({
+export async function requireUntouched({
   body,
   previousHash,
   hash,
   allowInvalidHash,
   realFilename,
-}: FileMigration): void {
+}: FileMigration): Promise<void> {
+  const { calculateHash } = await import("graphile-migrate/dist/hash.js");
   if (allowInvalidHash || calculateHash(body, previousHash) === hash) return;
   throw new UserError(
     `db/committed/${realFilename} has been changed since it was committed. Take the change back.`,

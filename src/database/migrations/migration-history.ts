@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
-import { committedHashes } from "./migration-files.ts";
+import { committedHashes, withoutBlank } from "./migration-files.ts";
 
 const explanation =
   "so those here can't bring it up to date, and nothing in it was changed. Such a database is made anew: remove the folder of " +
@@ -68,6 +68,14 @@ export async function currentContent(client: pg.ClientBase): Promise<string | un
     "select content from graphile_migrate.current where filename = 'current.sql'",
   );
   return rows[0]?.content;
+}
+
+/** The same text for databases that have had the same migrations, and the same db/current. */
+export async function stateOf(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ hash: string }>(
+    "select hash from graphile_migrate.migrations order by filename desc limit 1",
+  );
+  return `${rows[0]?.hash}\n${withoutBlank((await currentContent(client)) ?? "")}`;
 }
 
 /** A text that is another whenever anybody has run a migration, by any program. */

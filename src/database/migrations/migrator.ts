@@ -12,7 +12,7 @@ import { afterBackfills } from "../backfill.ts";
 import { connect } from "../client.ts";
 import { finish } from "./finish.ts";
 import type { CurrentOptions, MigrateOptions, Rehearsal } from "./migrate-options.ts";
-import { migrationFailure } from "./migration-failure.ts";
+import { explaining } from "./migration-failure.ts";
 import {
   compiled,
   hasStatements,
@@ -26,8 +26,8 @@ import {
   type CurrentFile,
   withoutBlank,
 } from "./migration-files.ts";
-import { currentContent, migrationState, requireSameMigrations } from "./migration-history.ts";
-import { runStatements, statementsBefore } from "./run-statements.ts";
+import { currentContent, migrationState, requireSameMigrations, stateOf } from "./migration-history.ts";
+import { runStatements } from "./run-statements.ts";
 import type { LockLimits } from "./retry-locked.ts";
 import { defaultLockLimits, LockObserver, retryLocked } from "./retry-locked.ts";
 import { lockOfMigrations } from "./under-way.ts";
@@ -96,7 +96,7 @@ export class Migrator {
     this.#observer = this.#observe();
     try {
       const lock = () => this.#client.query("select pg_advisory_lock($1)", [lockOfMigrations]);
-      // However long that takes: whoever waits holds up nobody
+      // However long that takes: waiting holds up nobody
       await this.#retry("Another process migrates: this one", lock, Infinity);
       try {
         return await work(this);
@@ -117,6 +117,11 @@ export class Migrator {
     return migrationState(this.#client);
   }
 
+  /** The same text for databases that have had the same migrations, and the same db/current. */
+  state(): Promise<string> {
+    return stateOf(this.#client);
+  }
+
   /** The files of db/current that were run last, by any program, with their fixtures in them. */
   async ranLast(): Promise<CurrentFile[]> {
     return splitFiles((await currentContent(this.#client)) ?? "");
@@ -131,7 +136,7 @@ export class Migrator {
     const after = await getMigrationsAfter(this.#settings, last);
     const wanted = after.filter(({ filename }) => Number.parseInt(filename) <= this.#upTo);
     for (const migration of wanted) {
-      requireUntouched(migration);
+      await requireUntouched(migration);
       const text = compilePlaceholders(this.#settings, migration.body);
       const { hash, previousHash, filename } = migration;
       await this.#run(migration.realFilename, text, () =>
@@ -150,7 +155,7 @@ export class Migrator {
    *
    * @returns its files that do something, and whether they have been run
    */
-  async runCurrent({ files: given, rehearsal }: CurrentOptions = {}): Promise<{
+  async runCurrent({ files: given, rehearsal, shadow }: CurrentOptions = {}): Promise<{
     files: string[];
     isNew: boolean;
   }> {
@@ -162,7 +167,12 @@ export class Migrator {
       return { files: names, isNew: false };
     const name = `db/current (${namesOf(files)})`;
     const isAlone = isWithoutTransaction(text);
-    if (rehearsal && !isAlone) await this.#rehearse(name, text, rehearsal);
+    rehearsal?.begin();
+    if (rehearsal && !isAlone && !(await shadow?.rehearse(text, await this.state(), rehearsal)))
+      await explaining(name, text, async () => {
+        await this.#retry(name, () => this.rehearse(text, rehearsal));
+        await rehearsal.conclude();
+      });
     await this.#run(name, text, async () => {
       if (files.length > 0) await this.#client.query(finish);
       await this.#client.query(
@@ -177,22 +187,15 @@ export class Migrator {
     return { files: names, isNew: true };
   }
 
-  async #rehearse(name: string, text: string, rehearsal: Rehearsal): Promise<void> {
-    const work = async () => {
-      await this.#client.query("begin");
-      try {
-        await runStatements(this.#client, text);
-        await this.#client.query(finish);
-        await rehearsal.look(this.#client);
-      } finally {
-        await this.#client.query("rollback").catch(() => {});
-      }
-    };
+  /** Runs a migration, looks at what it makes, and undoes it. */
+  async rehearse(text: string, rehearsal: Rehearsal): Promise<void> {
+    await this.#client.query("begin");
     try {
-      await this.#retry(name, work);
-      await rehearsal.conclude();
-    } catch (error) {
-      throw await migrationFailure(error as Error, name, text, statementsBefore(error as Error));
+      await runStatements(this.#client, text);
+      await this.#client.query(finish);
+      await rehearsal.look(this.#client);
+    } finally {
+      await this.#client.query("rollback").catch(() => {});
     }
   }
 
@@ -217,11 +220,8 @@ export class Migrator {
         throw error;
       }
     };
-    try {
-      await afterBackfills(this.#client, () => this.#retry(name, work), this.#onWait);
-    } catch (error) {
-      throw await migrationFailure(error as Error, name, text, statementsBefore(error as Error));
-    }
+    const trying = () => this.#retry(name, work);
+    await explaining(name, text, () => afterBackfills(this.#client, trying, this.#onWait));
   }
 
   /**

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { goneFiles, hasStatements, migrationsFolder, readCurrent } from "./migration-files.ts";
 import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
+import { Shadow } from "./shadow.ts";
 import { pause, retry } from "../../lib/retry.ts";
 
 /** How long files must stay as they are before they are run: some editors write a little at a time. */
@@ -43,6 +44,7 @@ export interface WatchOptions extends MigrateOptions {
 export class CurrentWatch {
   readonly #adminUrl: string;
   readonly #options: WatchOptions;
+  readonly #shadow: Shadow;
   readonly #stopping = new AbortController();
   #migrator: Promise<Migrator> | null = null;
   /** What has been asked for; it begins again while that grows. */
@@ -60,6 +62,7 @@ export class CurrentWatch {
   constructor(adminUrl: string, options: WatchOptions) {
     this.#adminUrl = adminUrl;
     this.#options = options;
+    this.#shadow = new Shadow(adminUrl, options);
     const { signal } = this.#stopping;
     for (const folder of ["current", "fixtures"]) {
       const watcher = watch(join(migrationsFolder, folder), { recursive: true, signal }, () =>
@@ -77,6 +80,7 @@ export class CurrentWatch {
     clearTimeout(this.#timer);
     const migrator = await this.#migrator?.catch(() => null);
     await migrator?.close().catch(() => {});
+    await this.#shadow.close();
   }
 
   #touched(): void {
@@ -106,15 +110,19 @@ export class CurrentWatch {
     const since = this.#since ?? performance.now();
     this.#since = null;
     this.#ranWith = signature();
+    const shadow = this.#shadow;
     try {
       const migrator = await (this.#migrator ??= this.#open());
       const gone = await this.#gone(migrator);
       const isAnew = gone.length > 0 && (await onGone(gone));
       const present = await presentFiles();
       const isNew =
-        isAnew || (await migrator.alone(() => migrator.runCurrent({ files: present, rehearsal }))).isNew;
+        isAnew ||
+        (await migrator.alone(() => migrator.runCurrent({ files: present, rehearsal, shadow }))).isNew;
       const files = present.map(({ name }) => name);
-      if (!this.#stopping.signal.aborted) onRun({ files, isNew, ms: performance.now() - since });
+      if (this.#stopping.signal.aborted) return;
+      onRun({ files, isNew, ms: performance.now() - since });
+      shadow.follow(present, await migrator.state());
     } catch (error) {
       if (!this.#stopping.signal.aborted) onFailure(error as Error);
     }

@@ -3,6 +3,7 @@ import type { PgClientQuery, PgClientResult, WithPgClient } from "postgraphile/@
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import * as library from "postgraphile/@dataplan/pg/adaptors/pg";
 import { isConnectionBroken } from "../broken.ts";
+import { repeating } from "../repeating.ts";
 import type { Connections } from "../shared-pool.ts";
 import { runPipelined } from "./pipelined-query.ts";
 import { withPlainIdentifiers } from "./plain-identifiers.ts";
@@ -19,7 +20,7 @@ type Adaptor = Pick<typeof library, "createWithPgClient" | "makePgService">;
  * library's.
  */
 export function pipeliningAdaptor(pool: Connections): Adaptor {
-  const withPgClient: WithPgClient<NodePostgresPgClient> = async (pgSettings, work) => {
+  const once: WithPgClient<NodePostgresPgClient> = async (pgSettings, work) => {
     const { connection, release } = await pool.connection(pgSettings?.["service.credential_id"] ?? "");
     let failure: unknown;
     try {
@@ -31,6 +32,7 @@ export function pipeliningAdaptor(pool: Connections): Adaptor {
       release(isConnectionBroken(failure));
     }
   };
+  const withPgClient = repeating(once);
   return {
     makePgService: library.makePgService,
     // The library itself reads the catalog

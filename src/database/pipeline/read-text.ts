@@ -1,5 +1,6 @@
 import type { PoolClient } from "pg";
 import { isConnectionBroken } from "../broken.ts";
+import { pauseAfterCollision } from "../repeating.ts";
 import type { ReturnConnection, SharedPool, SharedRead } from "../shared-pool.ts";
 import { StatementPace } from "../statement-pace.ts";
 import { PipelinedQuery } from "./pipelined-query.ts";
@@ -81,13 +82,25 @@ export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {
     PipelinedQuery.sendTogether(connection, queries);
   };
 
+  return repeatingReader(begin, pace);
+}
+
+/** Begins reads, and again those that another transaction was in the way of. */
+function repeatingReader(begin: (read: WaitingRead) => void, pace: StatementPace): ReadRows {
   return (client, settings, statement) =>
     new Promise((resolve, reject) => {
-      begin({
+      let failures = 0;
+      const read: WaitingRead = {
         ...{ client, settings, statement },
         isQuick: () => pace.isQuick(statement.name),
-        done: (error, rows) => (error ? reject(error) : resolve(rows!)),
-      });
+        done(error, rows) {
+          if (!error) return resolve(rows!);
+          const pauseMs = pauseAfterCollision(error, ++failures);
+          if (pauseMs === null) reject(error);
+          else setTimeout(() => begin(read), pauseMs);
+        },
+      };
+      begin(read);
     });
 }
 

@@ -1,4 +1,4 @@
-/** A position in Postgres' log of changes (an LSN): what was committed before it is known to whoever has replayed it. */
+/** A position in Postgres' log of changes (an LSN): a standby that has replayed it knows all that was committed before. */
 export type Position = bigint;
 
 const form = /^([0-9a-f]{1,8})\/([0-9a-f]{1,8})$/i;

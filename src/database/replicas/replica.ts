@@ -84,7 +84,7 @@ export class Replica {
     });
   }
 
-  /** Gives its connections up; whoever waits for an answer asks the primary. */
+  /** Gives its connections up; requests that wait for an answer ask the primary. */
   leave(open = this.#open): void {
     if (open === null) return;
     this.obstacle = "away";

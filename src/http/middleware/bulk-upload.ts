@@ -182,7 +182,7 @@ function rowsOf(
   return format === "csv" ? csvRows(bytes, upsertOf(schema(), resource).rowType) : jsonLines(bytes);
 }
 
-/** The bytes of a body, decompressed. Whoever stops reading them leaves the request open for an answer. */
+/** The bytes of a body, decompressed. To stop reading leaves the request open for an answer. */
 function bytesOf(request: Request, isCompressed: boolean): AsyncIterable<Buffer> {
   let source: Readable = request;
   if (isCompressed) {

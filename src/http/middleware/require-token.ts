@@ -58,7 +58,7 @@ export function requireToken(
   return async (request, response, next) => {
     try {
       const token = tokenOf(request);
-      // Whoever sends wrong tokens waits for others who do
+      // Requests with wrong tokens wait for each other
       if (!tokens.isKnown(token)) await turns.turn(strangers);
       if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token, addressOf(request))))
         throw new TokenRefusal("foreign", "The token is that of a session of the administration.");

@@ -5,13 +5,13 @@ import type { Metrics } from "../metrics.ts";
 import type { Middleware, Response } from "../pipeline.ts";
 
 /** What a request passes, in this order; the rest of its time is the answer's. */
-export type Station = "rights" | "reading" | "limits";
+export type Stage = "rights" | "reading" | "limits";
 
 declare global {
   namespace Express {
     interface Locals {
-      /** When the request arrived, and passed each station, in milliseconds. */
-      passed?: [station: Station | "arrival", at: number][];
+      /** When the request arrived, and passed each stage, in milliseconds. */
+      passed?: [stage: Stage | "arrival", at: number][];
       /** Its spans; null when it isn't traced. */
       trace?: RequestTrace | null;
     }
@@ -36,7 +36,7 @@ const maxStatement = 20_000;
  */
 export function watchRequests({ logger, metrics, tracing, logRequests, slowMs }: WatchOptions): {
   arrive: Middleware;
-  pass: (station: Station) => Middleware;
+  pass: (stage: Stage) => Middleware;
 } {
   return {
     arrive(request, response, next) {
@@ -66,8 +66,8 @@ export function watchRequests({ logger, metrics, tracing, logRequests, slowMs }:
       });
       next();
     },
-    pass: (station) => (_request, response, next) => {
-      response.locals.passed!.push([station, performance.now()]);
+    pass: (stage) => (_request, response, next) => {
+      response.locals.passed!.push([stage, performance.now()]);
       next();
     },
   };
@@ -98,12 +98,12 @@ function slowestOf({ locals: { use } }: Response) {
   return { milliseconds: round(ms), rows, sql: text.slice(0, maxStatement) };
 }
 
-/** How long a request took at each station that it passed, for the answer, and in all. */
+/** How long a request took at each stage that it passed, for the answer, and in all. */
 function millisecondsOf(passed: readonly (readonly [string, number])[]): Record<string, number> {
   const end = performance.now();
   const spans = passed.map(([, at], index) => {
-    const [station, until] = passed[index + 1] ?? ["answer", end];
-    return [station, round(until - at)] as const;
+    const [stage, until] = passed[index + 1] ?? ["answer", end];
+    return [stage, round(until - at)] as const;
   });
   return { ...Object.fromEntries(spans), all: round(end - passed[0]![1]) };
 }

@@ -23,6 +23,8 @@ export interface ImportOptions {
   limits?: Partial<ReadLimits>;
   /** Aborts a download. */
   stopping?: AbortSignal;
+  /** Reads it. */
+  read?: typeof readText;
 }
 
 /**
@@ -30,8 +32,9 @@ export interface ImportOptions {
  *
  * @throws {UserError} when the list can't be read, is invalid, or has no rate for the default currency
  */
-export async function importRates({ from, query, limits, stopping }: ImportOptions): Promise<ImportedDay[]> {
-  const days = parseRates(await readText(from, { limits, stopping }));
+export async function importRates(options: ImportOptions): Promise<ImportedDay[]> {
+  const { from, query, limits, stopping, read = readText } = options;
+  const days = parseRates(await read(from, { limits, stopping }));
   try {
     // One statement, so that it is one transaction
     const { rows } = await query(

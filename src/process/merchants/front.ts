@@ -1,4 +1,5 @@
-import type { IncomingMessage, RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { OperationTypeNode } from "postgraphile/graphql";
 import type { Logger } from "pino";
 import { sendJson } from "../../http/answers.ts";
 import { requestId } from "../../http/middleware/request-id.ts";
@@ -20,11 +21,18 @@ const absolute = /^https?:\/\/([^/?#]*)(.*)$/i;
 /** Why no merchant answers a request. */
 type Refusal = "unknown" | "suspended" | "unavailable";
 
+export interface FrontOptions {
+  logger: Logger;
+  readiness: Readiness;
+  /** Called after a request that may have written something. */
+  onWritten: (merchant: string) => void;
+}
+
 /** Passes each request to the merchant that it is for: by its path, or else by its host. */
 export function front(
   directory: Directory,
   merchants: OpenMerchants,
-  { logger, readiness }: { logger: Logger; readiness: Readiness },
+  { logger, readiness, onWritten }: FrontOptions,
 ): RequestListener {
   const refuse = refusals(logger);
   const health = answerHealth(readiness, logger);
@@ -37,12 +45,25 @@ export function front(
       merchant,
       ({ app }, done) => {
         if (response.closed) return done();
-        response.once("close", done);
+        response.once("close", () => {
+          done();
+          if (mayHaveWritten(request, response)) onWritten(merchant.name);
+        });
         app.listener(request, response);
       },
       () => refuse.unavailable(request, response),
     );
   };
+}
+
+/** Whether a request was a mutation, or no operation of GraphQL at all, such as a form or the end of an upload. */
+function mayHaveWritten({ method }: IncomingMessage, response: ServerResponse): boolean {
+  if (method === "GET" || method === "HEAD" || response.statusCode >= 400) return false;
+  const { operation } = (response as Partial<Response>).locals ?? {};
+  const definitions = operation ? (operation.document?.definitions ?? []) : [null];
+  return definitions.some(
+    (one) => one === null || ("operation" in one && one.operation === OperationTypeNode.MUTATION),
+  );
 }
 
 /** The merchant of a request, whose path is made that of its API. */

@@ -13,6 +13,7 @@ import type { SchemaThread } from "../../graphql/schema-thread.ts";
 import { Closing } from "../../lib/closing.ts";
 import type { LoopTurns } from "../../lib/loop-turns.ts";
 import type { Renderer } from "../../pdf/renderer.ts";
+import type { Tracing } from "../../tracing/tracing.ts";
 import type { SharedVersions } from "../../versions/shared-versions.ts";
 import { openApp } from "../open-app.ts";
 import type { App } from "../open-app.ts";
@@ -33,6 +34,7 @@ export interface Common {
   renderer: Renderer;
   documentation: SharedDocumentation;
   places: ListeningPlaces;
+  tracing: Tracing | null;
 }
 
 /** A merchant whose requests can be answered. It holds no connection while there are none. */
@@ -54,7 +56,7 @@ export interface OpenMerchant {
 export async function openMerchant(merchant: Merchant, common: Common): Promise<OpenMerchant> {
   const closing = new Closing();
   const { name, databaseUrl } = merchant;
-  const { settings, budget, ...shared } = common;
+  const { settings, budget, tracing, ...shared } = common;
   const allotment = budget.allot(name);
   closing.add(() => allotment.close());
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements, allotment };
@@ -68,11 +70,11 @@ export async function openMerchant(merchant: Merchant, common: Common): Promise<
     const apiPool = open(asApiLogin(databaseUrl) ?? databaseUrl, settings.databasePoolSize, {
       settings: keepSettings(settings.keep),
     });
-    const limiterPool = settings.sharedRates ? open(databaseUrl, 2, { role: "service_limiter" }) : null;
+    const limiterPool = settings.sharedRates ? open(databaseUrl, 2) : null;
     const state = await readState(pool);
     const app = await openApp({
       settings: { ...settings, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
-      ...{ pool, apiPool, limiterPool },
+      ...{ pool, apiPool, limiterPool, tracing: tracing?.of(name) ?? null },
       logger: common.logger.child({ merchant: name }),
       shared: { ...shared, merchant: name, state, share: allotment, trouble: null },
     });

@@ -74,6 +74,18 @@ export class OpenMerchants {
     entry.opening.then((open) => onOpen(open, done), fail);
   }
 
+  /** The merchant of this name, if it is open. */
+  find(name: string): OpenMerchant | null {
+    return this.#entries.get(name)?.open ?? null;
+  }
+
+  /** Opens a merchant, if it isn't, and keeps it open during some work. @throws when it can't be opened */
+  during<T>(merchant: Merchant, work: (open: OpenMerchant) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.use(merchant, (open, done) => void work(open).finally(done).then(resolve, reject), reject);
+    });
+  }
+
   /** Closes a merchant that is another now, when its running requests are answered. */
   outdate(name: string): void {
     this.#failures.delete(name);

@@ -1,7 +1,8 @@
-import { AggregatorRegistry, Gauge, Registry } from "prom-client";
+import { AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
 import type { ConnectionBudget } from "../../database/connection-budget.ts";
 import { collectProcessMetrics } from "../../http/metrics.ts";
+import type { Background } from "./background.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
 
 /** The metrics of a process with several merchants: its own, and those of each that is open, which have its name. */
@@ -9,7 +10,7 @@ export class MerchantsRegistry extends Registry {
   readonly #own = new Registry();
   readonly #merchants: OpenMerchants;
 
-  constructor(merchants: OpenMerchants, budget: ConnectionBudget) {
+  constructor(merchants: OpenMerchants, budget: ConnectionBudget, background: Background) {
     super();
     this.#merchants = merchants;
     collectProcessMetrics(this.#own);
@@ -28,6 +29,38 @@ export class MerchantsRegistry extends Registry {
       registers: [this.#own],
       collect() {
         for (const [state, count] of Object.entries(budget.counts)) this.set({ state }, count);
+      },
+    });
+    this.#watch(background);
+  }
+
+  #watch(background: Background): void {
+    const registers = [this.#own];
+    new Gauge({
+      name: "service_merchants_working",
+      help: "Merchants that have their turn of background work, or wait for it, by its kind.",
+      labelNames: ["work", "state"],
+      registers,
+      collect() {
+        for (const [work, counts] of Object.entries(background.counts))
+          for (const [state, count] of Object.entries(counts)) this.set({ work, state }, count);
+      },
+    });
+    new Gauge({
+      name: "service_merchants_away",
+      help: "Merchants whose background work rests because their database can't be asked.",
+      registers,
+      collect() {
+        this.set(background.visits.away);
+      },
+    });
+    new Counter({
+      name: "service_merchants_visits_total",
+      help: "How often the database of a merchant was asked for background work.",
+      registers,
+      collect() {
+        this.reset();
+        this.inc(background.visits.done);
       },
     });
   }

@@ -7,7 +7,7 @@ const bytes = wholeNumber(1, Number.MAX_SAFE_INTEGER);
 /** Bulk operations, and their limits. */
 export const bulk = {
   bulkConcurrency: setting("BULK_CONCURRENCY", wholeNumber(0, 100), 1, {
-    doc: "Bulk operations that this process works on at a time, each with two connections to Postgres. 0 leaves them to other processes.",
+    doc: "Bulk operations that this process works on at a time, each with two connections to Postgres. 0 leaves them to other processes. With MERCHANTS it is one of each merchant, and a sixteenth of MERCHANT_CONNECTIONS of all.",
   }),
   bulkLimits: {
     atOnce: setting("BULK_AT_ONCE", wholeNumber(1, 100), defaultBulkLimits.atOnce, {

@@ -17,7 +17,7 @@ export const database = {
     doc: "A folder with a file for each merchant, where one service has many: [docs/merchants.md](merchants.md). Each has a database of its own; DATABASE_URL is then an administrator's, for commands only.",
   }),
   merchantConnections: setting("MERCHANT_CONNECTIONS", wholeNumber(8, 10_000), 100, {
-    doc: "Most connections of one process to Postgres for the requests of all merchants together. One merchant has up to DATABASE_POOL_SIZE and two more of them, and none while it has no requests.",
+    doc: "Most connections of one process to Postgres for all merchants together; background work may have a quarter of them. One merchant has up to DATABASE_POOL_SIZE and two more of them, and none while it has no requests.",
   }),
   readDatabaseUrls: optional(
     "READ_DATABASE_URLS",
@@ -29,7 +29,7 @@ export const database = {
     },
   ),
   readMaxLagMs: setting("READ_MAX_LAG", seconds(), 5, {
-    doc: "How far a standby may be behind. One that is farther isn't used until it has caught up. Whoever has written always sees that at once.",
+    doc: "How far a standby may be behind. One that is farther isn't used until it has caught up. Clients always see their own writes at once.",
   }),
   databaseWaitMs: setting("DATABASE_WAIT", seconds(0), 60, {
     doc: "How long a start waits for that Postgres if it is away or still starting.",
@@ -48,7 +48,7 @@ export const database = {
     doc: "Whether reads use the fast paths of docs/performance.md. `false` gives the same answers more slowly; set it if you suspect a fault in them.",
   }),
   preparedStatements: setting("PREPARED_STATEMENTS", flag, true, {
-    doc: "Whether statements stay prepared on connections. `false` for PgBouncer before 1.21 in transaction mode. Any PgBouncer needs `ignore_startup_parameters = options,extra_float_digits`; the time-outs are then those of the role service_login. Background work and RATE_LIMITS_IN=database need a direct connection: leave them to a process that has one (WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here).",
+    doc: "Whether statements stay prepared on connections. `false` for PgBouncer before 1.21 in transaction mode. Any PgBouncer needs `ignore_startup_parameters = options,extra_float_digits`; the time-outs are then those of the role service_login. Background work needs a direct connection: leave it to a process that has one (WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here).",
   }),
   timeoutsMs: {
     statement: setting("STATEMENT_TIMEOUT", seconds(), 5, {

@@ -39,7 +39,7 @@ export const service = {
   }),
   corsOrigins: setting("CORS_ORIGINS", origins, "", {
     example: "https://shop.example",
-    doc: "Origins of pages in browsers that may use the API, separated by commas; `*` for all. Without it browsers let no page of another origin do that. A page needs a token like any client, and whoever uses the page can read that token.",
+    doc: "Origins of pages in browsers that may use the API, separated by commas; `*` for all. Without it browsers let no page of another origin do that. A page needs a token like any client, and every user of the page can read that token.",
   }),
   runAs: optional("RUN_AS", text("the name of a user"), {
     example: "erp",
@@ -63,7 +63,7 @@ export const service = {
     doc: "Whether to serve the explorer. By default in development only.",
   }),
   jobConcurrency: setting("WORKER_CONCURRENCY", wholeNumber(0, 100), 2, {
-    doc: "Jobs of background work that this process runs at a time. It uses up to two more connections to Postgres than that. 0 leaves background work to other processes.",
+    doc: "Jobs of background work that this process runs at a time. It uses up to two more connections to Postgres than that. 0 leaves background work to other processes. With MERCHANTS, one of each merchant.",
   }),
   exchangeRatesFrom: optional("EXCHANGE_RATES_FROM", text("a file, or a URL"), {
     example: "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml",
@@ -78,7 +78,7 @@ export const service = {
     doc: "How long the service continues after SIGTERM while `/readyz` already answers 503: the time that the load balancer needs to send requests elsewhere. Requests that arrive by then are answered in any case.",
   }),
   logRequests: setting("LOG_REQUESTS", flag, false, {
-    doc: "Whether to log a line for each request to the GraphQL endpoint: id and name of its operation, version, token, points, status, code, and milliseconds by station. docs/operating.md says more.",
+    doc: "Whether to log a line for each request to the GraphQL endpoint: id and name of its operation, version, token, points, status, code, and milliseconds by stage. docs/operating.md says more.",
   }),
   slowMs: setting("LOG_SLOW_AFTER", seconds(0), 1, {
     doc: "How long a request takes that is logged in any case, with its slowest statement: SQL with parameters instead of values.",

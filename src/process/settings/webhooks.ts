@@ -6,7 +6,7 @@ import { destinations, ports, seconds, setting, wholeNumber } from "./setting.ts
 /** Sending webhooks, and their limits. */
 export const webhooks = {
   webhookConcurrency: setting("WEBHOOK_CONCURRENCY", wholeNumber(0, 500), 20, {
-    doc: "Webhooks that this process sends at a time: at most a quarter of them to one subscriber and three quarters to those of one token. It uses four connections to Postgres for them, beside WEBHOOK_QUERY_CONNECTIONS. 0 leaves webhooks to other processes.",
+    doc: "Webhooks that this process sends at a time: at most a quarter of them to one subscriber and three quarters to those of one token. It uses four connections to Postgres for them, beside WEBHOOK_QUERY_CONNECTIONS. 0 leaves webhooks to other processes. With MERCHANTS, all merchants share them.",
   }),
   webhookAllow: setting("WEBHOOK_ALLOW", destinations, "", {
     example: "127.0.0.1/32,localhost",

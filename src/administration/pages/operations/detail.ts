@@ -1,7 +1,7 @@
 import type { Router } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { usualPlan } from "../../../database/explain.ts";
+import { genericPlan } from "../../../database/explain.ts";
 import type { IndexAdvice } from "../../../database/index-advice.ts";
 import { indexAdvice } from "../../../database/index-advice.ts";
 import { readableSignature } from "../../../graphql/signature.ts";
@@ -63,7 +63,7 @@ async function planOf(pool: Pool, logger: Logger, statement: string): Promise<Pl
   const client = await pool.connect();
   let isWell = false;
   try {
-    const { text } = await usualPlan(client, statement);
+    const { text } = await genericPlan(client, statement);
     const plan = { text, advice: await indexAdvice(client, statement) };
     isWell = true;
     return plan;

@@ -1,0 +1,222 @@
+import type { Logger } from "pino";
+import type { Allotment } from "../../database/connection-budget.ts";
+import { serverOf } from "../../database/merchant-database.ts";
+import { choresOf, lastTimeOf } from "../../jobs/chores.ts";
+import { tasksOf } from "../../jobs/tasks.ts";
+import { growingPause } from "../../lib/retry.ts";
+import type { Settings } from "../settings.ts";
+import { briefly, dueQuery, kinds, readDue } from "./due.ts";
+import type { Due, Kind } from "./due.ts";
+import { Lane } from "./lane.ts";
+import type { Merchant } from "./merchant.ts";
+import type { OpenMerchants } from "./open-merchants.ts";
+import { WriteWatch } from "./write-watch.ts";
+import type { Watched } from "./write-watch.ts";
+import type { Work } from "./work.ts";
+
+/** Milliseconds between two looks for merchants whose time has come. */
+const tickMs = 250;
+/** Milliseconds after which a merchant is asked again that has been written to: while it has a turn at events, or not. */
+const writtenMs = { inTurn: 1_000, otherwise: 50 };
+/** Milliseconds after which any merchant is asked again: what is written is noticed before, unless Postgres counts nothing. */
+const everyMs = 3_600_000;
+/** Before a merchant is asked again whose database couldn't be, or where others do the work. */
+const pauses = { firstMs: 1_000, longestMs: 60_000 };
+/** Milliseconds after which a turn ends while others wait for theirs. */
+const turnMs = 10_000;
+/** Milliseconds within which chores are begun that were due before the start: not those of all merchants at once. */
+const defaultSpreadMs = 1_800_000;
+/** Merchants that are asked at a time. */
+const visitsAtOnce = 2;
+
+/** What is known of a merchant's work. */
+interface Known extends Watched {
+  merchant: Merchant;
+  logger: Logger;
+  /** Aborted when it is another now, or this process stops. */
+  leaving: AbortController;
+  /** Turns in a row in which there was nothing to do. */
+  vain: number;
+  held: string[];
+}
+
+export interface BackgroundOptions {
+  settings: Settings;
+  logger: Logger;
+  merchants: OpenMerchants;
+  work: Record<Kind, Work>;
+  /** Merchants that are worked on at a time, by the kind of work. 0 leaves it to other processes. */
+  sizes: Record<Kind, number>;
+  /** What visits open connections with. */
+  allot: (merchant: string) => Allotment;
+  /** For tests. */
+  spreadMs?: number | undefined;
+  /** Whether it watches all merchants, and not only those that are written to by this process. */
+  watches: boolean;
+}
+
+/**
+ * The background work of all merchants of a process. It asks each database when there is work, and sleeps until then. A
+ * merchant with work has its turn, which opens it and lasts until nothing is due.
+ */
+export class Background {
+  readonly #options: BackgroundOptions;
+  readonly #known = new Map<string, Known>();
+  readonly #lanes: Record<Kind, Lane>;
+  readonly #visits = new Lane(visitsAtOnce);
+  readonly #watch: WriteWatch | null;
+  readonly #timer: NodeJS.Timeout;
+  readonly #since = Date.now();
+  #visited = 0;
+
+  constructor(options: BackgroundOptions) {
+    this.#options = options;
+    const laneOf = (kind: Kind) => [kind, new Lane(options.sizes[kind])] as const;
+    this.#lanes = Object.fromEntries(kinds.map(laneOf)) as Record<Kind, Lane>;
+    this.#watch = options.watches ? new WriteWatch(this.#known, options.allot, options.logger) : null;
+    this.#timer = setInterval(() => this.#tick(), tickMs).unref();
+  }
+
+  /** Merchants that are worked on and that wait for their turn, by the kind of work. */
+  get counts(): Record<Kind, { running: number; waiting: number }> {
+    return Object.fromEntries(kinds.map((kind) => [kind, this.#lanes[kind].counts])) as never;
+  }
+
+  /** How often a merchant was asked, and how many can't be. */
+  get visits(): { done: number; away: number } {
+    const away = [...this.#known.values()].filter(({ failures }) => failures > 0).length;
+    return { done: this.#visited, away };
+  }
+
+  /** Notes that a merchant is new, another now, or gone: what it does ends. */
+  outdate(name: string, merchant: Merchant | undefined): void {
+    this.#known.get(name)?.leaving.abort();
+    this.#known.delete(name);
+    if (merchant?.state !== "active") return;
+    const { logger, watches } = this.#options;
+    this.#known.set(name, {
+      ...{ merchant, logger: logger.child({ merchant: name }), leaving: new AbortController(), held: [] },
+      ...{ server: serverOf(merchant.databaseUrl), url: merchant.databaseUrl },
+      ...{ visitAt: watches ? 0 : Infinity, visitedAt: -Infinity, failures: 0, vain: 0 },
+      database: decodeURIComponent(new URL(merchant.databaseUrl).pathname.slice(1)),
+      ...{ writes: null, changes: 0, changedAt: 0 },
+    });
+  }
+
+  /** Notes that somebody may have written something. */
+  wake(name: string): void {
+    const known = this.#known.get(name);
+    if (!known) return;
+    known.vain = known.changes = 0;
+    const { inTurn, otherwise } = writtenMs;
+    visitBy(known, known.visitedAt + (this.#lanes.webhooks.has(name) ? inTurn : otherwise));
+    if (known.visitAt <= performance.now()) this.#begin(known);
+  }
+
+  /** Lets running work end, for some seconds, or returns it. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const { leaving } of this.#known.values()) leaving.abort();
+    await Promise.all([
+      this.#watch?.close(),
+      this.#visits.close(),
+      ...kinds.map((kind) => this.#lanes[kind].close()),
+    ]);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    for (const known of this.#known.values()) if (known.visitAt <= now) this.#begin(known);
+  }
+
+  #begin(known: Known): void {
+    this.#visits.run(known.merchant.name, () => this.#visit(known));
+  }
+
+  /** Asks a merchant's database, and begins what is due. */
+  async #visit(known: Known): Promise<void> {
+    if (known.leaving.signal.aborted) return;
+    known.visitedAt = performance.now();
+    known.visitAt = Infinity;
+    this.#visited++;
+    let due: Due;
+    try {
+      due = await this.#ask(known.merchant);
+    } catch (error) {
+      if (known.failures++ === 0)
+        known.logger.warn({ err: error }, "a merchant's background work rests: its database can't be asked");
+      return visitBy(known, performance.now() + growingPause(known.failures, pauses));
+    }
+    if (known.failures > 0) known.logger.info("a merchant's background work goes on");
+    known.failures = 0;
+    known.database = due.database;
+    if (this.#options.watches) visitBy(known, known.visitedAt + everyMs);
+    for (const [kind, inMs] of this.#plan(known.merchant, due)) {
+      if (inMs > 0) visitBy(known, performance.now() + inMs);
+      else this.#take(kind, known);
+    }
+  }
+
+  async #ask({ name, databaseUrl }: Merchant): Promise<Due> {
+    const { settings, merchants, allot } = this.#options;
+    const chores = choresOf(settings, name).map((chore) => chore.name);
+    const query = dueQuery(Object.keys(tasksOf(settings)), chores);
+    // A connection that it has open is cheaper
+    const pool = merchants.find(name)?.pool;
+    if (pool && pool.idleCount > 0) {
+      const client = await pool.connect();
+      let isBroken = true;
+      try {
+        const due = await readDue(client, query);
+        isBroken = false;
+        return due;
+      } finally {
+        client.release(isBroken);
+      }
+    }
+    const allotment = allot(name);
+    return briefly(databaseUrl, allotment, (client) => readDue(client, query)).finally(() =>
+      allotment.close(),
+    );
+  }
+
+  /** In how many milliseconds there is work of each kind that this process does. */
+  #plan({ name }: Merchant, { inMs, choresAt }: Due): [Kind, number][] {
+    const { settings, sizes, spreadMs = defaultSpreadMs } = this.#options;
+    const chores = choresOf(settings, name).map((chore) => {
+      const last = lastTimeOf(chore);
+      const isDone = (choresAt[chore.name] ?? 0) >= last;
+      const dueAt = isDone ? last + chore.everyMs : Math.max(last, this.#since + chore.place * spreadMs);
+      return dueAt - Date.now();
+    });
+    const all = { ...inMs, jobs: Math.min(inMs.jobs, ...chores) };
+    return kinds.flatMap((kind) => (sizes[kind] > 0 ? [[kind, all[kind]]] : []));
+  }
+
+  /** Gives a merchant its turn. */
+  #take(kind: Kind, known: Known): void {
+    const lane = this.#lanes[kind];
+    const { merchant, logger, held, leaving } = known;
+    lane.run(merchant.name, async () => {
+      const end = performance.now() + turnMs;
+      const mustRest = () => lane.counts.waiting > 0 && performance.now() > end;
+      const turn = { merchant, logger, held, stopping: leaving.signal, mustRest };
+      const worked = leaving.signal.aborted
+        ? true
+        : await this.#options.work[kind](turn).catch((error: unknown) => {
+            if (known.vain === 0)
+              logger.warn({ err: error, work: kind }, "a merchant's background work failed; trying again");
+            return false;
+          });
+      known.vain = worked ? 0 : known.vain + 1;
+      if (worked) known.changes = 0;
+      // It may be another one by now
+      const next = this.#known.get(merchant.name);
+      if (next) visitBy(next, performance.now() + (worked ? 0 : growingPause(known.vain, pauses)));
+    });
+  }
+}
+
+const visitBy = (known: Watched, at: number): void => {
+  known.visitAt = Math.min(known.visitAt, at);
+};

@@ -1,0 +1,79 @@
+import pg from "pg";
+import type { Allotment } from "../../database/connection-budget.ts";
+import { startOptions } from "../../database/pool.ts";
+
+/** Kinds of background work. */
+export const kinds = ["webhooks", "bulk", "jobs"] as const;
+export type Kind = (typeof kinds)[number];
+
+/** What a database says of the work that is to be done in it. */
+export interface Due {
+  /** The name of the database, as Postgres knows it. */
+  database: string;
+  /** Milliseconds until there is work of a kind; Infinity if there is none. */
+  inMs: Record<Kind, number>;
+  /** When chores were done for the last time, by their names. In milliseconds since 1970. */
+  choresAt: Record<string, number>;
+}
+
+const inMs = (moment: string): string =>
+  `coalesce(extract(epoch from ${moment} - clock_timestamp()) * 1000, 'infinity')::float8`;
+const listed = (names: readonly string[]): string => `any (array[${names.map(pg.escapeLiteral).join()}])`;
+
+/**
+ * Makes the question what is due in a database. It is one message, which reads a few rows by indexes.
+ *
+ * @param tasks of jobs that this process can do
+ */
+export const dueQuery = (tasks: readonly string[], chores: readonly string[]): string =>
+  `begin read only; set local role service_delivery;
+  select current_database() as database, ${inMs("events.due_at()")} as webhooks;
+  set local role service_worker;
+  select ${inMs("bulk.due_at()")} as bulk,
+    ${inMs(`(select min(j.run_at) from graphile_worker._private_jobs j
+      join graphile_worker._private_tasks t on t.id = j.task_id
+      where j.is_available and t.identifier = ${listed(tasks)})`)} as jobs,
+    (select coalesce(json_object_agg(c.identifier, extract(epoch from c.last_execution) * 1000), '{}')
+     from graphile_worker._private_known_crontabs c where c.identifier = ${listed(chores)}) as chores;
+  commit`;
+
+type Row = Record<Kind, number> & { database: string; chores: Record<string, number> };
+type Queryable = Pick<pg.ClientBase, "query">;
+
+export async function readDue(client: Queryable, query: string): Promise<Due> {
+  const answers = (await client.query(query)) as unknown as pg.QueryResult<Partial<Row>>[];
+  const row = Object.assign({}, ...answers.map(({ rows }) => rows[0] ?? {})) as Row;
+  const { database, chores: choresAt, ...inMs } = row;
+  return { database, inMs, choresAt };
+}
+
+/**
+ * How much has been written in each database of a cluster: numbers that are others after a while when something was. Postgres
+ * tells every role, in any database, and counts within ten seconds.
+ */
+export async function readWrites(client: Queryable): Promise<Map<string, string>> {
+  const { rows } = await client.query<{ name: string; writes: string }>(
+    `select datname as name, concat_ws(' ', tup_inserted, tup_updated, tup_deleted, stats_reset) as writes
+     from pg_stat_database where datname is not null`,
+  );
+  return new Map(rows.map(({ name, writes }) => [name, writes]));
+}
+
+/** Runs something on a connection that is closed at once. */
+export async function briefly<T>(
+  connectionString: string,
+  { Client }: Allotment,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new Client({
+    ...{ connectionString, options: startOptions(), application_name: "background" },
+    ...{ connectionTimeoutMillis: 5_000, query_timeout: 10_000 },
+  });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

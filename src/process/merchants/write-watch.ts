@@ -1,0 +1,98 @@
+import type { Logger } from "pino";
+import type { Allotment } from "../../database/connection-budget.ts";
+import { growingPause } from "../../lib/retry.ts";
+import { briefly, readWrites } from "./due.ts";
+
+/** Milliseconds between two looks at a cluster. */
+const everyMs = 2_000;
+const pauses = { firstMs: 1_000, longestMs: 60_000 };
+/** Milliseconds without writes after which the next one counts as the first. */
+const quietMs = 30_000;
+
+/** What it knows of a merchant, and changes. */
+export interface Watched {
+  url: string;
+  /** Its cluster. */
+  server: string;
+  database: string;
+  /** When to ask its database, when that was done last, and how often in a row it failed. Milliseconds of `performance.now()`. */
+  visitAt: number;
+  visitedAt: number;
+  failures: number;
+  /** How much had been written at the last look; null before the first. */
+  writes: string | null;
+  /** Looks since it was quiet, or there was work, that showed something was written. */
+  changes: number;
+  changedAt: number;
+}
+
+/**
+ * Watches which merchants are written to, by anybody: with one brief connection to each cluster, whatever the number of
+ * merchants on it. So those that nothing happens to needn't be asked.
+ */
+export class WriteWatch {
+  readonly #watched: ReadonlyMap<string, Watched>;
+  readonly #allot: (merchant: string) => Allotment;
+  readonly #logger: Logger;
+  readonly #timer: NodeJS.Timeout;
+  readonly #failures = new Map<string, { count: number; until: number }>();
+  #looking: Promise<unknown> | null = null;
+
+  constructor(watched: ReadonlyMap<string, Watched>, allot: (merchant: string) => Allotment, logger: Logger) {
+    this.#watched = watched;
+    this.#allot = allot;
+    this.#logger = logger;
+    this.#timer = setInterval(() => {
+      this.#looking ??= this.#look().finally(() => (this.#looking = null));
+    }, everyMs).unref();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const servers = Map.groupBy(this.#watched.values(), ({ server }) => server);
+    await Promise.all([...servers].map(([server, merchants]) => this.#lookAt(server, merchants)));
+  }
+
+  async #lookAt(server: string, merchants: Watched[]): Promise<void> {
+    const failed = this.#failures.get(server);
+    if (failed && performance.now() < failed.until) return;
+    const reachable = merchants.filter(({ failures }) => failures === 0);
+    // Any of them will do; another one the next time
+    const one = reachable[Math.floor(Math.random() * reachable.length)];
+    if (!one) return;
+    const allotment = this.#allot("");
+    try {
+      const writes = await briefly(one.url, allotment, readWrites);
+      this.#failures.delete(server);
+      for (const merchant of merchants) note(merchant, writes.get(merchant.database));
+    } catch (error) {
+      const count = (failed?.count ?? 0) + 1;
+      this.#failures.set(server, { count, until: performance.now() + growingPause(count, pauses) });
+      if (count === 1)
+        this.#logger.warn({ err: error, server }, "writes of merchants aren't noticed; trying again");
+    } finally {
+      allotment.close();
+    }
+  }
+}
+
+/** Has a merchant asked that was written to; ever more rarely, if others do the work that comes of it. */
+function note(merchant: Watched, writes: string | undefined): void {
+  const now = performance.now();
+  if (writes === undefined || writes === merchant.writes) {
+    if (now - merchant.changedAt > quietMs) merchant.changes = 0;
+    return;
+  }
+  const isUnseen = merchant.writes === null && merchant.visitedAt === -Infinity;
+  merchant.writes = writes;
+  merchant.changedAt = now;
+  if (isUnseen) return;
+  merchant.visitAt = Math.min(
+    merchant.visitAt,
+    merchant.visitedAt + growingPause(++merchant.changes, pauses),
+  );
+}

@@ -1,5 +1,5 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 
 /** Files that some processes run one after the other. It comes last in the alphabet: shorter work at the end of a run. */
 const folder = "test/~together";
@@ -9,7 +9,7 @@ const alone =
   /from "(?:node:child_process|\S+\/(?:process|project|prepared|chromium|standby)\.ts)"|^\/\/ Has a process of its own/m;
 
 /** As many that their process ends long before its time limit, also on a busy machine. */
-const most = 8;
+const most = 16;
 
 export interface Divided {
   /** Files with a process each. */
@@ -25,25 +25,17 @@ export interface Divided {
  * @param textOf returns the text of a file
  */
 export function divide(files: readonly string[], textOf: (file: string) => string): Divided {
-  const isAlone = (file: string) => alone.test(textOf(file));
-  const single = files.filter(isAlone);
-  const together = new Map<string, string[]>();
-  const byFolder = Object.groupBy(
-    files.filter((file) => !isAlone(file)),
-    dirname,
-  );
-  for (const [path, inFolder] of Object.entries(byFolder)) {
-    if (inFolder!.length === 1) single.push(...inFolder!);
-    const count = Math.ceil(inFolder!.length / most);
-    for (let n = 0; n < count && inFolder!.length > 1; n++) {
-      const name = `${path.split("/").slice(1).join("-")}-${n + 1}.mjs`;
-      together.set(
-        join(folder, name),
-        inFolder!.filter((_, index) => index % count === n),
-      );
-    }
-  }
-  return { single, together };
+  const [single, shared] = [true, false].map((isAlone) =>
+    files.filter((file) => alone.test(textOf(file)) === isAlone),
+  ) as [string[], string[]];
+  if (shared.length < 2) return { single: [...single, ...shared], together: new Map() };
+  const count = Math.ceil(shared.length / most);
+  // Neighbours go to different processes: so each has some of what takes long
+  const together = Array.from({ length: count }, (_, process): [string, string[]] => [
+    join(folder, `${String(process + 1).padStart(2, "0")}.mjs`),
+    shared.filter((_, index) => index % count === process),
+  ]);
+  return { single, together: new Map(together) };
 }
 
 /**

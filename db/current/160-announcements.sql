@@ -4,5 +4,6 @@
 --!include events/key_columns.sql
 --!include events/entity_columns.sql
 --!include events/uuid_expression.sql
---!include events/data_expression.sql
+--!include events/data_columns.sql
+drop function if exists events.data_expression(events.subject, text[], text);
 drop function if exists events.value_expression(events.field, regclass, text);

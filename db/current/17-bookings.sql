@@ -1,5 +1,5 @@
 --!include events/cause.sql
---!include events/data_expression.sql
+--!include events/announcement.sql
 
 -- What a movement refers to is asked once for each statement
 --!include api_meta/upheld_reference.sql
@@ -9,13 +9,15 @@
 do $$
 declare
   name text;
+  relation regclass;
 begin
-  for name in
-    select c.conname from pg_constraint c
-    where c.conrelid = 'ledger.stock_movement'::regclass and c.contype = 'f' and c.conenforced
-      and c.confrelid <> 'ledger.process_type'::regclass
+  for name, relation in
+    select c.conname, c.conrelid::regclass from pg_constraint c
+    where c.conrelid in ('ledger.stock_movement'::regclass, 'ledger.stock_count'::regclass)
+      and c.contype = 'f' and c.conenforced
+      and c.confrelid not in ('ledger.process_type'::regclass, 'erp.batch'::regclass)
   loop
-    execute format('alter table ledger.stock_movement alter constraint %I not enforced', name);
+    execute format('alter table %s alter constraint %I not enforced', relation, name);
   end loop;
 end
 $$;
@@ -24,3 +26,7 @@ $$;
 --!include ledger/examine.sql
 --!include ledger/write_figures.sql
 --!include ledger/broken_rules.sql
+--!include ledger/write_movements.sql
+--!include ledger/write_new_stock.sql
+select api_meta.allow('service_booker', 'ledger.stock_count', 'insert');
+--!include ledger/note_counts.sql

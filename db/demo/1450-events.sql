@@ -14,9 +14,9 @@ begin
   from events.topic t
   join events.subject x on x.type = t.subject_type
   where t.name = announce.topic;
-  execute format('insert into demo.happening select $1, n.id, n.%I, %s, $2, n.created_at '
-    'from %s n order by n.created_at desc, n.id limit $3',
-    s.entity_column, events.data_expression(s, null, 'n'), s.relation) using topic, changed_fields, count;
+  execute format('insert into demo.happening select $1, n.id, n.%I, to_jsonb(d), $2, n.created_at '
+    'from %3$s n cross join lateral (select %2$s) d order by n.created_at desc, n.id limit $3',
+    s.entity_column, events.data_columns(s, null, 'n'), s.relation) using topic, changed_fields, count;
 end
 $$;
 select demo.announce('order.created', null, 40), demo.announce('order.updated', '{trackingCodes}', 25),

@@ -1,6 +1,7 @@
 import pg from "pg";
 import type { Allotment } from "./connection-budget.ts";
 import { prepareNothingOn } from "./pipeline/prepared-statements.ts";
+import { watchReplication } from "./pipeline/unreplicated.ts";
 
 export interface PoolOptions {
   /** Maximum number of connections. */
@@ -71,6 +72,7 @@ export function createPool(
   pool.on("error", () => {});
   pool.on("connect", (client) => {
     client.on("error", () => {});
+    watchReplication(client);
     if (!prepare) prepareNothingOn(client);
   });
   return pool;

@@ -85,6 +85,7 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "25006": notWritable, // read_only_sql_transaction: a standby, or a database that was made read-only
   "25P03": unavailable, // idle_in_transaction_session_timeout
   NO_TURN: busy, // of lib/turns.ts
+  UNREPLICATED: unavailable, // of database/pipeline/unreplicated.ts
   NO_SECRETS_KEY: unavailable, // of secrets/secrets.ts: another process may have the key
   "28000": unavailable, // invalid_authorization_specification: it refuses connections from this host
   "28P01": unavailable, // invalid_password: the password was changed

@@ -1,76 +1,35 @@
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { chmod, readFile, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
-import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { deactivateCredential } from "../../src/auth/credentials.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { checkDatabase } from "../../src/database/requirements.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { temporaryFolder } from "../commands/process.ts";
-import { freePort } from "../lib/free-port.ts";
+import { hasBouncer, startBouncer } from "../lib/pgbouncer.ts";
+import type { Bouncer } from "../lib/pgbouncer.ts";
 import { query, startService } from "../lib/service.ts";
 import type { TestProcess, TestService } from "../lib/service.ts";
-import { until } from "../lib/until.ts";
 
-const program = ["pgbouncer", "/usr/sbin/pgbouncer"].find(
-  (name) => spawnSync(name, ["--version"]).status === 0,
-);
-const skip = program === undefined && "PgBouncer is not installed";
+const skip = !hasBouncer && "PgBouncer is not installed";
+const ignore = "ignore_startup_parameters = options,extra_float_digits";
 
 // In transaction mode each transaction may be on another connection, and sessions keep nothing.
 describe("behind PgBouncer in transaction mode", { skip }, () => {
   let service: TestService;
   let behind: TestProcess;
-  let bouncer: ChildProcess;
+  let bouncer: Bouncer;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
   before(async () => {
     service = await startService({ template: "template_demo" });
     folder = await temporaryFolder();
-    const port = await freePort();
-    const url = new URL(service.loginUrl);
-    const users = join(folder.path, "users.txt");
-    await writeFile(
-      users,
-      ["service_login", "service_api_login"]
-        .map((name) => `"${name}" "${decodeURIComponent(url.password)}"\n`)
-        .join(""),
-    );
-    const settings = join(folder.path, "pgbouncer.ini");
-    await writeFile(
-      settings,
-      `[databases]
-* = host=${url.hostname} port=${url.port}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${port}
-unix_socket_dir =
-auth_type = plain
-auth_file = ${users}
-pool_mode = transaction
-default_pool_size = 3
-ignore_startup_parameters = options,extra_float_digits
-${process.getuid?.() === 0 ? "user = nobody" : ""}
-`,
-    );
-    await Promise.all([users, settings].map((file) => chmod(file, 0o644)));
-    bouncer = spawn(program!, ["--quiet", settings], { stdio: "ignore" });
-    await until(() => answers(port));
-    url.port = String(port);
-    behind = await service.another({
-      loginUrl: url.href,
-      poolSize: 10,
-      prepare: false,
-    });
+    const settings = `default_pool_size = 3\n${ignore}`;
+    bouncer = await startBouncer(service.loginUrl, { folder: folder.path, settings });
+    behind = await service.another({ loginUrl: bouncer.url, poolSize: 10, prepare: false });
   });
   after(async () => {
     await service?.close();
-    bouncer?.kill("SIGINT");
-    if (bouncer && bouncer.exitCode === null) await once(bouncer, "exit");
+    await bouncer?.stop();
     await folder?.remove();
   });
 
@@ -139,21 +98,11 @@ ${process.getuid?.() === 0 ? "user = nobody" : ""}
   });
 
   it("without its setting, a start names it", async () => {
-    const url = new URL(service.loginUrl);
-    url.port = String(await freePort());
-    const other = join(folder.path, "other.ini");
-    const text = await readFile(join(folder.path, "pgbouncer.ini"), "utf8");
-    await writeFile(
-      other,
-      text.replace(/^ignore_startup.*$/m, "").replace(/^listen_port.*$/m, `listen_port = ${url.port}`),
-    );
-    const strict = spawn(program!, ["--quiet", other], { stdio: "ignore" });
+    const strict = await startBouncer(service.loginUrl, { folder: folder.path, settings: "" });
     try {
-      await until(() => answers(Number(url.port)));
-      await assert.rejects(checkDatabase(url.href), /PgBouncer at .+ignore_startup_parameters = options,/);
+      await assert.rejects(checkDatabase(strict.url), /PgBouncer at .+ignore_startup_parameters = options,/);
     } finally {
-      strict.kill("SIGINT");
-      await once(strict, "exit");
+      await strict.stop();
     }
   });
 
@@ -165,11 +114,3 @@ ${process.getuid?.() === 0 ? "user = nobody" : ""}
     assert.deepEqual((await behind.ask(token, { query })).codes, ["UNAUTHORIZED"]);
   });
 });
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.on("connect", () => resolve(true)).on("error", () => resolve(false));
-    socket.on("connect", () => socket.destroy());
-  });
-}

@@ -6,6 +6,7 @@ import { openDatabaseAccess } from "../../src/database/pg-service.ts";
 import { SharedPool } from "../../src/database/shared-pool.ts";
 import { pipeliningAdaptor } from "../../src/database/pipeline/adaptor.ts";
 import { checkPipelining } from "../../src/database/pipeline/check-pipelining.ts";
+import { togetherSender } from "../../src/database/pipeline/send-together.ts";
 import type { PgSettings } from "../../src/database/pipeline/settings.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -98,6 +99,26 @@ test("a driver that does otherwise is noticed, and the library's way is taken", 
   assert.match(lines.join(), /no such thing/);
   await other.end();
 });
+
+test("when Postgres doesn't answer in time, what was sent together fails once, and the connection is given back once", async () => {
+  const impatient = createPool(database.loginUrl, { max: 1 });
+  Object.assign(impatient.options, { query_timeout: 200 });
+  const shared = new SharedPool(impatient);
+  const send = togetherSender(shared);
+  const sleep = { settings: null, statement: { text: "select pg_sleep(3)" } };
+  const outcomes = await send("client", [sleep, sleep], () => {});
+  assert.equal(
+    outcomes.map((outcome) => "error" in outcome && outcome.error.message).join(),
+    `${late},${late}`,
+  );
+  // The end of the connection is heard of later
+  await until(() => impatient.totalCount === 0);
+  const one = { settings: null, statement: { text: "select 1 as one" } };
+  assert.deepEqual(await send("client", [one], () => {}), [{ rows: [{ one: 1 }] }]);
+  assert.deepEqual(shared.turns.counts, { running: 0, waiting: 0 });
+  await impatient.end();
+});
+const late = "Query read timeout";
 
 test("rows come as they do otherwise", async () => {
   const text = `select 1 as int, 2.50::numeric as numeric, true as yes, null as nothing, '{"a": [1]}'::jsonb as json,

@@ -15,6 +15,7 @@ import { asApiLogin, urlAsOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { startOwnPostgres, unsafe } from "../lib/prepared.ts";
 import type { OwnPostgres } from "../lib/prepared.ts";
+import { processesIn } from "../lib/processes.ts";
 import { startProcess } from "../lib/service.ts";
 import type { AskOptions, TestProcess } from "../lib/service.ts";
 import { startStandby } from "../lib/standby.ts";
@@ -147,6 +148,52 @@ test("so it does when replicas are held back, in other processes too; others see
   await allInUse();
 });
 
+test("a process that begins shows what was written before, though replicas don't have it yet", async (t) => {
+  t.after(goOn);
+  await hold();
+  await write("before the start");
+  const later = await serviceWith(null);
+  t.after(() => later.close());
+  for (let n = 0; n < 20; n++) assert.equal(await read({ from: later }), "before the start");
+  await goOn();
+  await until(async () => (await inUse(later)) === 2);
+  await until(async () => {
+    assert.equal(await read({ from: later }), "before the start");
+    return (await answeredBy(later)).replica! > 0;
+  });
+  await allInUse();
+});
+
+test("a write whose position can't be found out is read on the primary, in all processes, until it can", async (t) => {
+  const position = "on function pg_current_wal_flush_lsn()";
+  t.after(() =>
+    Promise.all([
+      goOn(),
+      withClient(primary.adminUrl, (admin) => admin.query(`grant execute ${position} to public`)),
+    ]),
+  );
+  await withClient(primary.adminUrl, (admin) => admin.query(`revoke execute ${position} from public`));
+  await hold();
+  const { body } = await services[0]!.ask(token, {
+    query: upsert,
+    variables: { name: "nobody knows where" },
+  });
+  assert.equal(body.extensions.consistentWith, "FFFFFFFF/FFFFFFFF");
+  for (const from of services) assert.equal(await read({ from }), "nobody knows where");
+  const headers = { "x-consistent-with": body.extensions.consistentWith };
+  assert.equal(await read({ as: await newToken(), headers }), "nobody knows where");
+  await withClient(primary.adminUrl, (admin) => admin.query(`grant execute ${position} to public`));
+  await goOn();
+  await allInUse();
+  for (const from of services) {
+    const { replica: before } = await answeredBy(from);
+    await until(async () => {
+      assert.equal(await read({ from }), "nobody knows where");
+      return (await answeredBy(from)).replica! > before!;
+    });
+  }
+});
+
 test("operations with several mutations count as well", async (t) => {
   t.after(goOn);
   await hold();
@@ -229,31 +276,70 @@ async function postmasterOf(name: string): Promise<number> {
   return Number.parseInt(await readFile(join(data, "postmaster.pid"), "utf8"));
 }
 
-test("a replica that doesn't answer any more is left", async (t) => {
-  const pids = await withClient(standbys[1]!.adminUrl("empty"), async (client) => {
-    const { rows } = await client.query<{ pid: number }>(
-      "select pid from pg_stat_activity where pid <> pg_backend_pid()",
-    );
-    return rows.map(({ pid }) => pid);
-  });
-  const postmaster = await postmasterOf("two");
+/** Stops all processes of a standby, as if it stood still. Returns what lets them go on. */
+async function freeze(name: string): Promise<() => void> {
+  const ids = await processesIn(join(folder.path, name, "postgres"));
   const send = (signal: NodeJS.Signals) => {
-    for (const pid of [postmaster, ...pids])
+    for (const id of ids)
       // Some end by themselves
       try {
-        process.kill(pid, signal);
+        process.kill(id, signal);
       } catch {}
   };
-  t.after(() => send("SIGCONT"));
   send("SIGSTOP");
+  return () => send("SIGCONT");
+}
+
+test("a replica that doesn't answer any more is left", async (t) => {
+  const resume = await freeze("two");
+  t.after(resume);
   await meanwhile(areInUse(1));
-  send("SIGCONT");
+  resume();
   await until(areInUse(2));
 });
 
 test("a promoted replica is left", async () => {
   await withClient(standbys[0]!.adminUrl("empty"), (client) => client.query("select pg_promote()"));
   await meanwhile(areInUse(1));
+});
+
+test("a write that wasn't waited for isn't confirmed, and repeated only when a synchronous standby has it", async (t) => {
+  const own = await newToken();
+  const rename = (name: string, key: string | null) => {
+    const input = { suppliers: [{ number: "S-2", name }], idempotencyKey: key };
+    const query = `mutation ($input: SuppliersUpsertInput!) { suppliersUpsert(input: $input) { suppliers { name } } }`;
+    return services[0]!.ask(own, { query, variables: { input } });
+  };
+  assert.deepEqual((await rename("first", null)).codes, []);
+  await withClient(primary.adminUrl, async (admin) => {
+    await admin.query("alter system set synchronous_standby_names = '*'");
+    await admin.query("select pg_reload_conf()");
+    await until(
+      async () =>
+        (await admin.query("select from pg_stat_replication where sync_state = 'sync'")).rowCount === 1,
+    );
+    const waiting = async () =>
+      (
+        await admin.query<{ pid: number }>(
+          "select pid from pg_stat_activity where wait_event = 'SyncRep' and query ~ 'mutation.run'",
+        )
+      ).rows;
+    // One of them is promoted, unless this test runs alone
+    const resumes = await Promise.all(["one", "two"].map(freeze));
+    const resume = () => resumes.forEach((each) => each());
+    t.after(resume);
+    for (const key of [null, "a key"]) {
+      const answer = rename(`with ${key}`, key);
+      await until(async () => (await waiting()).length === 1);
+      await admin.query("select pg_cancel_backend($1)", [(await waiting())[0]!.pid]);
+      const { codes, body } = await answer;
+      assert.deepEqual([codes, body.errors[0].extensions.retryable], [["SERVICE_UNAVAILABLE"], key !== null]);
+    }
+    const again = rename("with a key", "a key");
+    await until(async () => (await waiting()).length === 1);
+    resume();
+    assert.equal((await again).body.data?.suppliersUpsert.suppliers[0].name, "with a key");
+  });
 });
 
 test("with a synchronous standby, nothing that was answered is lost by a failover to it", async () => {

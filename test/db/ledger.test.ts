@@ -69,8 +69,12 @@ describe("the ledger", () => {
           "select r as role from unnest($2::text[]) r where has_any_column_privilege(r, $1, 'insert')",
           [table, narrowRoles],
         );
-        const adder = table === "ledger.stock_count" ? "service_ledger" : "service_booker";
-        assert.deepEqual(adding, [{ role: adder }]);
+        const adders =
+          table === "ledger.stock_count" ? ["service_ledger", "service_booker"] : ["service_booker"];
+        assert.deepEqual(
+          adding.map(({ role }) => role),
+          adders,
+        );
       }
       const some = "(product_id, quantity) select id, 1 from erp.product limit 1";
       await assert.rejects(as("service_writer", `insert into ledger.stock_movement ${some}`), denied);

@@ -10,17 +10,23 @@ export interface CuttableProxy {
   messagesOf(role: string): number;
   /** Cuts all connections and refuses new ones, as when Postgres stops. */
   cut(): void;
-  /** Allows new connections again. */
+  /** Lets nothing through any more, in either direction, as when a cable is pulled: nobody is told. */
+  hold(): void;
+  /** Lets everything through again, and allows new connections. */
   mend(): void;
+  /** Leads new connections to another database, and cuts those that there are. */
+  leadTo(databaseUrl: string): void;
   close(): Promise<void>;
 }
 
 /** Makes a TCP proxy in front of a database. */
 export async function openCuttableProxy(databaseUrl: string): Promise<CuttableProxy> {
-  const target = new URL(databaseUrl);
-  const sockets = new Set<Socket>();
+  let target = new URL(databaseUrl);
+  /** Each with what its bytes go to. */
+  const sockets = new Map<Socket, Socket>();
   const sent = new Map<Socket, { start: string; messages: number }>();
   let isCut = false;
+  let isHeld = false;
   const server = createServer((socket) => {
     if (isCut) return void socket.destroy();
     socket.on("data", (bytes: Buffer) => {
@@ -30,19 +36,19 @@ export async function openCuttableProxy(databaseUrl: string): Promise<CuttablePr
     });
     const upstream = connect(Number(target.port), target.hostname);
     for (const [one, other] of [[socket, upstream] as const, [upstream, socket] as const]) {
-      sockets.add(one);
+      sockets.set(one, other);
       one.on("error", () => {});
       one.on("close", () => {
         sockets.delete(one);
         other.destroy();
       });
-      one.pipe(other);
+      if (!isHeld) one.pipe(other);
     }
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = new URL(databaseUrl);
   url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const cutAll = () => sockets.forEach((socket) => socket.destroy());
+  const cutAll = () => sockets.forEach((_other, socket) => socket.destroy());
   return {
     url: url.href,
     messagesOf: (role) =>
@@ -54,8 +60,18 @@ export async function openCuttableProxy(databaseUrl: string): Promise<CuttablePr
       isCut = true;
       cutAll();
     },
+    hold() {
+      isHeld = true;
+      sockets.forEach((other, one) => one.unpipe(other).pause());
+    },
     mend() {
       isCut = false;
+      if (isHeld) sockets.forEach((other, one) => one.pipe(other));
+      isHeld = false;
+    },
+    leadTo(newUrl) {
+      target = new URL(newUrl);
+      cutAll();
     },
     async close() {
       cutAll();

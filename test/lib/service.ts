@@ -140,17 +140,20 @@ const limits = { ...defaultLimits, cost: 100_000, bucket: 1_000_000_000, refill:
 /** The version of most tests. Each takes a second to build, so tests of others name them. */
 const head = everyVersion.filter(({ kind }) => kind === "floating");
 
+/** Where other test files keep the machine busy, any statement may take longer than the service's own limit. */
+const patientMs = { statement: 30_000, lock: 3_000 };
+
 /** Starts one process of the service on a database, by default for unstable alone. */
 export async function startProcess({
   loginUrl,
   poolSize = 5,
   prepare = true,
-  timeoutsMs,
+  timeoutsMs = patientMs,
   settings,
   versions = head,
   ...options
 }: ProcessOptions & { loginUrl: string }): Promise<TestProcess> {
-  const poolOptions = { max: poolSize, prepare, ...(timeoutsMs && { timeoutsMs }) };
+  const poolOptions = { max: poolSize, prepare, timeoutsMs };
   const pool = createPool(loginUrl, poolOptions);
   const apiPool = createPool(asApiLogin(loginUrl)!, poolOptions);
   const log: Record<string, unknown>[] = [];

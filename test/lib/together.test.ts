@@ -5,24 +5,25 @@ import { divide, toRepeat } from "../together.ts";
 const texts: Record<string, string> = {
   "test/commands/a.test.ts": 'import { runCommand } from "./process.ts";',
   "test/commands/b.test.ts": 'import { execFile } from "node:child_process";',
-  "test/live/only.test.ts": "",
-  ...Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`test/http/${n}.test.ts`, ""])),
+  ...Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`test/http/${n}.test.ts`, ""])),
+  ...Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`test/live/${n}.test.ts`, ""])),
 };
 const divided = divide(Object.keys(texts), (file) => texts[file]!);
 const [first, second] = [...divided.together.keys()];
 const inFirst = divided.together.get(first!)!;
 const all = new Set([...divided.together.values()].flat());
 
-test("files of a folder share processes, unless they are alone or start some", () => {
-  assert.deepEqual(divided.single, [
-    "test/commands/a.test.ts",
-    "test/commands/b.test.ts",
-    "test/live/only.test.ts",
-  ]);
+test("files share processes, unless they start some", () => {
+  assert.deepEqual(divided.single, ["test/commands/a.test.ts", "test/commands/b.test.ts"]);
   assert.deepEqual(
     [...divided.together.values()].map(({ length }) => length),
-    [5, 4],
+    [10, 10],
   );
+});
+
+test("a file that has none to share with has a process of its own", () => {
+  const { single, together } = divide(["test/live/0.test.ts"], () => "");
+  assert.deepEqual([single, together.size], [["test/live/0.test.ts"], 0]);
 });
 
 test("nothing is repeated when everything passed", () => {

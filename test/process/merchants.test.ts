@@ -36,6 +36,7 @@ before(async () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: "20",
     },
+    aloneAfterMs: 5_000,
   });
 });
 
@@ -164,6 +165,51 @@ suite("many merchants in a process", () => {
     assert.equal((await graphql(hostOf(two!()), await tokenAt(two!()), names)).status, 200);
     await storeMerchant(opened.folder, three!());
     await until(async () => (await statusOf()) === 200);
+  });
+
+  test("a busy one has few statements at a time while others have some, and more when it is alone", async () => {
+    const busy = opened.merchants[4]!;
+    await owner(busy, (client) =>
+      client.query(`create function erp.dawdle() returns trigger language plpgsql set search_path = pg_catalog, pg_temp
+          as $$ begin perform pg_sleep(0.2); return new; end $$;
+        create trigger dawdle before insert on erp.supplier for each row execute function erp.dawdle()`),
+    );
+    const [token, other] = [await tokenAt(busy, "all"), await tokenAt(one!())];
+    const sleeping = `select from pg_stat_activity where datname = $1 and wait_event = 'PgSleep'`;
+    await connected(adminUrl, async (admin) => {
+      let [most, made] = [0, 0];
+      const look = async () => {
+        const { rowCount } = await admin.query(sleeping, [databaseOf(busy.name)]);
+        most = Math.max(most, rowCount!);
+      };
+      const flood = (count: number) =>
+        Promise.all(
+          Array.from({ length: count }, () => {
+            const input = `{ suppliers: [{ number: "B${made++}", name: "Busy" }] }`;
+            const upsert = `mutation { suppliersUpsert(input: ${input}) { suppliers { name } } }`;
+            return graphql(hostOf(busy), token, upsert);
+          }),
+        );
+      let isOver = false;
+      const asking = async () => {
+        while (!isOver) await graphql(hostOf(one!()), other, names);
+      };
+      const asked = asking();
+      // Two connections are open before
+      await flood(2);
+      const flooded = flood(8).finally(() => (isOver = true));
+      while (!isOver) await look();
+      const answers = await flooded;
+      assert.ok(answers.every(({ body }) => body.data.suppliersUpsert.suppliers.length === 1));
+      assert.ok(most <= 2, `${most} statements`);
+      await asked;
+      await until(async () => {
+        const alone = flood(8);
+        await Promise.race([alone, until(async () => (await look(), most > 2))]).catch(() => {});
+        await alone;
+        return most > 2;
+      });
+    });
   });
 
   test("all together have few connections, and none while nothing is asked", async () => {

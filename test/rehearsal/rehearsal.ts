@@ -194,6 +194,8 @@ test("July: products get a weight, and the third version has it", async () => {
     `alter table erp.product add column weight_in_grams integer;
      comment on column erp.product.weight_in_grams is 'Weight of one unit, in grams.';
      alter table erp.product add constraint product_weight_is_positive check (weight_in_grams > 0) not valid;
+     comment on constraint product_weight_is_positive on erp.product is
+       E'@userError OUT_OF_RANGE weight_in_grams\\nThe weight must be positive.';
      ${create.replace("create view", "create or replace view").replace(/\nfrom erp\.product\b/, ", weight_in_grams\nfrom erp.product")}`,
   );
   await project.commit(

@@ -49,6 +49,6 @@ export class RateLimits {
     const now = performance.now();
     if (now < this.#complainedAt + complainEveryMs) return;
     this.#complainedAt = now;
-    this.#logger.error({ err: error }, "can't reach the shared buckets; each process counts for itself");
+    this.#logger.warn({ err: error }, "can't reach the shared buckets; each process counts for itself");
   }
 }

@@ -3,6 +3,7 @@ import type { PgSettings, SettingsStatement } from "./settings.ts";
 import { settingsStatement } from "./settings.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared-statements.ts";
 import { canPrepareOn, preparedOn, unnamed } from "./prepared-statements.ts";
+import { isUnreplicated, Unreplicated } from "./unreplicated.ts";
 import type { Wire, WireField, WireListener } from "./wire.ts";
 import { parserOf, prepareValue } from "./wire.ts";
 
@@ -41,6 +42,7 @@ export class PipelinedQuery implements Submittable, WireListener {
   /** The query that is sent behind this one. */
   #next: PipelinedQuery | null = null;
   #isSent = false;
+  #hasFailed = false;
   /** When its turn on the connection came. */
   #start = 0;
   readonly #prepared: PreparedStatements;
@@ -155,7 +157,10 @@ export class PipelinedQuery implements Submittable, WireListener {
   }
   handleCopyData(): void {}
 
+  /** `pg` calls it twice when an answer takes too long: at once, and when the connection has ended because of that. */
   handleError(error: Error): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
     for (const key of this.#fresh) this.#prepared.forget(key);
     this.#fresh.length = 0;
     this.#note(0, error);
@@ -168,7 +173,8 @@ export class PipelinedQuery implements Submittable, WireListener {
   handleReadyForQuery(): void {
     const rowCount = Number.isNaN(this.#rowCount) ? null : this.#rowCount;
     this.#note(rowCount ?? this.#rows.length);
-    this.callback(null, { rows: this.#rows, rowCount });
+    if (isUnreplicated(this.#client)) this.callback(new Unreplicated(), null);
+    else this.callback(null, { rows: this.#rows, rowCount });
     this.#awaitNext();
   }
 

@@ -1,6 +1,9 @@
 /** A position in Postgres' log of changes (an LSN): a standby that has replayed it knows all that was committed before. */
 export type Position = bigint;
 
+/** Behind something that was written nobody knows where: only the primary surely shows it. */
+export const unknownPosition: Position = 0xffff_ffff_ffff_ffffn;
+
 const form = /^([0-9a-f]{1,8})\/([0-9a-f]{1,8})$/i;
 
 /** Reads a position as Postgres writes it: `0/16B3748`. Null when it is none. */

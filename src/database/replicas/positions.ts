@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
+import { unknownPosition } from "./position.ts";
 import type { Position } from "./position.ts";
 
 /** Clients with the same slot wait for each other's writes, which does no harm. */
@@ -26,6 +27,9 @@ export async function makePositionsFile(path: string, columns: number): Promise<
  */
 export class Positions {
   readonly #own = new BigUint64Array(slots);
+  /** Slots with a write whose position isn't known, each with the number of its latest. */
+  readonly #unknown = new Map<number, number>();
+  #count = 0;
   readonly #file: (PositionsFile & { descriptor: number; row: Buffer; word: Buffer }) | null;
 
   constructor(file: PositionsFile | null) {
@@ -42,6 +46,35 @@ export class Positions {
     const slot = slotOf(client);
     if (this.#own[slot]! >= position) return;
     this.#own[slot] = position;
+    if (!this.#unknown.has(slot)) this.#tell(slot, position);
+  }
+
+  /** Notes that a client may have written something: only the primary shows it, until `settle`. */
+  noteUnknown(client: string): void {
+    const slot = slotOf(client);
+    this.#unknown.set(slot, ++this.#count);
+    this.#tell(slot, unknownPosition);
+  }
+
+  /**
+   * Begins to find out the position behind all that is unknown.
+   *
+   * @returns takes the position that was asked for since
+   */
+  settling(): (position: Position) => void {
+    const count = this.#count;
+    return (position) => {
+      for (const [slot, nth] of this.#unknown) {
+        if (nth > count) continue;
+        this.#unknown.delete(slot);
+        if (position > this.#own[slot]!) this.#own[slot] = position;
+        this.#tell(slot, this.#own[slot]!);
+      }
+    };
+  }
+
+  /** Tells other processes. */
+  #tell(slot: number, position: Position): void {
     const file = this.#file;
     if (!file) return;
     file.word.writeBigUInt64LE(position);
@@ -52,7 +85,7 @@ export class Positions {
   of(client: string): Position {
     const slot = slotOf(client);
     const file = this.#file;
-    let latest = this.#own[slot]!;
+    let latest = this.#unknown.has(slot) ? unknownPosition : this.#own[slot]!;
     if (!file) return latest;
     readSync(file.descriptor, file.row, 0, file.row.length, slot * file.row.length);
     for (let column = 0; column < file.columns; column++) {

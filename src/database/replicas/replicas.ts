@@ -6,7 +6,7 @@ import type { ReadText } from "../pipeline/read-text.ts";
 import type { OnWritten } from "../pipeline/send-together.ts";
 import type { PoolOptions } from "../pool.ts";
 import type { OnUsed } from "../shared-pool.ts";
-import { parsePosition, positionStatement } from "./position.ts";
+import { parsePosition, positionStatement, unknownPosition } from "./position.ts";
 import type { Position } from "./position.ts";
 import type { Positions } from "./positions.ts";
 import { answerMs, Replica } from "./replica.ts";
@@ -63,10 +63,8 @@ export class Replicas {
   readonly #watch: Promise<void>;
   /** When the primary was at which position, the latest last. */
   #history: { atMs: number; position: Position }[] = [];
-  /** What all clients must see. */
-  #floor: Position = 0n;
-  /** How often something was written of which the position could not be found out, and how many of these are in the floor. */
-  #unknown = { noted: 0, covered: 0 };
+  /** What all clients must see, and how often that was to be the present, and is. Once for what was written before the start. */
+  #floor: { position: Position; wanted: number; reached: number } = { position: 0n, wanted: 1, reached: 0 };
 
   /** @param primary connections to the primary, one of which is used each second */
   constructor(
@@ -83,15 +81,16 @@ export class Replicas {
 
   /** All reads from now on have to show what is committed now. */
   async requirePresent(): Promise<void> {
-    this.#unknown.noted++;
+    this.#floor.wanted++;
     await this.#look().catch(() => {});
   }
 
   /** Notes that clients have written something, before a position; null when that isn't known. */
   readonly noteWritten: OnWritten = (clients, position) => {
     const parsed = position === null ? null : parsePosition(position);
-    if (parsed === null) this.#unknown.noted++;
-    else for (const client of clients) this.positions.note(client, parsed);
+    for (const client of clients)
+      if (parsed === null) this.positions.noteUnknown(client);
+      else this.positions.note(client, parsed);
   };
 
   /** Notes that a client has written something, and asks for the position. */
@@ -99,7 +98,7 @@ export class Replicas {
     try {
       this.positions.note(client, await this.#presentPosition());
     } catch {
-      this.#unknown.noted++;
+      this.positions.noteUnknown(client);
     }
   }
 
@@ -113,9 +112,7 @@ export class Replicas {
       const [client, , { text }] = read;
       const [data, from] = mustBeFresh(text)
         ? [null, "primary: fresh" as const]
-        : this.#unknown.noted > this.#unknown.covered
-          ? [null, "primary: behind" as const]
-          : await this.#tryReplica(client, max(sentAlong, this.positions.of(client), this.#floor), read);
+        : await this.#tryReplica(client, max(sentAlong, this.positions.of(client), this.#wanted), read);
       this.counts[from]++;
       return data === null ? fromPrimary(...read) : data.text;
     };
@@ -128,6 +125,12 @@ export class Replicas {
     this.positions.close();
   }
 
+  /** What all clients must see. */
+  get #wanted(): Position {
+    const { position, wanted, reached } = this.#floor;
+    return wanted > reached ? unknownPosition : position;
+  }
+
   async #tryReplica(
     client: string,
     position: Position,
@@ -135,6 +138,7 @@ export class Replicas {
   ): Promise<[{ text: string | null } | null, ReadFrom]> {
     const replica = this.#choose(client);
     if (replica === null) return [null, "primary: no replica"];
+    if (position === unknownPosition) return [null, "primary: behind"];
     for (let attempt = 0; ; attempt++) {
       try {
         return [{ text: await replica.read(position, ...read) }, "replica"];
@@ -176,9 +180,11 @@ export class Replicas {
   /** Asks the primary where it is. */
   async #look(): Promise<void> {
     const atMs = performance.now();
-    const { noted } = this.#unknown;
+    const { wanted, reached } = this.#floor;
+    const settle = this.positions.settling();
     const position = await this.#presentPosition();
-    if (noted > this.#unknown.covered) [this.#floor, this.#unknown.covered] = [position, noted];
+    settle(position);
+    if (wanted > reached) Object.assign(this.#floor, { position, reached: wanted });
     this.#history.push({ atMs, position });
     const oldest = atMs - this.#maxLagMs - lookEveryMs - answerMs;
     this.#history = this.#history.filter((each) => each.atMs > oldest);

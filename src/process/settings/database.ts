@@ -19,6 +19,9 @@ export const database = {
   merchantConnections: setting("MERCHANT_CONNECTIONS", wholeNumber(8, 10_000), 100, {
     doc: "Most connections of one process to Postgres for all merchants together; background work may have a quarter of them. One merchant has up to DATABASE_POOL_SIZE and two more of them, and none while it has no requests.",
   }),
+  merchantStatements: setting("MERCHANT_STATEMENTS", wholeNumber(1, 500), 2, {
+    doc: "Most statements of one merchant at a time, beside quick reads, while other merchants of the process have some, too: as many as leave processors of the databases to others.",
+  }),
   readDatabaseUrls: optional(
     "READ_DATABASE_URLS",
     urls(/^postgres(ql)?$/, "URLs that begin with `postgres:` or `postgresql:`"),

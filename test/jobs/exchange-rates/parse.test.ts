@@ -80,7 +80,7 @@ for (const [what, text] of Object.entries({
   "a day of very many rates": listOf({ "2026-06-01": { USD: "1.1" } }).replace(usd, usd.repeat(120_000)),
 })) {
   test(`${what} is refused, and why`, () => {
-    const begin = performance.now();
+    const begin = process.cpuUsage();
     assert.throws(
       () => parseRates(text),
       (error: Error) => {
@@ -90,6 +90,6 @@ for (const [what, text] of Object.entries({
         return true;
       },
     );
-    assert.ok(performance.now() - begin < 10_000, "without keeping others waiting");
+    assert.ok(process.cpuUsage(begin).user < 10_000_000, "without keeping others waiting");
   });
 }

@@ -30,6 +30,7 @@ async function run(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   if (options.mode === "fairness") return (await import("./fairness.ts")).fairness(options, cleanup);
   if (options.mode === "bulk") return (await import("./bulk.ts")).bulk(options, cleanup);
   if (options.mode === "replicas") return (await import("./replicas.ts")).replicas(options, cleanup);
+  if (options.mode === "merchants") return (await import("./merchants.ts")).merchants(options, cleanup);
   if (options.mode === "watch") return (await import("./watch.ts")).watch(options, cleanup);
   return (await import("./side-by-side.ts")).sideBySide(options, cleanup);
 }

@@ -5,8 +5,13 @@ import { readNames } from "./queries/reads.ts";
 
 /** What is measured, and how thoroughly. */
 export interface BenchOptions {
-  mode: "side by side" | "growth" | "memory" | "fairness" | "watch" | "bulk" | "replicas" | "help";
+  mode:
+    "side by side" | "growth" | "memory" | "fairness" | "watch" | "bulk" | "replicas" | "merchants" | "help";
   quick: boolean;
+  /** How many merchants. */
+  merchants: number;
+  /** Whether to keep their databases. */
+  keep: boolean;
   /** Scale of the data; by default 100, or the existing one for a quick run. */
   scale: number | undefined;
   rounds: number;
@@ -36,11 +41,14 @@ Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--conn
        npm run bench -- --watch      from saving a migration to the changed API, with three versions
        npm run bench -- --bulk       files of 100,000 products and orders in, of a million movements out
        npm run bench -- --replicas   what replicas take off the primary, and what reading one's own writes costs
+       npm run bench -- --merchants [N] [--keep]
+                                     1,000 merchants in one process: 20 GB, which are erased at the end
 
   --quick        two minutes: fewer and shorter rounds; on data of scale 10 when scale 100 isn't there
   --scale N      on how much data; 100 unless you say so. Made at the first run, kept in .data/bench
   --only A,B,W   which queries; W stands for the mutations
   --peers NAMES  which others, separated by commas, or none; all unless you say so
+  --keep         keep them in .data/bench-merchants, for the next run
   --attacks NAMES  which attacks, separated by commas; all unless you say so
   --with NAMES   beside them directus, which is installed for that: about 700 MB
 
@@ -50,15 +58,20 @@ failed, 2: invalid arguments.
 
 /** @throws {UsageError} when the arguments are invalid */
 export function readOptions(args: string[]): BenchOptions {
-  const { values } = parse(args);
+  const { values, positionals } = parse(args);
   const { quick } = values;
-  const modes = ["help", "growth", "memory", "fairness", "watch", "bulk", "replicas"] as const;
+  const modes = ["help", "growth", "memory", "fairness", "watch", "bulk", "replicas", "merchants"] as const;
   const mode = modes.find((each) => values[each]) ?? "side by side";
-  const seconds = mode === "fairness" ? { full: 20, quick: 2 } : { full: 1.5, quick: 0.2 };
+  if (positionals.length > (mode === "merchants" ? 1 : 0))
+    throw new UsageError(`What is ${positionals.at(-1)}?`);
+  const seconds =
+    mode === "fairness" || mode === "merchants" ? { full: 20, quick: 2 } : { full: 1.5, quick: 0.2 };
   const only = list(values.only ?? [...readNames, "W"].join());
   return {
     mode,
     quick,
+    merchants: wholeNumber(positionals[0] ?? (quick ? "50" : "1000"), "merchants"),
+    keep: values.keep,
     scale: values.scale === undefined ? undefined : wholeNumber(values.scale, "scale"),
     rounds: wholeNumber(values.rounds ?? (quick ? "3" : "7"), "rounds"),
     seconds: Number(values.seconds ?? (quick ? seconds.quick : seconds.full)),
@@ -76,6 +89,7 @@ function parse(args: string[]) {
   try {
     return parseArgs({
       args,
+      allowPositionals: true,
       options: {
         quick: { type: "boolean", default: false },
         growth: { type: "boolean", default: false },
@@ -84,6 +98,8 @@ function parse(args: string[]) {
         watch: { type: "boolean", default: false },
         bulk: { type: "boolean", default: false },
         replicas: { type: "boolean", default: false },
+        merchants: { type: "boolean", default: false },
+        keep: { type: "boolean", default: false },
         attacks: { type: "string" },
         scale: { type: "string" },
         rounds: { type: "string" },

@@ -1,14 +1,12 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import pg from "pg";
 import packageJson from "../../package.json" with { type: "json" };
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { Child } from "../measure/child.ts";
 import { startChild } from "../measure/child.ts";
+import { peakMemory, resetPeakMemory } from "../measure/peak-memory.ts";
 import type { Attack } from "./attack.ts";
-import type { Experience } from "./normal-clients.ts";
+import { besideAttack } from "./beside-attack.ts";
+import type { Experience, NormalClient } from "./normal-clients.ts";
 import { experience, normalClients } from "./normal-clients.ts";
 
 /** Result of an attack. */
@@ -69,7 +67,7 @@ export class Arena {
   async quiet(seconds: number): Promise<Experience> {
     const tokens = await this.#normalTokens();
     await this.#introduce(tokens);
-    return experience(this.#service.url, tokens, seconds);
+    return experience(this.#clients(tokens), seconds);
   }
 
   /** Results of ordinary clients during an attack. */
@@ -80,22 +78,13 @@ export class Arena {
     const poor = await this.#token(`${name}, poor`, ["tags"]);
     await this.#introduce(normal);
     const isOfAttack = await resetPeakMemory(pid);
-    const told = JSON.stringify({ name, target: { url, token, poor } });
-    const attacker = fork(fileURLToPath(new URL("attacker.ts", import.meta.url)), [told]);
-    const ended = once(attacker, "exit");
-    const isLost = ended.then(() => Promise.reject(new Error(`The attacker “${name}” has ended`)));
-    isLost.catch(() => {});
-    const message = async () => ((await Promise.race([once(attacker, "message"), isLost])) as unknown[])[0];
     try {
-      await message();
-      const beside = await Promise.race([experience(url, normal, seconds), isLost]);
-      const memory = await peakMemory(pid);
-      const counted = message();
-      attacker.send("end");
-      return { beside, answers: (await counted) as Record<string, number>, memory, isOfAttack };
+      const { done, answers } = await besideAttack(name, { url, token, poor }, async () => {
+        const beside = await experience(this.#clients(normal), seconds);
+        return { beside, memory: await peakMemory(pid) };
+      });
+      return { ...done, answers, isOfAttack };
     } finally {
-      attacker.kill("SIGKILL");
-      await ended;
       await this.#tidy();
     }
   }
@@ -125,7 +114,11 @@ export class Arena {
    * looks everything up.
    */
   async #introduce(tokens: readonly string[]): Promise<void> {
-    await experience(this.#service.url, tokens, 0.2);
+    await experience(this.#clients(tokens), 0.2);
+  }
+
+  #clients(tokens: readonly string[]): NormalClient[] {
+    return tokens.map((token) => ({ url: this.#service.url, token }));
   }
 
   async #token(name: string, scopes: string[] | "all"): Promise<string> {
@@ -165,19 +158,4 @@ async function emptySubscriptions(owner: pg.Client): Promise<void> {
       if ((error as pg.DatabaseError).code !== "40P01") throw error;
     }
   }
-}
-
-/** Most bytes that a process has held. */
-async function peakMemory(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8");
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) * 1_024;
-}
-
-/** Resets a process' peak of memory. @returns whether the system can do that */
-async function resetPeakMemory(pid: number): Promise<boolean> {
-  // 5: reset the peak, see proc(5)
-  return writeFile(`/proc/${pid}/clear_refs`, "5").then(
-    () => true,
-    () => false,
-  );
 }

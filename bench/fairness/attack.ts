@@ -7,6 +7,8 @@ export interface Target {
   token: string;
   /** Of a credential without any scope that the attack would need. */
   poor: string;
+  /** Of other clients with all scopes, where many attack together. */
+  others?: readonly string[];
 }
 
 /** The attacker's answers, counted: statuses, or descriptions of failures. */

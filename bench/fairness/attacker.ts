@@ -2,6 +2,7 @@
 import type { Target } from "./attack.ts";
 import { Tally } from "./attack.ts";
 import { attacks } from "./attacks/all.ts";
+import { busyMerchant } from "./attacks/busy-merchant.ts";
 
 const { name, target } = JSON.parse(process.argv[2]!) as { name: string; target: Target };
 const tally = new Tally();
@@ -10,7 +11,7 @@ process.on("message", () => (isOver = true));
 process.on("disconnect", () => process.exit());
 // The terminal sends Ctrl-C to all processes: the measuring process ends the others in its own order
 process.on("SIGINT", () => {});
-const attack = attacks.find((each) => each.name === name)!;
+const attack = [...attacks, busyMerchant].find((each) => each.name === name)!;
 const play = { ...target, tally, isOver: () => isOver };
 await attack.prepare?.(play);
 process.send!("begun");

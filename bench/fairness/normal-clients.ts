@@ -26,31 +26,36 @@ const newConnectionEvery = 4;
 /** Milliseconds after which a request counts as failed. */
 const timeoutMs = 20_000;
 
+/** An ordinary client, with its token. */
+export interface NormalClient {
+  url: string;
+  token: string;
+}
+
 /**
  * Sends requests as ordinary clients do, for some time: each at a steady pace, whether or not earlier requests have
  * been answered.
- *
- * @param tokens of the clients
  */
 export async function experience(
-  url: string,
-  tokens: readonly string[],
+  clients: readonly NormalClient[],
   seconds: number,
+  perSecond: number = normalClients.perSecond,
 ): Promise<Experience> {
   const agent = new Agent({ keepAlive: true });
   const durations: number[] = [];
   const failures: string[] = [];
   const one = async (n: number) => {
     const begun = performance.now();
+    const { url, token } = clients[n % clients.length]!;
     const failure = await ask(url, {
-      token: tokens[n % tokens.length]!,
+      token,
       query: queries[n % queries.length]!,
       agent: n % newConnectionEvery ? agent : new Agent(),
     });
     durations.push(performance.now() - begun);
     if (failure !== null) failures.push(failure);
   };
-  const intervalMs = 1_000 / (normalClients.perSecond * tokens.length);
+  const intervalMs = 1_000 / (perSecond * clients.length);
   const start = performance.now();
   const sent: Promise<void>[] = [];
   for (let n = 0; n * intervalMs < seconds * 1_000; n++) {

@@ -4,13 +4,16 @@ import { Client } from "undici";
 export interface PreparedRequest {
   path: string;
   body: string;
+  /** Of its client, where these are many. */
+  token?: string;
   /** Whether an answer is right. */
   isRight(status: number, body: Buffer): boolean;
 }
 
 export interface LoadOptions {
   url: string;
-  token: string;
+  /** Of requests without one of their own. */
+  token?: string;
   connections: number;
   /** The requests to repeat; each connection begins at another one. */
   requests: readonly PreparedRequest[];
@@ -32,7 +35,7 @@ export interface LoadResult {
 /** Sends requests to a server on several connections, each sending its next one when it has an answer. */
 export async function load({
   url,
-  token,
+  token = "",
   connections,
   requests,
   seconds = Infinity,
@@ -72,13 +75,14 @@ export async function load({
 function send(
   client: Client,
   headers: Record<string, string>,
-  { path, body, isRight }: PreparedRequest,
+  { path, body, token, isRight }: PreparedRequest,
 ): Promise<boolean> {
+  const sent = token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` };
   return new Promise((done, failed) => {
     const chunks: Buffer[] = [];
     let status = 0;
     client.dispatch(
-      { method: "POST", path, headers, body },
+      { method: "POST", path, headers: sent, body },
       {
         // undici demands it
         onRequestStart() {},

@@ -8,7 +8,7 @@ import type { FieldErrors } from "./forms.ts";
 import { html } from "./html.ts";
 import { LogInLimits } from "./log-in-limits.ts";
 import { showPage } from "./page.ts";
-import { isPassword } from "../auth/passwords.ts";
+import { isPassword, preparePasswords } from "../auth/passwords.ts";
 import { ownPath } from "./session.ts";
 import { addressOf, visitOf } from "./visit.ts";
 import type { AdministrationOptions } from "./section.ts";
@@ -53,8 +53,7 @@ function showLogIn(request: Request, response: Response, { status, name, errors 
 /** The log-in page. */
 export function logIn({ pool, publicUrl }: AdministrationOptions): Router {
   const limits = new LogInLimits(pool);
-  // Made beforehand, so that the first unknown name takes as long as others
-  void isPassword(null, "");
+  preparePasswords();
   const router = Router();
   router.get("/", (request, response) => showLogIn(request, response));
   router.post("/", async (request, response) => {

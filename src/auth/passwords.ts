@@ -15,7 +15,13 @@ export function hashPassword(password: string): Promise<string> {
   return hash(password.normalize("NFC"), costs);
 }
 
+/** The hash of unknown names, for all administrations of a process. */
 let nobodys: Promise<string> | undefined;
+
+/** Makes what checking needs beforehand, so that the first unknown name takes as long as others. */
+export function preparePasswords(): void {
+  nobodys ??= hashPassword(randomPassword());
+}
 
 /**
  * Whether a password is right.
@@ -23,8 +29,8 @@ let nobodys: Promise<string> | undefined;
  * @param kept null when there is no such administrator: the check takes as long, and is never right
  */
 export async function isPassword(kept: string | null, password: string): Promise<boolean> {
-  nobodys ??= hashPassword(randomPassword());
-  const isRight = await verify(kept ?? (await nobodys), password.slice(0, maxPasswordCharacters));
+  preparePasswords();
+  const isRight = await verify(kept ?? (await nobodys!), password.slice(0, maxPasswordCharacters));
   return isRight && kept !== null;
 }
 

@@ -14,6 +14,7 @@ import { say } from "./terminal.ts";
 /** The running service. */
 export interface RunningMerchants {
   failed: undefined;
+  port: number;
   /** Replaces the serving processes by new ones; undefined when this process serves. */
   replaceProcesses: (() => Promise<void>) | undefined;
   /** Answers running requests, then stops. @param delayMs milliseconds for which it continues first */
@@ -73,6 +74,7 @@ export async function startMerchants(
     );
     return {
       failed: undefined,
+      port: serving.port,
       replaceProcesses: serving.replace,
       async stop(delayMs = 0) {
         serving.announceStop();

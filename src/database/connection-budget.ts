@@ -7,12 +7,26 @@ const waitMs = 4_500;
 /** The callback of the driver. */
 type Connected = (error: Error) => void;
 
-/** How many connections a merchant should have at present. */
+/** Milliseconds without statements of others after which a merchant counts as alone. */
+const defaultAloneAfterMs = 1_000;
+
+/** How many connections and statements a merchant should have at present. */
 export interface Share {
   /** Whether it has more than are its due while others wait, so that it should close one. */
   mustYield: () => boolean;
   /** Whether there is room for one that could wait. */
   mayGrow: () => boolean;
+  /** Notes that it has a statement to send. */
+  noteUse: () => void;
+  /** Its statements that may run at a time, beside quick reads. */
+  mostStatements: () => number;
+}
+
+export interface BudgetOptions {
+  /** Statements of one merchant at a time, beside quick reads, while others have some: their databases share processors. */
+  mostStatements?: number;
+  /** For tests. */
+  aloneAfterMs?: number | undefined;
 }
 
 /** What a merchant opens connections with. */
@@ -33,15 +47,24 @@ export interface Allotment extends Share {
  */
 export class ConnectionBudget {
   readonly #max: number;
+  readonly #mostStatements: number;
+  readonly #aloneAfterMs: number;
   readonly #turns: Turns;
   readonly #pools = new Set<Set<pg.Pool>>();
   readonly #held = new Map<string, number>();
   /** Connections that are being closed to make room. */
   #leaving = 0;
+  /** When the merchant with the latest statement had it, and when the last one of another was. */
+  readonly #latest = { merchant: "", at: -Infinity, ofOthersAt: -Infinity };
 
   /** @param max connections of all merchants together */
-  constructor(max: number) {
+  constructor(
+    max: number,
+    { mostStatements = Infinity, aloneAfterMs = defaultAloneAfterMs }: BudgetOptions = {},
+  ) {
     this.#max = max;
+    this.#mostStatements = mostStatements;
+    this.#aloneAfterMs = aloneAfterMs;
     // Waiting requests are bounded where they wait for a pool
     const unbounded = { maxWaiting: Infinity, maxWaitingPerClient: Infinity };
     this.#turns = new Turns({
@@ -79,6 +102,8 @@ export class ConnectionBudget {
       Client,
       mustYield: () => this.#isWanting && this.#has(merchant) > this.#due,
       mayGrow: () => this.#turns.counts.running < this.#max,
+      noteUse: () => this.#noteUse(merchant),
+      mostStatements: () => (this.#isAlone(merchant) ? Infinity : this.#mostStatements),
       add: (pool) => {
         pools.add(pool);
         within?.add(pool);
@@ -96,6 +121,17 @@ export class ConnectionBudget {
         this.#pools.delete(pools);
       },
     };
+  }
+
+  #noteUse(merchant: string): void {
+    const latest = this.#latest;
+    if (merchant !== latest.merchant) Object.assign(latest, { merchant, ofOthersAt: latest.at });
+    latest.at = performance.now();
+  }
+
+  #isAlone(merchant: string): boolean {
+    const { merchant: latest, at, ofOthersAt } = this.#latest;
+    return performance.now() - (merchant === latest ? ofOthersAt : at) > this.#aloneAfterMs;
   }
 
   /** The connections that are due to each merchant while one waits that has none. */

@@ -71,6 +71,8 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   #isOpening = false;
   /** Connections that quick reads have. */
   #quick = 0;
+  /** Connections that other statements have. */
+  #others = 0;
   /** A connection that has just become free, while the next client gets its turn. */
   #free: { connection: PoolClient; release: ReturnConnection } | null = null;
   /** The client with the latest request, and since when no other has sent any. */
@@ -85,7 +87,10 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
     this.turns = new Turns({
       total: () => Math.max(1, this.#open),
       perClient: (client) => Math.max(1, Math.ceil(max * this.#shareOf(client))),
-      mayBegin: (read) => this.#quick < quickConnections || !read?.isQuick(),
+      mayBegin: (read) =>
+        read?.isQuick()
+          ? this.#quick < quickConnections
+          : this.#others < (share?.mostStatements() ?? Infinity),
       // As long as the pool itself would let it wait
       maxWaitMs: () => pool.options.connectionTimeoutMillis || 5_000,
     });
@@ -99,10 +104,12 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   connect(client: string, connected: Connected, read?: Read): void {
     if (client !== this.#latest.client && client !== ownClient)
       this.#latest = { client, since: performance.now() };
+    this.#share?.noteUse();
     const begin = (refusal: Error | null) => {
       if (refusal) return connected(refusal);
       const isQuick = read?.isQuick() ?? false;
       if (isQuick) this.#quick++;
+      else this.#others++;
       const borrower = { client, isQuick, connected };
       const free = this.#free;
       this.#free = null;
@@ -145,7 +152,10 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
 
   #end({ client, isQuick }: Borrower): void {
     if (isQuick) this.#quick--;
+    else this.#others--;
     this.turns.end(client);
+    // More may run now, if other merchants have become quiet
+    if (this.#share) this.turns.proceed();
   }
 
   /** Usable connections. */
@@ -156,7 +166,8 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   /** Opens another connection if all are in use. */
   #openAnother(): void {
     const { totalCount, options } = this.#pool;
-    if (this.#share?.mayGrow() === false && totalCount > 0) return;
+    // Others need what isn't needed here yet
+    if (this.#share && totalCount > 0 && (this.turns.counts.waiting === 0 || !this.#share.mayGrow())) return;
     if (this.#isOpening || this.turns.counts.running < totalCount || totalCount >= options.max) return;
     this.#isOpening = true;
     this.#pool.connect((error, _connection, release) => {

@@ -27,7 +27,13 @@ it("plays attacks for as long as it is told", () => {
   assert.deepEqual([some.seconds, some.attacks], [30, ["filters", "slow bodies"]]);
 });
 
+it("measures as many merchants as it is told", () => {
+  const { mode, merchants, keep } = readOptions(["--merchants", "50", "--keep"]);
+  assert.deepEqual([mode, merchants, keep], ["merchants", 50, true]);
+  assert.equal(readOptions(["--merchants"]).merchants, 1_000);
+});
+
 it("refuses what it does not understand", () => {
-  for (const wrong of [["--fast"], ["--rounds", "none"], ["--scale", "0"]])
+  for (const wrong of [["--fast"], ["--rounds", "none"], ["--scale", "0"], ["50"], ["--merchants", "many"]])
     assert.throws(() => readOptions(wrong), UserError);
 });

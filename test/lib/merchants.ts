@@ -60,6 +60,7 @@ export interface TestMerchantsOptions {
   count: number;
   /** Variables of the environment. */
   settings?: Record<string, string>;
+  aloneAfterMs?: number;
   /** Called with each before it is stored. */
   prepare?: (merchant: Merchant, n: number) => Merchant | Promise<Merchant>;
 }
@@ -67,6 +68,7 @@ export interface TestMerchantsOptions {
 export async function openMerchants({
   count,
   settings: given = {},
+  aloneAfterMs,
   prepare = (merchant) => merchant,
 }: TestMerchantsOptions): Promise<TestMerchants> {
   const folder = await mkdtemp(join(tmpdir(), "merchants-"));
@@ -83,7 +85,7 @@ export async function openMerchants({
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const head = versions.filter(({ kind }) => kind === "floating");
   const serving = await serveMerchants({
-    ...{ settings: { ...settings, merchants: folder }, logger, versions: head, spreadMs: 0 },
+    ...{ settings: { ...settings, merchants: folder }, logger, versions: head, aloneAfterMs, spreadMs: 0 },
   });
   const ask = asker(serving);
   return {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, suite, test } from "node:test";
 import { AccessTokens, issuerFor, TokenRefusal } from "../../src/auth/access-token.ts";
+import { createCredential } from "../../src/auth/credentials.ts";
+import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { ConfiguredSigningKeys } from "../../src/auth/signing-keys.ts";
 import { databaseOf } from "../../src/database/merchant-database.ts";
 import { besides } from "../../src/database/migrations/templates.ts";
@@ -33,9 +35,11 @@ before(async () => {
     count,
     settings: {
       MERCHANT_CONNECTIONS: String(connections),
+      SHARED_HOSTS: "all.example",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: "20",
     },
+    aloneAfterMs: 5_000,
   });
 });
 
@@ -110,6 +114,64 @@ suite("many merchants in a process", () => {
     assert.equal((await ask("shared.example", `/m/${two!().name}/admin`)).status, 421);
   });
 
+  test("at a shared host, it is known by its client", async () => {
+    const credentials = await Promise.all(
+      [one!(), two!()].map((merchant) =>
+        owner(merchant, (client) => createCredential(client, { name: "shared", read: "all", write: [] })),
+      ),
+    );
+    const exchange = (merchant: string, { clientId, clientSecret }: ClientCredentials) => {
+      const pair = Buffer.from(`${merchant}${clientId}:${clientSecret}`).toString("base64");
+      const grant = { grant_type: "client_credentials" };
+      return ask("all.example", "/api/oauth/token", grant, { authorization: `Basic ${pair}` });
+    };
+    const [mine, other] = [credentials[0]!, credentials[1]!];
+    const tokens: string[] = [];
+    for (const [n, merchant] of [one!(), two!()].entries()) {
+      const { status, body } = await exchange(`${merchant.name}.`, credentials[n]!);
+      assert.equal(status, 200);
+      tokens.push(body.access_token);
+      const shared = await graphql("All.example:80", body.access_token, names);
+      assert.deepEqual(shared.body, (await graphql(hostOf(merchant), body.access_token, names)).body);
+      assert.deepEqual(shared.body.data.warehouses.edges, [{ node: { name: `of ${n}` } }]);
+    }
+    const wrong = { ...mine, clientSecret: other.clientSecret };
+    const refused = await Promise.all([
+      exchange(`${one!().name}.`, wrong),
+      exchange(`${two!().name}.`, mine),
+      exchange("nobody.", mine),
+      exchange("", mine),
+      ask("all.example", "/api/oauth/token", {
+        ...{ grant_type: "client_credentials", client_id: mine.clientId, client_secret: mine.clientSecret },
+      }),
+    ]);
+    for (const { status, body } of refused) assert.deepEqual([status, body], [401, refused[0].body]);
+    assert.equal(refused[0].body.error, "invalid_client");
+
+    const [header, payload, signature] = tokens[0]!.split(".") as [string, string, string];
+    const claims = JSON.parse(Buffer.from(payload, "base64url").toString());
+    const forged = (changes: object, head = header) =>
+      [head, Buffer.from(JSON.stringify({ ...claims, ...changes })).toString("base64url"), signature].join(
+        ".",
+      );
+    const unsigned = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString("base64url");
+    for (const token of [
+      forged({ iss: issuerFor(two!().name) }),
+      forged({ iss: issuerFor("nobody") }),
+      forged({ iss: 1 }),
+      forged({}, unsigned),
+      "no.token.atall",
+    ]) {
+      const { status, body } = await graphql("all.example", token, names);
+      assert.deepEqual([status, body.errors[0].extensions.code], [401, "UNAUTHENTICATED"]);
+      assert.equal(body.errors[0].message, "The access token is not valid.");
+    }
+    assert.equal((await ask("all.example", api, { query: names })).status, 401);
+    for (const path of ["/admin", "/docs", "/"]) assert.equal((await ask("all.example", path)).status, 421);
+    assert.equal((await ask("all.example", "/livez")).status, 200);
+    assert.equal((await graphql("nobody.example", tokens[0]!, names)).status, 421);
+  });
+
   test("no login of one can open the database of another", async () => {
     const [mine, other] = [one!().databaseUrl, besides(one!().databaseUrl, databaseOf(two!().name))];
     for (const open of [(url: string) => url, (url: string) => asApiLogin(url)!]) {
@@ -164,6 +226,51 @@ suite("many merchants in a process", () => {
     assert.equal((await graphql(hostOf(two!()), await tokenAt(two!()), names)).status, 200);
     await storeMerchant(opened.folder, three!());
     await until(async () => (await statusOf()) === 200);
+  });
+
+  test("a busy one has few statements at a time while others have some, and more when it is alone", async () => {
+    const busy = opened.merchants[4]!;
+    await owner(busy, (client) =>
+      client.query(`create function erp.dawdle() returns trigger language plpgsql set search_path = pg_catalog, pg_temp
+          as $$ begin perform pg_sleep(0.2); return new; end $$;
+        create trigger dawdle before insert on erp.supplier for each row execute function erp.dawdle()`),
+    );
+    const [token, other] = [await tokenAt(busy, "all"), await tokenAt(one!())];
+    const sleeping = `select from pg_stat_activity where datname = $1 and wait_event = 'PgSleep'`;
+    await connected(adminUrl, async (admin) => {
+      let [most, made] = [0, 0];
+      const look = async () => {
+        const { rowCount } = await admin.query(sleeping, [databaseOf(busy.name)]);
+        most = Math.max(most, rowCount!);
+      };
+      const flood = (count: number) =>
+        Promise.all(
+          Array.from({ length: count }, () => {
+            const input = `{ suppliers: [{ number: "B${made++}", name: "Busy" }] }`;
+            const upsert = `mutation { suppliersUpsert(input: ${input}) { suppliers { name } } }`;
+            return graphql(hostOf(busy), token, upsert);
+          }),
+        );
+      let isOver = false;
+      const asking = async () => {
+        while (!isOver) await graphql(hostOf(one!()), other, names);
+      };
+      const asked = asking();
+      // Two connections are open before
+      await flood(2);
+      const flooded = flood(8).finally(() => (isOver = true));
+      while (!isOver) await look();
+      const answers = await flooded;
+      assert.ok(answers.every(({ body }) => body.data.suppliersUpsert.suppliers.length === 1));
+      assert.ok(most <= 2, `${most} statements`);
+      await asked;
+      await until(async () => {
+        const alone = flood(8);
+        await Promise.race([alone, until(async () => (await look(), most > 2))]).catch(() => {});
+        await alone;
+        return most > 2;
+      });
+    });
   });
 
   test("all together have few connections, and none while nothing is asked", async () => {

@@ -41,6 +41,7 @@ export interface ServeMerchantsOptions {
   versions?: readonly Version[];
   now?: () => number;
   idleMs?: number;
+  aloneAfterMs?: number | undefined;
   spreadMs?: number;
 }
 
@@ -55,9 +56,10 @@ export interface ServingMerchants extends Omit<Serving, "app"> {
  * @throws {UserError} when the directory can't be read, or the port is taken
  */
 export async function serveMerchants(options: ServeMerchantsOptions): Promise<ServingMerchants> {
-  const { settings, logger, versions = allVersions, now = Date.now, idleMs } = options;
+  const { settings, logger, versions = allVersions, now = Date.now, idleMs, aloneAfterMs } = options;
   const closing = new Closing();
-  const budget = new ConnectionBudget(settings.merchantConnections);
+  const { merchantConnections, merchantStatements: mostStatements } = settings;
+  const budget = new ConnectionBudget(merchantConnections, { mostStatements, aloneAfterMs });
   const thread = new SchemaThread();
   closing.add(() => thread.close());
   const renderer = new Renderer({ queueOfOne: 10 });
@@ -70,7 +72,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
   const common: Common = {
     ...{ settings, logger, budget, thread, renderer, documentation, tracing, loop: new LoopTurns() },
     versions: sharedVersions({ settings: withDefaults(settings), versions, now, secrets, logger }),
-    places: new ListeningPlaces(Math.ceil(settings.merchantConnections * shareOfListeners)),
+    places: new ListeningPlaces(Math.ceil(merchantConnections * shareOfListeners)),
   };
   const merchants = new OpenMerchants(common, idleMs);
   closing.add(() => merchants.close());
@@ -86,7 +88,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
   try {
     await directory.open();
     const listener = front(directory, merchants, {
-      ...{ logger, readiness },
+      ...{ logger, readiness, sharedHosts: settings.sharedHosts },
       onWritten: (name) => background.wake(name),
     });
     const server = new HttpServer(boundedServer(listener, settings.maxConnections));

@@ -1,0 +1,16 @@
+import { readFile, writeFile } from "node:fs/promises";
+
+/** Most bytes that a process has held. */
+export async function peakMemory(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) * 1_024;
+}
+
+/** Resets a process' peak of memory. @returns whether the system can do that */
+export async function resetPeakMemory(pid: number): Promise<boolean> {
+  // 5: reset the peak, see proc(5)
+  return writeFile(`/proc/${pid}/clear_refs`, "5").then(
+    () => true,
+    () => false,
+  );
+}

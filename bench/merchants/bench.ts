@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { say } from "../../src/commands/terminal.ts";
+import type { Merchant } from "../../src/process/merchants/merchant.ts";
+import { freePort } from "../../test/lib/free-port.ts";
+import type { Cleanup } from "../cleanup.ts";
+import { serviceContestant } from "../contestants/service.ts";
+import { findServer } from "../data/server.ts";
+import { besideAttack } from "../fairness/beside-attack.ts";
+import { busyMerchant } from "../fairness/attacks/busy-merchant.ts";
+import type { Experience } from "../fairness/normal-clients.ts";
+import { experience } from "../fairness/normal-clients.ts";
+import { load } from "../measure/load.ts";
+import type { PreparedRequest } from "../measure/load.ts";
+import type { Child } from "../measure/child.ts";
+import { startChild } from "../measure/child.ts";
+import { postgresCpu } from "../measure/postgres-cpu.ts";
+import { median, quantile } from "../measure/statistics.ts";
+import { ConnectionCounter } from "./connections.ts";
+import type { Merchants } from "./databases.ts";
+import { makeBusy } from "./databases.ts";
+import type { Beside, Resources, Times } from "../report/merchants.ts";
+
+const path = "/api/graphql/unstable";
+const mib = 2 ** 20;
+/** Connections of steady requests. */
+const connections = 16;
+/** Merchants beside the busy one, requests of each per second, and how often they are measured with it and without. */
+export const others = { count: 20, perSecond: 5, rounds: 2 };
+const idleSeconds = 10;
+
+/** Tokens by merchant: of its first client, and of the others of the busy one. */
+export interface Tokens {
+  all: { merchant: Merchant; token: string }[];
+  busy: string[];
+  times: Times;
+}
+
+/** What is measured, step by step. */
+export class Bench {
+  readonly #made: Merchants;
+  readonly #counter: ConnectionCounter;
+  readonly #cleanup: Cleanup;
+  #metricsPort = 0;
+  #postmaster = 0;
+
+  constructor(made: Merchants, counter: ConnectionCounter, cleanup: Cleanup) {
+    this.#made = made;
+    this.#counter = counter;
+    this.#cleanup = cleanup;
+  }
+
+  async start(): Promise<Child> {
+    this.#postmaster = (await findServer(this.#made.adminUrl)).postmaster;
+    this.#metricsPort = await freePort();
+    const child = await startChild({
+      program: new URL("server.ts", import.meta.url),
+      execArgv: serviceContestant.execArgv ?? [],
+      environment: {
+        ...serviceContestant.environment,
+        ...{ NODE_ENV: "production", GRAPHILE_ENV: "production", LOG_LEVEL: "error" },
+        ...{ HOST: "127.0.0.1", PORT: "0", METRICS_PORT: String(this.#metricsPort) },
+        ...{ MERCHANTS: this.#made.folder, RUN_AS: "root" },
+      },
+    });
+    this.#cleanup.add(() => child.stop());
+    return child;
+  }
+
+  /** The first thing that a new merchant is asked for. Its key is made then. */
+  async tokens({ url }: Child): Promise<Tokens> {
+    const { all, credentials } = this.#made;
+    const exchange = async (merchant: Merchant, n: number): Promise<string> => {
+      const { clientId: client_id, clientSecret: client_secret } = credentials[n]!;
+      const response = await fetch(`${urlOf(url, merchant)}/api/oauth/token`, {
+        method: "POST",
+        body: new URLSearchParams({ grant_type: "client_credentials", client_id, client_secret }),
+      });
+      if (!response.ok) throw new Error(`No token: HTTP ${response.status} ${await response.text()}`);
+      return ((await response.json()) as { access_token: string }).access_token;
+    };
+    const durations: number[] = [];
+    const tokens: Tokens["all"] = [];
+    for (const merchant of all) {
+      const begin = performance.now();
+      tokens.push({ merchant, token: await exchange(merchant, 0) });
+      durations.push(performance.now() - begin);
+      if (tokens.length % 100 === 0) say(`Tokens of ${tokens.length} merchants`);
+    }
+    const busy = await Promise.all(credentials.map((_, n) => exchange(all[0]!, n)));
+    return { all: tokens, busy, times: timesOf(durations.slice(1), 0) };
+  }
+
+  /** @returns milliseconds of the very first request, which builds the schemas */
+  async build({ url }: Child, token: Tokens["all"][number]): Promise<number> {
+    const first = await load({ url, connections: 1, requests: [requestOf(token)], count: 1 });
+    if (first.failures > 0) throw new Error("The first request was answered wrongly.");
+    return first.latencies[0]!;
+  }
+
+  /** Each merchant's first request, one after the other. */
+  async open({ url, usage }: Child, tokens: Tokens["all"]): Promise<Times> {
+    const requests = tokens.map(requestOf);
+    const before = await this.#cpu(usage);
+    const latencies: number[] = [];
+    let failures = 0;
+    for (let from = 0; from < requests.length; from += 100) {
+      const some = requests.slice(from, from + 100);
+      const result = await load({ url, connections: 1, requests: some, count: some.length });
+      latencies.push(...result.latencies);
+      failures += result.failures;
+      say(`Opened: ${latencies.length + 1}, the last ones in ${median(result.latencies).toFixed(0)} ms`);
+    }
+    return { ...timesOf(latencies, failures), ...(await this.#cpuSince(before, usage, latencies.length)) };
+  }
+
+  /** Requests over all merchants, each at random. */
+  async steady({ url, usage }: Child, tokens: Tokens["all"], seconds: number): Promise<Times> {
+    const requests = Array.from({ length: 10_000 }, () =>
+      requestOf(tokens[Math.floor(Math.random() * tokens.length)]!),
+    );
+    const before = await this.#cpu(usage);
+    const result = await load({ url, connections, requests, seconds });
+    const times = timesOf(result.latencies, result.failures);
+    say(`Steady: ${Math.round(result.requests / result.seconds)}/s, ${result.failures} wrong`);
+    return {
+      ...times,
+      perSecond: result.requests / result.seconds,
+      ...(await this.#cpuSince(before, usage, result.requests)),
+    };
+  }
+
+  /** @returns milliseconds of processor time in a second in which nothing is asked */
+  async rest({ usage }: Child): Promise<{ node: number; postgres: number }> {
+    const before = await this.#cpu(usage);
+    await sleep(idleSeconds * 1_000);
+    const { nodeCpu, postgresCpu: ofPostgres } = await this.#cpuSince(before, usage, idleSeconds * 1_000);
+    return { node: nodeCpu, postgres: ofPostgres };
+  }
+
+  /** Usual clients of some merchants, without a busy one and beside it, in turns. */
+  async besideBusy({ url }: Child, { all, busy }: Tokens, seconds: number): Promise<Beside[]> {
+    const { merchant } = all[0]!;
+    await makeBusy(this.#made.adminUrl, merchant);
+    const clients = all
+      .slice(1, 1 + others.count)
+      .map(({ merchant: each, token }) => ({ url: urlOf(url, each), token }));
+    const [token, ...more] = busy;
+    const target = { url: urlOf(url, merchant), token: token!, poor: token!, others: more };
+    const ask = () => experience(clients, seconds, others.perSecond);
+    await ask();
+    const rounds: Beside[] = [];
+    for (let round = 0; round < others.rounds; round++) {
+      const quiet = await ask();
+      const { done, answers } = await besideAttack(busyMerchant.name, target, ask);
+      await this.#counter.untilQuiet();
+      say(`Alone ${told(quiet)}; beside a busy one ${told(done)}; the busy one: ${JSON.stringify(answers)}`);
+      rounds.push({ quiet, beside: done, answers });
+    }
+    return rounds;
+  }
+
+  async resources({ usage }: Child, when: string): Promise<Resources> {
+    const { memory } = await usage();
+    const metrics = await (await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`)).text();
+    const open = Number(/^service_merchants_open (\d+)/m.exec(metrics)?.[1] ?? Number.NaN);
+    const connected = await this.#counter.now();
+    const most = this.#counter.takeMost();
+    say(`After ${when}: ${Math.round(memory / mib)} MiB, ${open} merchants open, ${connected} connections`);
+    return { when, memory: memory / mib, open, connected, most };
+  }
+
+  /** Microseconds of processor time until now. */
+  async #cpu(usage: Child["usage"]): Promise<[node: number, postgres: number]> {
+    return [(await usage()).cpu, (await postgresCpu(this.#postmaster)) ?? Number.NaN];
+  }
+
+  async #cpuSince(before: [number, number], usage: Child["usage"], parts: number) {
+    const [node, ofPostgres] = await this.#cpu(usage);
+    return { nodeCpu: (node - before[0]) / parts, postgresCpu: (ofPostgres - before[1]) / parts };
+  }
+}
+
+const urlOf = (url: string, { name }: Merchant): string => `${url}/m/${name}`;
+
+const query = JSON.stringify({
+  query: "{ products(first: 10) { edges { node { id productNumber availableStock } } } }",
+});
+
+const requestOf = ({ merchant, token }: Tokens["all"][number]): PreparedRequest => ({
+  path: `/m/${merchant.name}${path}`,
+  body: query,
+  token,
+  isRight: (status, body) => status === 200 && body.includes('"productNumber":"P1'),
+});
+
+function timesOf(latencies: readonly number[], failures: number): Times {
+  return {
+    ...{ p50: median(latencies), p99: quantile(latencies, 0.99), max: Math.max(...latencies) },
+    ...{
+      requests: latencies.length,
+      failures,
+      nodeCpu: Number.NaN,
+      postgresCpu: Number.NaN,
+      perSecond: Number.NaN,
+    },
+  };
+}
+
+const told = ({ p50, p99, failures }: Experience): string =>
+  `p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms, ${failures.length} failed`;

@@ -12,6 +12,11 @@ export const accessTokenSeconds = 600;
 const defaultIssuer = "urn:service:tokens";
 /** The issuer of the tokens of one of several merchants: with equal keys, none accepts those of another. */
 export const issuerFor = (merchant: string): string => `${defaultIssuer}:${merchant}`;
+/** The merchant whose tokens have an issuer; undefined when it is none of those. */
+export const merchantOf = (issuer: unknown): string | undefined =>
+  typeof issuer === "string" && issuer.startsWith(issuerFor(""))
+    ? issuer.slice(issuerFor("").length)
+    : undefined;
 /** The audience of tokens for the GraphQL API. Other kinds of token, such as sessions, name another. */
 const apiAudience = "urn:service:graphql-api";
 const tokenType = "at+jwt";

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, suite, test } from "node:test";
 import { AccessTokens, issuerFor, TokenRefusal } from "../../src/auth/access-token.ts";
+import { createCredential } from "../../src/auth/credentials.ts";
+import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { ConfiguredSigningKeys } from "../../src/auth/signing-keys.ts";
 import { databaseOf } from "../../src/database/merchant-database.ts";
 import { besides } from "../../src/database/migrations/templates.ts";
@@ -33,6 +35,7 @@ before(async () => {
     count,
     settings: {
       MERCHANT_CONNECTIONS: String(connections),
+      SHARED_HOSTS: "all.example",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: "20",
     },
@@ -109,6 +112,64 @@ suite("many merchants in a process", () => {
     const { body } = await graphql("shared.example", token, names, `/m/${two!().name}${api}`);
     assert.ok(body.data.warehouses);
     assert.equal((await ask("shared.example", `/m/${two!().name}/admin`)).status, 421);
+  });
+
+  test("at a shared host, it is known by its client", async () => {
+    const credentials = await Promise.all(
+      [one!(), two!()].map((merchant) =>
+        owner(merchant, (client) => createCredential(client, { name: "shared", read: "all", write: [] })),
+      ),
+    );
+    const exchange = (merchant: string, { clientId, clientSecret }: ClientCredentials) => {
+      const pair = Buffer.from(`${merchant}${clientId}:${clientSecret}`).toString("base64");
+      const grant = { grant_type: "client_credentials" };
+      return ask("all.example", "/api/oauth/token", grant, { authorization: `Basic ${pair}` });
+    };
+    const [mine, other] = [credentials[0]!, credentials[1]!];
+    const tokens: string[] = [];
+    for (const [n, merchant] of [one!(), two!()].entries()) {
+      const { status, body } = await exchange(`${merchant.name}.`, credentials[n]!);
+      assert.equal(status, 200);
+      tokens.push(body.access_token);
+      const shared = await graphql("All.example:80", body.access_token, names);
+      assert.deepEqual(shared.body, (await graphql(hostOf(merchant), body.access_token, names)).body);
+      assert.deepEqual(shared.body.data.warehouses.edges, [{ node: { name: `of ${n}` } }]);
+    }
+    const wrong = { ...mine, clientSecret: other.clientSecret };
+    const refused = await Promise.all([
+      exchange(`${one!().name}.`, wrong),
+      exchange(`${two!().name}.`, mine),
+      exchange("nobody.", mine),
+      exchange("", mine),
+      ask("all.example", "/api/oauth/token", {
+        ...{ grant_type: "client_credentials", client_id: mine.clientId, client_secret: mine.clientSecret },
+      }),
+    ]);
+    for (const { status, body } of refused) assert.deepEqual([status, body], [401, refused[0].body]);
+    assert.equal(refused[0].body.error, "invalid_client");
+
+    const [header, payload, signature] = tokens[0]!.split(".") as [string, string, string];
+    const claims = JSON.parse(Buffer.from(payload, "base64url").toString());
+    const forged = (changes: object, head = header) =>
+      [head, Buffer.from(JSON.stringify({ ...claims, ...changes })).toString("base64url"), signature].join(
+        ".",
+      );
+    const unsigned = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString("base64url");
+    for (const token of [
+      forged({ iss: issuerFor(two!().name) }),
+      forged({ iss: issuerFor("nobody") }),
+      forged({ iss: 1 }),
+      forged({}, unsigned),
+      "no.token.atall",
+    ]) {
+      const { status, body } = await graphql("all.example", token, names);
+      assert.deepEqual([status, body.errors[0].extensions.code], [401, "UNAUTHENTICATED"]);
+      assert.equal(body.errors[0].message, "The access token is not valid.");
+    }
+    assert.equal((await ask("all.example", api, { query: names })).status, 401);
+    for (const path of ["/admin", "/docs", "/"]) assert.equal((await ask("all.example", path)).status, 421);
+    assert.equal((await ask("all.example", "/livez")).status, 200);
+    assert.equal((await graphql("nobody.example", tokens[0]!, names)).status, 421);
   });
 
   test("no login of one can open the database of another", async () => {

@@ -114,7 +114,8 @@ class MissingToken extends TokenRefusal {
   }
 }
 
-function refuseToken(request: Request, response: Response, refusal: TokenRefusal): void {
+/** Answers a request whose token is refused. */
+export function refuseToken(request: Request, response: Response, refusal: TokenRefusal): void {
   if (refusal.kind === "foreign") return refuse(request, response, 403, "UNAUTHORIZED", refusal.message);
   // RFC 6750 §3.1: a client that didn't try to authenticate gets no error code.
   const { message } = refusal;

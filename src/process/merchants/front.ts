@@ -2,13 +2,17 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { OperationTypeNode } from "postgraphile/graphql";
 import type { Logger } from "pino";
 import { sendJson } from "../../http/answers.ts";
+import { refuseToken } from "../../http/middleware/require-token.ts";
 import { requestId } from "../../http/middleware/request-id.ts";
 import { securityHeaders } from "../../http/middleware/security-headers.ts";
+import { invalidClient } from "../../http/oauth/oauth-error.ts";
+import { TokenRefusal } from "../../auth/access-token.ts";
 import { pipeline } from "../../http/pipeline.ts";
-import type { Response } from "../../http/pipeline.ts";
+import type { Request, Response } from "../../http/pipeline.ts";
 import type { Readiness } from "../../lib/readiness.ts";
 import type { Directory } from "./directory.ts";
 import type { Merchant } from "./merchant.ts";
+import { kindOf, merchantByClient } from "./shared-host.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
 
 /**
@@ -19,27 +23,32 @@ const byPath = /^\/m\/([a-z][a-z0-9-]*)(\/api\/.*)$/;
 const absolute = /^https?:\/\/([^/?#]*)(.*)$/i;
 
 /** Why no merchant answers a request. */
-type Refusal = "unknown" | "suspended" | "unavailable";
+type Refusal = "unknown" | "unknownToken" | "unknownClient" | "suspended" | "unavailable";
 
 export interface FrontOptions {
   logger: Logger;
   readiness: Readiness;
+  /** Hosts at which a merchant is known by its client. */
+  sharedHosts: readonly string[];
   /** Called after a request that may have written something. */
   onWritten: (merchant: string) => void;
 }
 
-/** Passes each request to the merchant that it is for: by its path, or else by its host. */
+/** Passes each request to the merchant that it is for: by its path, or else by its host, or by its client at a shared one. */
 export function front(
   directory: Directory,
   merchants: OpenMerchants,
-  { logger, readiness, onWritten }: FrontOptions,
+  { logger, readiness, sharedHosts, onWritten }: FrontOptions,
 ): RequestListener {
   const refuse = refusals(logger);
   const health = answerHealth(readiness, logger);
+  const shared = new Set(sharedHosts);
   return (request, response) => {
-    const merchant = findMerchant(directory, request);
-    if (!merchant)
+    const found = findMerchant(directory, request, shared);
+    if (!found)
       return isForHealth(request.url!) ? health(request, response) : refuse.unknown(request, response);
+    const merchant = found === "shared" ? merchantByClient(directory, request) : found;
+    if (!merchant) return refuse[refusalsAtShared[kindOf(request)]](request, response);
     if (merchant.state === "suspended") return refuse.suspended(request, response);
     merchants.use(
       merchant,
@@ -66,8 +75,15 @@ function mayHaveWritten({ method }: IncomingMessage, response: ServerResponse): 
   );
 }
 
-/** The merchant of a request, whose path is made that of its API. */
-function findMerchant(directory: Directory, request: IncomingMessage): Merchant | undefined {
+/** Answers that are those of a merchant that doesn't know the client either. */
+const refusalsAtShared = { token: "unknownClient", api: "unknownToken", other: "unknown" } as const;
+
+/** The merchant of a request, whose path is made that of its API; or whether its host is shared. */
+function findMerchant(
+  directory: Directory,
+  request: IncomingMessage,
+  shared: ReadonlySet<string>,
+): Merchant | "shared" | undefined {
   const [, target, rest] = absolute.exec(request.url!) ?? [];
   const [, name, path] = byPath.exec(rest ?? request.url!) ?? [];
   if (name !== undefined) {
@@ -79,7 +95,8 @@ function findMerchant(directory: Directory, request: IncomingMessage): Merchant 
   const host = request.headers.host ?? "";
   // A proxy in front may have gone by the other one
   if (target !== undefined && target.toLowerCase() !== host.toLowerCase()) return undefined;
-  return directory.at(host.toLowerCase().replace(/\.?(:\d*)?$/, ""));
+  const bare = host.toLowerCase().replace(/\.?(:\d*)?$/, "");
+  return directory.at(bare) ?? (shared.has(bare) && !isForHealth(request.url!) ? "shared" : undefined);
 }
 
 const isForHealth = (url: string): boolean => /^\/(livez|readyz|healthz)($|\?)/.test(url);
@@ -103,9 +120,9 @@ function answerHealth(readiness: Readiness, logger: Logger): RequestListener {
 
 /** Answers that name no merchant, and tell nothing of others. */
 function refusals(logger: Logger): Record<Refusal, RequestListener> {
-  const answer = (send: (response: Response) => void) =>
+  const answer = (send: (response: Response, request: Request) => void) =>
     pipeline(
-      [requestId(logger), securityHeaders, (_request, response) => send(response)],
+      [requestId(logger), securityHeaders, (request, response) => send(response, request)],
       (_error, _request, response) => response.destroy(),
     );
   return {
@@ -118,6 +135,15 @@ function refusals(logger: Logger): Record<Refusal, RequestListener> {
         "No API is served at this address. Check the host name.",
       ),
     ),
+    unknownToken: answer((response, request) =>
+      refuseToken(request, response, new TokenRefusal("invalid", "The access token is not valid.")),
+    ),
+    unknownClient: answer((response) => {
+      const { status, code, message } = invalidClient();
+      response.setHeader("cache-control", "no-store");
+      response.setHeader("www-authenticate", 'Basic realm="service", charset="UTF-8"');
+      sendJson(response, status, { error: code, error_description: message });
+    }),
     suspended: answer((response) =>
       sendError(response, 403, "SUSPENDED", "Suspended", "This API is suspended. Its operator knows more."),
     ),

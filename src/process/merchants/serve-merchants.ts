@@ -88,7 +88,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
   try {
     await directory.open();
     const listener = front(directory, merchants, {
-      ...{ logger, readiness },
+      ...{ logger, readiness, sharedHosts: settings.sharedHosts },
       onWritten: (name) => background.wake(name),
     });
     const server = new HttpServer(boundedServer(listener, settings.maxConnections));

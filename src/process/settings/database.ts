@@ -1,5 +1,5 @@
 import { defaultLockLimits } from "../../database/migrations/retry-locked.ts";
-import { flag, optional, seconds, setting, text, url, urls, wholeNumber } from "./setting.ts";
+import { flag, hosts, optional, seconds, setting, text, url, urls, wholeNumber } from "./setting.ts";
 
 /** The Postgres, and how it is used. */
 export const database = {
@@ -18,6 +18,10 @@ export const database = {
   }),
   merchantConnections: setting("MERCHANT_CONNECTIONS", wholeNumber(8, 10_000), 100, {
     doc: "Most connections of one process to Postgres for all merchants together; background work may have a quarter of them. One merchant has up to DATABASE_POOL_SIZE and two more of them, and none while it has no requests.",
+  }),
+  sharedHosts: setting("SHARED_HOSTS", hosts, "", {
+    example: "api.example.com",
+    doc: "Host names at which several merchants are served, separated by commas: each is known by its client, see [docs/merchants.md](merchants.md#a-host-for-all).",
   }),
   merchantStatements: setting("MERCHANT_STATEMENTS", wholeNumber(1, 500), 2, {
     doc: "Most statements of one merchant at a time, beside quick reads, while other merchants of the process have some, too: as many as leave processors of the databases to others.",

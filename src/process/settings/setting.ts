@@ -113,6 +113,20 @@ function isAllowList(entries: readonly string[]): boolean {
   }
 }
 
+/** Names of hosts, in small letters and without a port. */
+export const hosts: Kind<string[]> = {
+  schema: z
+    .string()
+    .transform((list) =>
+      list
+        .toLowerCase()
+        .split(/[\s,]+/)
+        .filter(Boolean),
+    )
+    .refine((list) => list.every((host) => /^[a-z0-9.-]+$/.test(host))),
+  expected: "names of hosts, separated by commas",
+};
+
 /** Origins of web pages. */
 export const origins: Kind<string[]> = {
   schema: z

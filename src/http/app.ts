@@ -143,7 +143,14 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
     ...(parts.sendTogether && parts.readRows
-      ? [answerMutations(served, mutationAnswerer(parts.sendTogether, parts.readRows), unread, parts.replicas)]
+      ? [
+          answerMutations(
+            served,
+            mutationAnswerer(parts.sendTogether, parts.readRows),
+            unread,
+            parts.replicas,
+          ),
+        ]
       : []),
     executeOperation(served, unread),
   ];

@@ -16,7 +16,8 @@ union all
 select c.conrelid::regclass, c.conname
 from pg_constraint c
 cross join lateral (values ('check_references_of_new', c.conrelid),
-  ('check_references_of_changed', c.conrelid), ('check_references_to_gone', c.confrelid)) e (name, relation)
+  ('check_references_of_changed', c.conrelid), ('check_references_to_gone', c.confrelid),
+  ('check_references_to_changed', c.confrelid)) e (name, relation)
 where c.contype = 'f' and not c.conenforced and (cardinality(c.conkey) > 1 or not exists (
   select from pg_trigger t join pg_proc p on p.oid = t.tgfoid
   where t.tgrelid = e.relation and t.tgname = e.name and t.tgenabled <> 'D' and case e.name

@@ -8,7 +8,7 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import type { Share } from "./connection-budget.ts";
 import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
 import { checkPipelining } from "./pipeline/check-pipelining.ts";
-import type { ReadRow, ReadText, WaitingRead } from "./pipeline/read-text.ts";
+import type { ReadRows, ReadText, WaitingRead } from "./pipeline/read-text.ts";
 import { rowReader, textReader } from "./pipeline/read-text.ts";
 import type { OnWritten, SendTogether } from "./pipeline/send-together.ts";
 import { togetherSender } from "./pipeline/send-together.ts";
@@ -29,7 +29,7 @@ export interface DatabaseAccess {
   /** For reads by one statement; null without pipelined queries. */
   readText: ReadText | null;
   /** The same for rows of several texts. */
-  readRow: ReadRow | null;
+  readRows: ReadRows | null;
   /** What waits for a connection; null without pipelined queries. */
   turns: { readonly waits: Waits } | null;
   /** For mutations with their payload; null without pipelined queries. */
@@ -82,18 +82,18 @@ export async function openDatabaseAccess(
     const adaptor = { makePgService, createWithPgClient: repeatingWithPgClient };
     return {
       pgService: { ...service, adaptor },
-      ...{ readText: null, readRow: null, sendTogether: null, turns: null },
+      ...{ readText: null, readRows: null, sendTogether: null, turns: null },
       withClientsOf,
       close,
     };
   }
   const shared = new SharedPool<WaitingRead>(pool, onUsed, share);
-  const readRow = rowReader(shared);
+  const readRows = rowReader(shared);
   return {
     pgService: { ...service, adaptor: pipeliningAdaptor(shared) },
-    readText: textReader(readRow),
+    readText: textReader(readRows),
     turns: shared.turns,
-    readRow,
+    readRows,
     sendTogether: togetherSender(shared, onWritten),
     withClientsOf: (other) => pipeliningAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),
     close,

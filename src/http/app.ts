@@ -142,8 +142,15 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     costlyTurns(costly),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
-    ...(parts.sendTogether && parts.readRow
-      ? [answerMutations(served, mutationAnswerer(parts.sendTogether, parts.readRow), unread, parts.replicas)]
+    ...(parts.sendTogether && parts.readRows
+      ? [
+          answerMutations(
+            served,
+            mutationAnswerer(parts.sendTogether, parts.readRows),
+            unread,
+            parts.replicas,
+          ),
+        ]
       : []),
     executeOperation(served, unread),
   ];

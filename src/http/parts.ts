@@ -8,7 +8,7 @@ import type { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import type { SessionCheck } from "../auth/session-token.ts";
 import type { StoredOperations } from "../auth/stored-operations.ts";
 import type { Usage } from "../auth/usage.ts";
-import type { ReadRow } from "../database/pipeline/read-text.ts";
+import type { ReadRows } from "../database/pipeline/read-text.ts";
 import type { ReadWithOwnWrites, Replicas } from "../database/replicas/replicas.ts";
 import type { SendTogether } from "../database/pipeline/send-together.ts";
 import type { Live } from "../live/live.ts";
@@ -40,7 +40,7 @@ export interface Parts {
   /** Reads by one statement; null when they are switched off. */
   readText: ReadWithOwnWrites | null;
   /** The same for rows of several texts. */
-  readRow: ReadRow | null;
+  readRows: ReadRows | null;
   /** Mutations with their payload by one message; null when that is switched off. */
   sendTogether: SendTogether | null;
   /** What answers reads from standbys; null without any. */

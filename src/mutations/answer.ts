@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { SendTogether, Transaction } from "../database/pipeline/send-together.ts";
-import type { ReadRow } from "../database/pipeline/read-text.ts";
+import type { ReadRows } from "../database/pipeline/read-text.ts";
 import type { SettingsStatement, StatementUse } from "../database/pipeline/settings.ts";
 import type { MutationOutcome, MutationResult } from "../graphql/mutation-outcome.ts";
 import { answerKeyLength, answerSetting } from "../reads/compile-payload.ts";
@@ -8,6 +8,8 @@ import { parseExactly } from "./exact-json.ts";
 import { BookingGroups } from "./groups.ts";
 import { groupSender } from "./joint.ts";
 import type { JointOutcome, JointBooking } from "./joint.ts";
+import { PayloadReader } from "./payload-reader.ts";
+import type { PayloadRow } from "./payload-reader.ts";
 import { dataOf } from "./payload-text.ts";
 import { parametersOf, withRetries } from "./run.ts";
 import type { WantedMutation } from "./wanted.ts";
@@ -40,8 +42,9 @@ const runAndKeep = {
 };
 
 /** Makes mutations, alone or with others, and reads their payloads. */
-export function mutationAnswerer(sendTogether: SendTogether, readRow: ReadRow): AnswerMutation {
+export function mutationAnswerer(sendTogether: SendTogether, readRows: ReadRows): AnswerMutation {
   const { together, isUncertain } = groupSender(sendTogether);
+  const payloads = new PayloadReader(readRows);
   const groups = new BookingGroups<JointOutcome, JointBooking>(together, isUncertain);
   return async (wanted, request) => {
     try {
@@ -57,7 +60,7 @@ export function mutationAnswerer(sendTogether: SendTogether, readRow: ReadRow): 
       const data = dataOf(
         wanted.compiled,
         done.result,
-        done.read ?? (await readPayload(wanted, request, done, readRow)),
+        done.read ?? (await readPayload(wanted, request, done, payloads)),
       );
       return data === null ? { result: done.result } : { data };
     } catch (failure) {
@@ -94,7 +97,7 @@ function makeAlone(
     const result = parseExactly(statement ? text.slice(answerKeyLength) : text) as MutationResult;
     return {
       result,
-      read: second && "rows" in second ? (second.rows[0] as JointOutcome["read"]) : undefined,
+      read: second && "rows" in second ? (second.rows[0] as PayloadRow | undefined) : undefined,
     };
   });
 }
@@ -102,13 +105,10 @@ function makeAlone(
 /** Reads the payload of a mutation that was made with others; null when that fails, or there is nothing to read. */
 async function readPayload(
   { compiled, values }: WantedMutation,
-  { credentialId, readSettings }: MutationRequest,
-  { result, isTogether }: JointOutcome,
-  readRow: ReadRow,
-): Promise<JointOutcome["read"] | null> {
+  { credentialId: client, readSettings: settings }: MutationRequest,
+  { result: { payload }, isTogether }: JointOutcome,
+  payloads: PayloadReader,
+): Promise<PayloadRow | null> {
   const { statement } = compiled.payload;
-  if (!isTogether || !statement) return null;
-  const { text, name } = statement;
-  const given = { text, name, values: [...values, JSON.stringify(result.payload), ""] };
-  return readRow(credentialId, readSettings, given).catch(() => null);
+  return isTogether && statement ? payloads.read({ client, settings, statement, values, payload }) : null;
 }

@@ -1,19 +1,20 @@
 import { isConnectionBroken } from "../database/broken.ts";
 import type { SendTogether } from "../database/pipeline/send-together.ts";
 import type { Ran, StatementUse } from "../database/pipeline/settings.ts";
-import { settingsStatement } from "../database/pipeline/settings.ts";
+import { noteShared, settingsStatement } from "../database/pipeline/settings.ts";
 import { ownClient } from "../database/shared-pool.ts";
 import { markUncertain } from "../errors/postgres-errors.ts";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import { parseExactly } from "./exact-json.ts";
 import type { Booking, BookTogether } from "./groups.ts";
+import type { PayloadRow } from "./payload-reader.ts";
 import type { MutationCall } from "./run.ts";
 
 /** A mutation that was done, or refused. */
 export interface JointOutcome {
   result: MutationResult;
   /** The columns of the statement that read its payload, if that was read. */
-  read?: (string | null)[] | undefined;
+  read?: PayloadRow | undefined;
   /** Whether it was made with others, and the payload wasn't read yet. */
   isTogether?: true;
 }
@@ -56,8 +57,8 @@ export function groupSender(sendTogether: SendTogether): {
       let isSent = false;
       const payers = bookings.map(({ client }) => client);
       const onBegin = () => void (isSent = true);
-      const note = (ran: Ran) =>
-        bookings.forEach(({ use }) => use?.note({ ...ran, sharedBy: bookings.length }));
+      const uses = bookings.map(({ use }) => use);
+      const note = (ran: Ran) => noteShared(ran, uses);
       const shared = { ...settings, use: { applicationName: "service", note } };
       const [outcome] = await sendTogether(ownClient, [{ settings: shared, statement }], onBegin, payers);
       if ("error" in outcome!) {

@@ -20,12 +20,18 @@ export type PayloadPart =
   | { kind: "value"; name: string; type: GraphQLOutputType };
 
 /**
- * The statement that reads the rows of a payload. Its parameters are the values of the slots, the payload or null, and the
- * key of the kept answer of `mutation.run` that has it otherwise.
+ * The statement that reads the rows of payloads. Its parameters are the values of the slots, an array of payloads or null, and
+ * the key of the kept answer of `mutation.run` that has the only one otherwise. Its last column says which payload a row is for.
  */
+export interface PayloadStatement {
+  text: string;
+  name: string;
+  slots: readonly Slot[];
+}
+
 export interface CompiledPayload {
   /** Null when nothing has to be read. */
-  statement: { text: string; name: string; slots: readonly Slot[] } | null;
+  statement: PayloadStatement | null;
   parts: readonly (readonly [key: string, part: PayloadPart])[];
 }
 
@@ -58,11 +64,12 @@ export function compilePayload(
   if (columns.length === 0) return { statement: null, parts };
   const { slots } = compilation;
   const kept = `current_setting(${quoted(answerSetting)},true)`;
-  const answer =
-    `select coalesce($${slots.length + 1}::jsonb,case when starts_with(${kept},$${slots.length + 2}::text) ` +
-    `then substr(${kept},${answerKeyLength + 1})::jsonb->'payload' end) as v offset 0`;
+  const answers =
+    `jsonb_array_elements(coalesce($${slots.length + 1}::jsonb,` +
+    `case when starts_with(${kept},$${slots.length + 2}::text) ` +
+    `then jsonb_build_array(substr(${kept},${answerKeyLength + 1})::jsonb->'payload') end)) with ordinality`;
   const text =
-    `select ${columns.join()} from (select ${ids.join()} from (${answer}) p ` +
+    `select ${columns.join()},a.nth::text from (select ${ids.join()},p.nth from ${answers} p(v,nth) ` +
     `where jsonb_typeof(p.v)='object' offset 0) a`;
   return { statement: { text: commented(text, operation), name: nameOf(text), slots }, parts };
 }

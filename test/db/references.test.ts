@@ -5,7 +5,7 @@ import { rowsOf, useDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 
 // Foreign keys of movements are declared as not enforced: triggers ask for what movements by hand refer to, and bookings
-// lock it. Whoever comes first, no movement is left that names what is gone.
+// lock it. In whichever order that happens, no movement is left that names what is gone.
 
 describe("what movements refer to", () => {
   const used = useDatabase("template_demo");
@@ -77,6 +77,13 @@ describe("what movements refer to", () => {
         { code: "23503" },
       );
     }));
+
+  it("keeps its key", async () => {
+    await assert.rejects(
+      rows("update erp.sales_order set id = uuidv7() where id = (select id from erp.sales_order limit 1)"),
+      { code: "23503", message: /erp\.sales_order/ },
+    );
+  });
 
   it("is forgotten with what is deleted; movements go with their product, and a place that is in use stays", async () => {
     const named = "select destination_order_id as place from ledger.stock_movement where id = $1";

@@ -28,7 +28,7 @@ const refusals: [constraint: string, statement: string][] = [
   ["stock_movement_goes_somewhere_else", movement("destination => 'unknown'")],
   [
     "order_line_item_quantity_is_positive",
-    "update erp.sales_order_line_item set quantity = -1, shipped_quantity = 0",
+    "update erp.sales_order_line_item set quantity = 0, shipped_quantity = 0",
   ],
   [
     "order_line_item_ships_no_more_than_ordered",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BookingGroups } from "../../src/mutations/groups.ts";
+import { PayloadReader } from "../../src/mutations/payload-reader.ts";
 import type { Booking } from "../../src/mutations/groups.ts";
 
 // The order and the fairness of group commit, with simulated statements.
@@ -160,5 +161,61 @@ describe("group commit", () => {
       outcomes.map(({ status }) => status),
       ["fulfilled", "fulfilled", "rejected", "fulfilled", "rejected"],
     );
+  });
+});
+
+describe("payloads", () => {
+  const statement = (name: string) => ({ text: name, name, slots: [] });
+  const settings = (...values: string[]) => ({ text: "settings", values });
+
+  /** Reads that are noted, with what their payloads say. */
+  function openReader(fails: (count: number) => boolean = () => false) {
+    const reads: string[] = [];
+    const reader = new PayloadReader((client, { values: [rights] }, { name, values }) => {
+      const payloads = JSON.parse(values!.at(-2) as string) as { id: number }[];
+      reads.push(`${client} ${rights} ${name} ${payloads.length}`);
+      if (fails(payloads.length)) return Promise.reject(new Error("failed"));
+      // Not in their order, and without a row for one that is gone
+      const rows = payloads.map(({ id }, index) => [`row ${id}`, String(index + 1)]);
+      return Promise.resolve(rows.filter(([row]) => row !== "row 3").reverse());
+    });
+    const read = (client: string, rights: string, name: string, id: number) =>
+      reader.read({
+        ...{ client, settings: settings(rights), statement: statement(name), values: [] },
+        payload: { id },
+      });
+    return { reads, read };
+  }
+
+  it("are read by one statement for those that ask for the same with the same rights", async () => {
+    const { reads, read } = openReader();
+    const rows = await Promise.all([
+      read("a", "all", "ids", 1),
+      read("a", "few", "ids", 2),
+      read("a", "all", "ids", 3),
+      read("b", "other", "ids", 4),
+      read("a", "all", "names", 5),
+      read("a", "all", "ids", 6),
+    ]);
+    assert.deepEqual(reads, ["a all ids 3", "a few ids 1", "b other ids 1", "a all names 1"]);
+    assert.deepEqual(
+      rows.map((row) => row?.[0] ?? null),
+      ["row 1", "row 2", null, "row 4", "row 5", "row 6"],
+    );
+  });
+
+  it("are each read alone when that fails, and null when that fails, too", async () => {
+    const { reads, read } = openReader((count) => count > 1);
+    const rows = await Promise.all([read("a", "all", "ids", 1), read("a", "all", "ids", 2)]);
+    assert.deepEqual(rows, [
+      ["row 1", "1"],
+      ["row 2", "1"],
+    ]);
+    assert.deepEqual(reads, ["a all ids 2", "a all ids 1", "a all ids 1"]);
+    const failing = openReader(() => true);
+    assert.deepEqual(await Promise.all([1, 2].map((id) => failing.read("a", "all", "ids", id))), [
+      null,
+      null,
+    ]);
   });
 });

@@ -15,8 +15,8 @@ export type ReadText = (
   statement: PipelinedStatement & { name: string },
 ) => Promise<string | null>;
 
-/** The same for one row of texts; null when there is none. */
-export type ReadRow = (...asked: Parameters<ReadText>) => Promise<(string | null)[] | null>;
+/** The same for rows of texts. */
+export type ReadRows = (...asked: Parameters<ReadText>) => Promise<(string | null)[][]>;
 
 /** Reads that share a connection at the same time: the first, and those that it takes along. */
 const maxShared = 4;
@@ -25,7 +25,7 @@ const maxShared = 4;
 export interface WaitingRead extends SharedRead {
   settings: SettingsStatement;
   statement: PipelinedStatement & { name: string };
-  done(error: Error | null, row: (string | null)[] | null): void;
+  done(error: Error | null, rows?: (string | null)[][]): void;
 }
 
 /**
@@ -34,14 +34,14 @@ export interface WaitingRead extends SharedRead {
  * When several reads wait for a connection, those that are known to be quick are sent together: by one write, each with its
  * settings in its own transaction. A read that is slow, or not known yet, has its connection for itself.
  */
-export function rowReader(pool: SharedPool<WaitingRead>): ReadRow {
+export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {
   const pace = new StatementPace();
 
   const begin = (read: WaitingRead): void =>
     pool.connect(
       read.client,
       (connectError, connection, release) =>
-        connection ? runWithOthers(read, connection, release!) : read.done(connectError, null),
+        connection ? runWithOthers(read, connection, release!) : read.done(connectError),
       read,
     );
 
@@ -76,8 +76,7 @@ export function rowReader(pool: SharedPool<WaitingRead>): ReadRow {
           );
         }
         if (isBlameless) begin(read);
-        else if (error) read.done(error, null);
-        else read.done(null, (result!.rows[0] as (string | null)[] | undefined) ?? null);
+        else read.done(error, result?.rows as (string | null)[][] | undefined);
       });
     });
     PipelinedQuery.sendTogether(connection, queries);
@@ -87,15 +86,15 @@ export function rowReader(pool: SharedPool<WaitingRead>): ReadRow {
 }
 
 /** Begins reads, and again those that another transaction was in the way of. */
-function repeatingReader(begin: (read: WaitingRead) => void, pace: StatementPace): ReadRow {
+function repeatingReader(begin: (read: WaitingRead) => void, pace: StatementPace): ReadRows {
   return (client, settings, statement) =>
     new Promise((resolve, reject) => {
       let failures = 0;
       const read: WaitingRead = {
         ...{ client, settings, statement },
         isQuick: () => pace.isQuick(statement.name),
-        done(error, row) {
-          if (!error) return resolve(row);
+        done(error, rows) {
+          if (!error) return resolve(rows!);
           const pauseMs = pauseAfterCollision(error, ++failures);
           if (pauseMs === null) reject(error);
           else setTimeout(() => begin(read), pauseMs);
@@ -106,6 +105,6 @@ function repeatingReader(begin: (read: WaitingRead) => void, pace: StatementPace
 }
 
 export const textReader =
-  (readRow: ReadRow): ReadText =>
+  (readRows: ReadRows): ReadText =>
   async (...asked) =>
-    (await readRow(...asked))![0]!;
+    (await readRows(...asked))[0]![0]!;

@@ -16,6 +16,11 @@ export interface StatementUse {
   note(ran: Ran): void;
 }
 
+/** Notes a statement that was sent for several uses together. */
+export function noteShared(ran: Ran, uses: readonly (StatementUse | undefined)[]): void {
+  for (const use of uses) use?.note({ ...ran, sharedBy: uses.length });
+}
+
 /** Where settings say what their transaction is for. Symbols aren't sent, and copies have them, too. */
 export const usedFor = Symbol("used for");
 

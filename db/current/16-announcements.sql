@@ -5,5 +5,6 @@
 --!include events/entity_columns.sql
 --!include events/uuid_expression.sql
 --!include events/data_columns.sql
+--!include events/announcement.sql
 drop function if exists events.data_expression(events.subject, text[], text);
 drop function if exists events.value_expression(events.field, regclass, text);

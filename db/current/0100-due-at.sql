@@ -1,2 +1,0 @@
--- What a process has claimed is due for others when its lease has ended
---!include events/due_at.sql

@@ -5,6 +5,7 @@ import { goneFiles, hasStatements, migrationsFolder, readCurrent } from "./migra
 import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
 import { Shadow } from "./shadow.ts";
+import type { ShadowOptions } from "./shadow.ts";
 import { pause, retry } from "../../lib/retry.ts";
 
 /** How long files must stay as they are before they are run: some editors write a little at a time. */
@@ -27,7 +28,7 @@ export interface Run {
   ms: number;
 }
 
-export interface WatchOptions extends MigrateOptions {
+export interface WatchOptions extends MigrateOptions, ShadowOptions {
   rehearsal: Rehearsal;
   onRun: (run: Run) => void;
   /**

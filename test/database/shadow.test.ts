@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Shadow, shadowOf } from "../../src/database/migrations/shadow.ts";
 import { useDatabase } from "../lib/database.ts";
-import { until } from "../lib/until.ts";
 
 // What it is for, and that it leaves others' databases alone: test/commands/watch.test.ts
 
@@ -24,9 +23,8 @@ test("who may not make databases is told so once, and works on without a shadow"
   const lines: string[] = [];
   const onWithoutShadow = (line: string) => void lines.push(line);
   const shadow = new Shadow(used.database.loginUrl, { onWithoutShadow });
-  shadow.follow([], "");
-  await until(() => lines.length > 0);
-  shadow.follow([], "");
+  await shadow.follow([], "");
+  await shadow.follow([], "");
   await shadow.close();
   assert.deepEqual(lines, ["A save is tried on the database itself: permission denied to create database."]);
 });
@@ -35,8 +33,7 @@ test("a shadow that can neither be made nor dropped ends nothing, as when Postgr
   const lines: string[] = [];
   const away = Object.assign(new URL(used.database.adminUrl), { host: "127.0.0.1:1" }).href;
   const shadow = new Shadow(away, { onWithoutShadow: (line) => void lines.push(line) });
-  // A rejection that nobody handles fails the test
-  shadow.follow([], "");
+  await shadow.follow([], "");
   await shadow.close();
   assert.deepEqual(lines, []);
 });

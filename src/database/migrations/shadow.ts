@@ -76,15 +76,15 @@ export class Shadow implements Stage {
   }
 
   /**
-   * Becomes like the database at hand, beside whatever comes next.
+   * Becomes like the database at hand, beside whatever comes next. It never rejects.
    *
    * @param state of that database, whose db/current has just been run
    */
-  follow(files: readonly CurrentFile[], state: string): void {
+  async follow(files: readonly CurrentFile[], state: string): Promise<void> {
     if (this.#isOver) return;
-    this.#following ??= this.#follow(files, state)
+    await (this.#following ??= this.#follow(files, state)
       .catch((error: unknown) => this.#failed(error as Error))
-      .finally(() => (this.#following = null));
+      .finally(() => (this.#following = null)));
   }
 
   /** One that is still being made stays, until the next time. */

@@ -123,7 +123,7 @@ export class CurrentWatch {
       const files = present.map(({ name }) => name);
       if (this.#stopping.signal.aborted) return;
       onRun({ files, isNew, ms: performance.now() - since });
-      shadow.follow(present, await migrator.state());
+      void shadow.follow(present, await migrator.state());
     } catch (error) {
       if (!this.#stopping.signal.aborted) onFailure(error as Error);
     }

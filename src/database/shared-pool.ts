@@ -71,8 +71,9 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   #isOpening = false;
   /** Connections that quick reads have. */
   #quick = 0;
-  /** Connections that other statements have. */
+  /** Connections that other statements have, of all clients and of each that has some. */
   #others = 0;
+  readonly #othersOf = new Map<string, number>();
   /** A connection that has just become free, while the next client gets its turn. */
   #free: { connection: PoolClient; release: ReturnConnection } | null = null;
   /** The client with the latest request, and since when no other has sent any. */
@@ -87,10 +88,9 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
     this.turns = new Turns({
       total: () => Math.max(1, this.#open),
       perClient: (client) => Math.max(1, Math.ceil(max * this.#shareOf(client))),
-      mayBegin: (read) =>
-        read?.isQuick()
-          ? this.#quick < quickConnections
-          : this.#others < (share?.mostStatements() ?? Infinity),
+      isLight: (read) => read?.isQuick() === true,
+      mayBegin: (read, client) =>
+        read?.isQuick() ? this.#quick < quickConnections : this.#mayBeginOther(client),
       // As long as the pool itself would let it wait
       maxWaitMs: () => pool.options.connectionTimeoutMillis || 5_000,
     });
@@ -108,8 +108,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
     const begin = (refusal: Error | null) => {
       if (refusal) return connected(refusal);
       const isQuick = read?.isQuick() ?? false;
-      if (isQuick) this.#quick++;
-      else this.#others++;
+      this.#count(client, isQuick, 1);
       const borrower = { client, isQuick, connected };
       const free = this.#free;
       this.#free = null;
@@ -151,11 +150,26 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   }
 
   #end({ client, isQuick }: Borrower): void {
-    if (isQuick) this.#quick--;
-    else this.#others--;
+    this.#count(client, isQuick, -1);
     this.turns.end(client);
     // More may run now, if other merchants have become quiet
     if (this.#share) this.turns.proceed();
+  }
+
+  #count(client: string, isQuick: boolean, change: 1 | -1): void {
+    if (isQuick) return void (this.#quick += change);
+    this.#others += change;
+    const count = (this.#othersOf.get(client) ?? 0) + change;
+    if (count > 0) this.#othersOf.set(client, count);
+    else this.#othersOf.delete(client);
+  }
+
+  /** Where statements are few, one client has a part of them only; the service works for all clients at once. */
+  #mayBeginOther(client: string): boolean {
+    const most = this.#share?.mostStatements() ?? Infinity;
+    if (this.#others >= most) return false;
+    if (most === Infinity || client === ownClient) return true;
+    return (this.#othersOf.get(client) ?? 0) < Math.max(1, Math.ceil(most * shareOf.anyone));
   }
 
   /** Usable connections. */

@@ -15,8 +15,10 @@ export interface TurnOptions<Work = unknown> {
   total: () => number;
   /** Turns that one client may have, at present. */
   perClient: (client: string) => number;
-  /** Whether some work may have a turn of its own at present; by default any may. */
-  mayBegin?: (work: Work | undefined) => boolean;
+  /** Whether some work of a client may have a turn of its own at present; by default any may. */
+  mayBegin?: (work: Work | undefined, client: string) => boolean;
+  /** Work for which `mayBegin` may say something else than for other work: neither waits behind the other. */
+  isLight?: (work: Work | undefined) => boolean;
   /** Waiting turns, in all and of one client. */
   maxWaiting?: number;
   maxWaitingPerClient?: number;
@@ -26,10 +28,28 @@ export interface TurnOptions<Work = unknown> {
 
 type Begin = (refusal: NoTurn | null) => void;
 
+interface Waiting<Work> {
+  begin: Begin;
+  since: number;
+  until: number;
+  work: Work | undefined;
+}
+
 interface Line<Work> {
   running: number;
-  waiting: { begin: Begin; since: number; until: number; work: Work | undefined }[];
+  /** Light work and other work, each in the order of its arrival. */
+  light: Waiting<Work>[];
+  other: Waiting<Work>[];
 }
+
+/** Those of a client that are next, the one that has waited longer first. */
+function heads<Work>({ light, other }: Line<Work>): Waiting<Work>[] {
+  const [a, b] = [light[0], other[0]];
+  if (!a || !b) return a ? [a] : b ? [b] : [];
+  return a.since <= b.since ? [a, b] : [b, a];
+}
+
+const waitingOf = ({ light, other }: Line<unknown>): number => light.length + other.length;
 
 /** How often something has waited, how long in all, and how much waits now. */
 export interface Waits {
@@ -53,7 +73,7 @@ export class Turns<Work = unknown> {
 
   constructor(options: TurnOptions<Work>) {
     const bounds = { maxWaiting: 1_000, maxWaitingPerClient: 200, maxWaitMs: () => 5_000 };
-    this.#options = { ...bounds, mayBegin: () => true, ...options };
+    this.#options = { ...bounds, mayBegin: () => true, isLight: () => false, ...options };
   }
 
   /**
@@ -62,20 +82,20 @@ export class Turns<Work = unknown> {
    * @param work what others may take along while it waits: then it isn't called back
    */
   take(client: string, begin: Begin, work?: Work): void {
-    const { total, perClient, mayBegin, maxWaiting, maxWaitingPerClient, maxWaitMs } = this.#options;
+    const { total, perClient, mayBegin, isLight, maxWaiting, maxWaitingPerClient, maxWaitMs } = this.#options;
     let line = this.#lines.get(client);
-    if (!line) this.#lines.set(client, (line = { running: 0, waiting: [] }));
-    if (this.#running < total() && line.running < perClient(client) && mayBegin(work)) {
+    if (!line) this.#lines.set(client, (line = { running: 0, light: [], other: [] }));
+    if (this.#running < total() && line.running < perClient(client) && mayBegin(work, client)) {
       this.#running++;
       line.running++;
       return begin(null);
     }
-    const isOwn = line.waiting.length >= maxWaitingPerClient;
+    const isOwn = waitingOf(line) >= maxWaitingPerClient;
     if (isOwn || this.#waiting >= maxWaiting)
       return begin(new NoTurn("Too many operations wait for the database.", isOwn));
     this.#waiting++;
     const since = performance.now();
-    line.waiting.push({ begin, since, until: since + maxWaitMs(), work });
+    (isLight(work) ? line.light : line.other).push({ begin, since, until: since + maxWaitMs(), work });
     this.#timer ??= setTimeout(() => this.#giveUp(), maxWaitMs()).unref();
   }
 
@@ -84,7 +104,7 @@ export class Turns<Work = unknown> {
     const line = this.#lines.get(client)!;
     line.running--;
     this.#running--;
-    const isDone = line.running === 0 && line.waiting.length === 0;
+    const isDone = line.running === 0 && waitingOf(line) === 0;
     if (isDone) this.#lines.delete(client);
     if (this.#waiting === 0) return;
     // Behind all others that wait
@@ -101,20 +121,20 @@ export class Turns<Work = unknown> {
   }
 
   /**
-   * Takes along work that waits, with the turn of another: of the client that is next, which must be the next of that client
-   * as well.
+   * Takes along work that waits, with the turn of another: of the client that is next, and the next of that client, at least
+   * of its light or its other work.
    *
    * @returns null when none suits
    */
   takeAlong(suits: (work: Work) => boolean): Work | null {
     if (this.#waiting === 0) return null;
     for (const [client, line] of this.#lines) {
-      const [next] = line.waiting;
-      if (next?.work === undefined || !suits(next.work)) continue;
-      this.#leave(line);
+      const next = heads(line).find(({ work }) => work !== undefined && suits(work));
+      if (!next) continue;
+      this.#leave(line, next);
       this.#lines.delete(client);
-      if (line.running > 0 || line.waiting.length > 0) this.#lines.set(client, line);
-      return next.work;
+      if (line.running > 0 || waitingOf(line) > 0) this.#lines.set(client, line);
+      return next.work!;
     }
     return null;
   }
@@ -129,29 +149,27 @@ export class Turns<Work = unknown> {
     return { ...this.#waited, waiting: this.#waiting };
   }
 
-  /** Ends the wait of the first of a client. */
-  #leave({ waiting }: Line<Work>): Line<Work>["waiting"][number] {
-    const first = waiting.shift()!;
+  /** Ends the wait of one of the heads of a client. */
+  #leave({ light, other }: Line<Work>, head: Waiting<Work>): void {
+    (light[0] === head ? light : other).shift();
     this.#waiting--;
     this.#waited.count++;
-    this.#waited.ms += performance.now() - first.since;
-    return first;
+    this.#waited.ms += performance.now() - head.since;
   }
 
   #next(): void {
     for (const [client, line] of this.#lines) {
-      const [next] = line.waiting;
-      if (!next || line.running >= this.#options.perClient(client) || !this.#options.mayBegin(next.work))
-        continue;
-      const { begin } = next;
-      this.#leave(line);
+      if (waitingOf(line) === 0 || line.running >= this.#options.perClient(client)) continue;
+      const next = heads(line).find(({ work }) => this.#options.mayBegin(work, client));
+      if (!next) continue;
+      this.#leave(line, next);
       this.#running++;
       line.running++;
       if (this.#lines.size > 1) {
         this.#lines.delete(client);
         this.#lines.set(client, line);
       }
-      return begin(null);
+      return next.begin(null);
     }
   }
 
@@ -160,10 +178,13 @@ export class Turns<Work = unknown> {
     const now = performance.now();
     let next = Infinity;
     for (const [client, line] of this.#lines) {
-      while (line.waiting[0] && line.waiting[0].until <= now)
-        this.#leave(line).begin(new NoTurn("The operation has waited too long for the database."));
-      if (line.waiting[0]) next = Math.min(next, line.waiting[0].until);
-      else if (line.running === 0) this.#lines.delete(client);
+      let late;
+      while ((late = heads(line).find(({ until }) => until <= now))) {
+        this.#leave(line, late);
+        late.begin(new NoTurn("The operation has waited too long for the database."));
+      }
+      for (const { until } of heads(line)) next = Math.min(next, until);
+      if (waitingOf(line) === 0 && line.running === 0) this.#lines.delete(client);
     }
     this.#timer = next < Infinity ? setTimeout(() => this.#giveUp(), next - now).unref() : undefined;
   }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { calm } from "../../src/database/calm.ts";
 import { createPool } from "../../src/database/pool.ts";
-import { SharedPool } from "../../src/database/shared-pool.ts";
+import { ownClient, SharedPool } from "../../src/database/shared-pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
@@ -84,6 +84,55 @@ test("a client of quick statements has all connections when it is alone, and els
   await until(async () => (await have("quick")) === 5);
   (await shared.connection("other")).release();
   assert.equal(await have("quick"), 2);
+});
+
+test("where statements are few, one client leaves some to another, and its quick reads don't wait for its others", async (t) => {
+  let most = 2;
+  const few = {
+    ...{ mustYield: () => false, mayGrow: () => true, noteUse: () => {} },
+    mostStatements: () => most,
+  };
+  const shared = new SharedPool(pool, () => {}, few);
+  const began: string[] = [];
+  const releases = new Map<string, () => void>();
+  const end = (...names: string[]) => {
+    for (const name of names) {
+      releases.get(name)?.();
+      releases.delete(name);
+    }
+  };
+  // One that begins as another ends, too
+  t.after(() => until(() => (end(...releases.keys()), shared.turns.counts.running === 0)));
+  const begin = (client: string, name: string, isQuick = false) =>
+    shared.connect(
+      client,
+      (error, _connection, release) => {
+        began.push(error ? `no ${name}` : name);
+        if (release) releases.set(name, release);
+      },
+      { client, isQuick: () => isQuick },
+    );
+  const hasBegun = (name: string) => until(() => began.includes(name));
+  for (const n of [1, 2, 3]) begin("busy", `report ${n}`);
+  begin("busy", "quick", true);
+  begin("other", "mutation");
+  await hasBegun("mutation");
+  await hasBegun("quick");
+  assert.deepEqual(shared.turns.counts, { running: 3, waiting: 2 });
+  assert.ok(!began.includes("report 2"));
+  // The service books for all clients
+  end("report 1", "mutation", "quick");
+  await hasBegun("report 2");
+  begin(ownClient, "group");
+  await hasBegun("group");
+  assert.ok(!began.includes("report 3"));
+  end("group");
+  most = Infinity;
+  shared.turns.proceed();
+  await hasBegun("report 3");
+  end("report 2", "report 3");
+  await until(isQuiet);
+  assert.deepEqual(shared.turns.counts, { running: 0, waiting: 0 });
 });
 
 test("what holds up the event loop waits until requests that run have been answered, but not for ever", async () => {

@@ -1,0 +1,2 @@
+-- What a process has claimed is due for others when its lease has ended
+--!include events/due_at.sql

@@ -79,7 +79,7 @@ export async function briefly<T>(
   client.on("error", () => {});
   try {
     await client.connect().catch((cause: Error) => {
-      throw isUnreachable(cause) ? new Unreachable(cause.message, { cause }) : cause;
+      throw isUnreachable(cause) ? new Unreachable("no connection", { cause }) : cause;
     });
     return await work(client);
   } finally {

@@ -93,7 +93,7 @@ async function dealOut(
 ): Promise<Record<Writer, { nextRequests: Player["nextRequests"] }>> {
   const prepared = await query.prepare(database, count);
   const each = Math.floor(prepared.length / ((rounds * connections.length + 1) * writers.length));
-  if (each < 1) throw new Error(`There are only ${prepared.length} requests for all rounds.`);
+  if (query.once && each < 1) throw new Error(`There are only ${prepared.length} requests for all rounds.`);
   const of = (writer: Writer) => ({
     nextRequests: () => (query.once ? prepared.splice(0, each) : prepared).map((request) => request[writer]),
   });

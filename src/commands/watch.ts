@@ -32,6 +32,7 @@ export async function watch(stopping: AbortSignal): Promise<Running> {
       study.resume();
     },
     onWait: say,
+    onWithoutShadow: say,
   });
   return {
     failed: service.failed,

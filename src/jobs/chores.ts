@@ -49,3 +49,14 @@ export async function queueChores(pool: Pool, chores: readonly Chore[]): Promise
       [chore.name, new Date(lastTimeOf(chore)), chore.tasks],
     );
 }
+
+/** Locked for so long, a job is that of a process that was killed: each of ours takes seconds. */
+export const abandonedAfter = "10 minutes";
+
+/** Gives such jobs back, as graphile-worker does after four hours, if it runs for long. */
+export async function returnAbandoned(pool: Pool): Promise<void> {
+  await pool.query(
+    `update graphile_worker._private_jobs set locked_at = null, locked_by = null
+     where locked_at < now() - interval '${abandonedAfter}'`,
+  );
+}

@@ -23,6 +23,7 @@ describe("the screen of db:watch", () => {
     project = await Project.copy({ versions: "head" });
     await project.commitCurrent();
     database = await project.database();
+    await withClient(database.adminUrl, (client) => client.query(`create database ${ownName()}`));
     watching = project.start(["database.ts", "watch"], { DATABASE_URL: database.adminUrl });
     await watching.said(/The API follows the database/);
   });
@@ -37,6 +38,7 @@ describe("the screen of db:watch", () => {
     await project.remove();
   });
 
+  const ownName = () => `${new URL(database.adminUrl).pathname.slice(1)}_rehearsal`;
   const rowsIn = (url: string, text: string) =>
     withClient(url, async (client) => (await client.query<Record<string, string>>(text)).rows);
 
@@ -76,6 +78,15 @@ ${more}`;
       /db\/current has been run \(5-try\.sql\), in \d+ ms\. The API follows the database\./,
       /The API has changed:\n(.*\n)* {2}\+ .*Note/,
     ]);
+  });
+
+  test("a database that is called like its shadow, and isn't, stays", async (context) => {
+    // From here on there is a shadow
+    context.after(() => rowsIn(database.adminUrl, `drop database if exists ${ownName()}`));
+    const line = `A save is tried on the database itself: there is a database ${ownName()} that db:watch hasn't made.`;
+    await until(() => watching.output().includes(line));
+    assert.equal(watching.output().split(line).length, 2, watching.output());
+    assert.deepEqual(await rowsIn(shadow(), "select 'stays' as own"), [{ own: "stays" }]);
   });
 
   test("a save runs once in the database, and its locks hold up requests once", async () => {

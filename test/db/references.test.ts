@@ -109,7 +109,7 @@ describe("what movements refer to", () => {
     await rows("begin isolation level repeatable read");
     await assert.rejects(
       rows("delete from erp.sales_order where id = (select id from erp.sales_order limit 1)"),
-      { code: "40001" },
+      { code: "0A000" },
     );
     await rows("rollback");
   });

@@ -251,4 +251,27 @@ describe("shipments and receipts, directly and by triggers", () => {
     );
     assert.ok(received >= 5, `${received} were received`);
   });
+
+  it("reserve again what is left of an order that a transition of one's own takes back into progress", async () => {
+    await rows("begin");
+    try {
+      const [line] = await rows(
+        `select l.id, l.order_id, l.product_id from erp.sales_order_line_item l join erp.sales_order o on o.id = l.order_id
+         where o.state = 'completed' and l.product_id = any ($1) order by l.id limit 1`,
+        [products],
+      );
+      const reserved = async () =>
+        (await rows("select reserved_stock from erp.product where id = $1", [line.product_id]))[0]
+          .reserved_stock;
+      await rows("insert into erp.state_transition values ('order', 'process', 'completed', 'in_progress')");
+      await rows("update erp.sales_order_line_item set quantity = quantity + 2 where id = $1", [line.id]);
+      await rows("update erp.sales_order set delivery_state = 'open' where id = $1", [line.order_id]);
+      const before = await reserved();
+      await rows("select erp.settle_order($1)", [line.order_id]);
+      assert.equal(await reserved(), before + 2);
+      assert.deepEqual(await rows("select * from ledger.proof limit 5"), []);
+    } finally {
+      await rows("rollback");
+    }
+  });
 });

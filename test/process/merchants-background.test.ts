@@ -143,6 +143,16 @@ suite("background work of many merchants", () => {
     );
   });
 
+  test("a job that a killed process has left is done", async () => {
+    await owner(at(2), (client) =>
+      client.query(
+        `select graphile_worker.add_job('erase_retired_keys', job_key => 'left');
+         update graphile_worker._private_jobs set locked_at = now() - interval '1 hour', locked_by = 'killed' where key = 'left'`,
+      ),
+    );
+    await until(async () => (await waitingJobs(2)) === 0);
+  });
+
   test("a message is sent again when it is due, although nobody asks; then there are no connections", async () => {
     receiver.answer = (_, response) => response.writeHead(receivedAt("/again").length > 1 ? 204 : 500).end();
     await listen(2, "/again");

@@ -73,6 +73,12 @@ describe("what a process works on", () => {
     const child = await startChild(leaseMs);
     await insert(1);
     await until(() => receiver.received.length === 1);
+    await admin.query("begin; update events.delivery_queue set claimed_until = now() + interval '1 hour'");
+    const { rows: due } = await admin.query(
+      "select events.due_at() = claimed_until as is_lease from events.delivery_queue",
+    );
+    await admin.query("rollback");
+    assert.deepEqual(due, [{ is_lease: true }], "others ask again when the lease has ended");
     start({ leaseMs });
     // Renewed repeatedly, beyond the end of the first lease
     const [{ claimed_until: first, claimed_by }] = await queues();

@@ -71,13 +71,14 @@ export async function copyFile(
     const buffer = Buffer.allocUnsafe(Math.min(blockBytes, Math.max(size + 1, 1 << 13)));
     for (let isMore = true; isMore;) {
       const { bytesRead } = await source.read(buffer, 0, buffer.length);
-      isMore = bytesRead === buffer.length;
       if (bytesRead === 0) break;
       const block = buffer.subarray(0, bytesRead);
       hash.update(block);
       await target?.writeFile(block);
       bytes += bytesRead;
       onRead(bytesRead);
+      // Less than was asked for needn't be the end, where there was more
+      isMore = bytesRead === buffer.length || bytes < size;
     }
   } finally {
     await source.close();

@@ -1,15 +1,37 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
 import { withClient } from "../client.ts";
 import { within } from "../../lib/within.ts";
 import type { MigrateOptions, Rehearsal, Stage } from "./migrate-options.ts";
 import type { CurrentFile } from "./migration-files.ts";
 import { Migrator } from "./migrator.ts";
-import { besides, createCommitted, dropDatabase } from "./templates.ts";
+import { besides, createCommitted, dropDatabase, shortHash } from "./templates.ts";
 
 /** Milliseconds that its end may take. */
 const closeMs = 1_000;
 
-/** What the shadow of a database is called. */
-const shadowOf = (name: string): string => `${name}_rehearsal`;
+/** Bytes of a name that Postgres keeps. */
+const nameBytes = 63;
+
+/** What the shadow of a database is called: names that become too long end with a hash. */
+export function shadowOf(name: string): string {
+  const ending = "_rehearsal";
+  if (Buffer.byteLength(name + ending) <= nameBytes) return name + ending;
+  const unique = `_${shortHash(name)}${ending}`;
+  // Of a character that is cut in two, nothing stays
+  const begin = new TextDecoder().decode(Buffer.from(name).subarray(0, nameBytes - unique.length), {
+    stream: true,
+  });
+  return begin + unique;
+}
+
+/** The comment by which it is known: nothing else is dropped, whatever it is called. */
+const markOf = (name: string): string => `Shadow of db:watch for ${name}`;
+
+export interface ShadowOptions extends Pick<MigrateOptions, "locks"> {
+  /** Told once why there is none, when it takes somebody to change that. */
+  onWithoutShadow: (line: string) => void;
+}
 
 /**
  * A database with the same migrations as the one at hand, and no rows. What a migration makes of the catalog is found out
@@ -18,17 +40,25 @@ const shadowOf = (name: string): string => `${name}_rehearsal`;
 export class Shadow implements Stage {
   readonly #adminUrl: string;
   readonly #name: string;
+  readonly #mark: string;
   readonly #options: MigrateOptions;
+  readonly #onWithout: (line: string) => void;
   #migrator: Migrator | null = null;
   #following: Promise<void> | null = null;
   /** Whether what is run next has been rehearsed, and so can be run on top of what is there. */
   #isRehearsed = false;
+  #hasTold = false;
+  /** Whether it isn't made any more. */
+  #isOver = false;
 
   /** @param adminUrl the database that it is the shadow of, as a role that may make others */
-  constructor(adminUrl: string, { locks }: MigrateOptions) {
+  constructor(adminUrl: string, { locks, onWithoutShadow }: ShadowOptions) {
     this.#adminUrl = adminUrl;
-    this.#name = shadowOf(decodeURIComponent(new URL(adminUrl).pathname.slice(1)));
+    const name = decodeURIComponent(new URL(adminUrl).pathname.slice(1));
+    this.#name = shadowOf(name);
+    this.#mark = markOf(name);
     this.#options = locks === undefined ? {} : { locks };
+    this.#onWithout = onWithoutShadow;
   }
 
   async rehearse(text: string, state: string, rehearsal: Rehearsal): Promise<boolean> {
@@ -46,18 +76,20 @@ export class Shadow implements Stage {
   }
 
   /**
-   * Becomes like the database at hand, beside whatever comes next.
+   * Becomes like the database at hand, beside whatever comes next. It never rejects.
    *
    * @param state of that database, whose db/current has just been run
    */
-  follow(files: readonly CurrentFile[], state: string): void {
-    this.#following ??= this.#follow(files, state)
-      .catch(() => this.#drop())
-      .finally(() => (this.#following = null));
+  async follow(files: readonly CurrentFile[], state: string): Promise<void> {
+    if (this.#isOver) return;
+    await (this.#following ??= this.#follow(files, state)
+      .catch((error: unknown) => this.#failed(error as Error))
+      .finally(() => (this.#following = null)));
   }
 
   /** One that is still being made stays, until the next time. */
   async close(): Promise<void> {
+    this.#isOver = true;
     await within(
       closeMs,
       (this.#following ?? Promise.resolve()).then(() => this.#drop()),
@@ -67,8 +99,24 @@ export class Shadow implements Stage {
   async #follow(files: readonly CurrentFile[], state: string): Promise<void> {
     if ((await this.#migrator?.state()) === state) return;
     if (this.#isRehearsed && (await this.#run(files)) === state) return;
+    if (!(await this.#drop()))
+      return this.#without(`there is a database ${this.#name} that db:watch hasn't made`);
     await this.#make();
     if ((await this.#run(files)) !== state) await this.#drop();
+  }
+
+  async #failed(error: Error): Promise<void> {
+    // What can't be dropped now is dropped the next time
+    await this.#drop().catch(() => {});
+    // insufficient_privilege
+    if ((error as pg.DatabaseError).code !== "42501") return;
+    this.#isOver = true;
+    this.#without(error.message);
+  }
+
+  #without(reason: string): void {
+    if (!this.#hasTold) this.#onWithout(`A save is tried on the database itself: ${reason}.`);
+    this.#hasTold = true;
   }
 
   async #run(files: readonly CurrentFile[]): Promise<string | undefined> {
@@ -78,16 +126,37 @@ export class Shadow implements Stage {
   }
 
   async #make(): Promise<void> {
-    await this.#drop();
-    await withClient(this.#adminUrl, (admin) => createCommitted(admin, this.#adminUrl, this.#name));
+    const made = `rehearsal_${randomUUID()}`;
+    await withClient(this.#adminUrl, async (admin) => {
+      try {
+        await createCommitted(admin, this.#adminUrl, made);
+        const [from, to] = [made, this.#name].map((each) => pg.escapeIdentifier(each));
+        // One batch is one transaction: none has the name without the mark
+        await admin.query(
+          `comment on database ${from} is ${pg.escapeLiteral(this.#mark)}; alter database ${from} rename to ${to}`,
+        );
+      } catch (error) {
+        await dropDatabase(admin, made).catch(() => {});
+        throw error;
+      }
+    });
     this.#migrator = await Migrator.open(besides(this.#adminUrl, this.#name), this.#options);
     void this.#migrator.ended.then(() => (this.#migrator = null));
   }
 
-  async #drop(): Promise<void> {
+  /** @returns whether there is none now; one that isn't its own stays */
+  async #drop(): Promise<boolean> {
     const migrator = this.#migrator;
     this.#migrator = null;
     await migrator?.close();
-    await withClient(this.#adminUrl, (admin) => dropDatabase(admin, this.#name));
+    return withClient(this.#adminUrl, async (admin) => {
+      const { rows } = await admin.query<{ mark: string | null }>(
+        "select shobj_description(oid, 'pg_database') as mark from pg_database where datname = $1",
+        [this.#name],
+      );
+      if (rows.some(({ mark }) => mark !== this.#mark)) return false;
+      if (rows.length > 0) await dropDatabase(admin, this.#name);
+      return true;
+    });
   }
 }

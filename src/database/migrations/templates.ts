@@ -1,7 +1,7 @@
 import { hash, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import pg from "pg";
-import { growingPause, retry } from "../../lib/retry.ts";
+import { growingPause, pause, retry } from "../../lib/retry.ts";
 import { withClient } from "../client.ts";
 import { readCommitted } from "./migration-files.ts";
 import type { MigrateOptions } from "./migrate-options.ts";
@@ -16,6 +16,8 @@ const keptOfAKind = 4;
 /** Pauses while others use or drop a template. */
 const pauses = { firstMs: 20, factor: 1.5, longestMs: 500 };
 const attempts = 40;
+/** How often it is asked whether another process still makes a template, in about ten seconds. */
+const lockAttempts = 25;
 
 /** What a template is of: databases with committed migrations, with the job queue, or with demonstration data as well. */
 export type TemplateKind = "schema" | "merchant" | "demo";
@@ -119,8 +121,7 @@ export async function copyTemplate(
 
 async function makeTemplate(admin: pg.Client, { template, make }: TemplateToCopy): Promise<void> {
   const name = `new_template_${randomUUID()}`;
-  // Making one takes seconds of a processor: others of the same database wait
-  await admin.query("select pg_advisory_lock(hashtext($1))", [template]);
+  const isLocked = await lockTemplate(admin, template);
   try {
     const known = await admin.query("select from pg_database where datname = $1", [template]);
     if (known.rowCount! > 0) return;
@@ -132,9 +133,27 @@ async function makeTemplate(admin: pg.Client, { template, make }: TemplateToCopy
     // duplicate_database: another process has made it meanwhile
     if ((error as pg.DatabaseError).code !== "42P04") throw error;
   } finally {
-    await admin.query("select pg_advisory_unlock(hashtext($1))", [template]);
+    if (isLocked) await admin.query("select pg_advisory_unlock(hashtext($1))", [template]);
   }
   await dropOldTemplates(admin, template);
+}
+
+/**
+ * Waits while another process of the same database makes a template, which takes seconds of a processor, but not for
+ * ever: a pooler may keep the lock of one that has ended. When two make it, the first to rename its own has made it.
+ */
+async function lockTemplate(admin: pg.Client, template: string): Promise<boolean> {
+  for (let failures = 1; failures <= lockAttempts; failures++) {
+    const { rows } = await admin.query<{ locked: boolean; known: boolean }>(
+      `select pg_try_advisory_lock(hashtext($1)) as locked,
+         exists (select from pg_database where datname = $1) as known`,
+      [template],
+    );
+    const { locked, known } = rows[0]!;
+    if (locked || known) return locked;
+    await pause(growingPause(failures, pauses));
+  }
+  return false;
 }
 
 /** Makes a database as a copy of another, with the rights in it, which aren't copied. */

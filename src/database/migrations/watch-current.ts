@@ -5,6 +5,7 @@ import { goneFiles, hasStatements, migrationsFolder, readCurrent } from "./migra
 import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
 import { Shadow } from "./shadow.ts";
+import type { ShadowOptions } from "./shadow.ts";
 import { pause, retry } from "../../lib/retry.ts";
 
 /** How long files must stay as they are before they are run: some editors write a little at a time. */
@@ -27,7 +28,7 @@ export interface Run {
   ms: number;
 }
 
-export interface WatchOptions extends MigrateOptions {
+export interface WatchOptions extends MigrateOptions, ShadowOptions {
   rehearsal: Rehearsal;
   onRun: (run: Run) => void;
   /**
@@ -122,7 +123,7 @@ export class CurrentWatch {
       const files = present.map(({ name }) => name);
       if (this.#stopping.signal.aborted) return;
       onRun({ files, isNew, ms: performance.now() - since });
-      shadow.follow(present, await migrator.state());
+      void shadow.follow(present, await migrator.state());
     } catch (error) {
       if (!this.#stopping.signal.aborted) onFailure(error as Error);
     }

@@ -1,3 +1,4 @@
+import pg from "pg";
 import type { Logger } from "pino";
 import type { Allotment } from "../../database/connection-budget.ts";
 import { serverOf } from "../../database/merchant-database.ts";
@@ -5,7 +6,8 @@ import { choresOf, lastTimeOf } from "../../jobs/chores.ts";
 import { tasksOf } from "../../jobs/tasks.ts";
 import { growingPause } from "../../lib/retry.ts";
 import type { Settings } from "../settings.ts";
-import { briefly, dueQuery, kinds, readDue } from "./due.ts";
+import { AwayServers } from "./away-servers.ts";
+import { briefly, dueQuery, kinds, readDue, Unreachable } from "./due.ts";
 import type { Due, Kind } from "./due.ts";
 import { Lane } from "./lane.ts";
 import type { Merchant } from "./merchant.ts";
@@ -26,8 +28,8 @@ const pauses = { firstMs: 1_000, longestMs: 60_000 };
 const turnMs = 10_000;
 /** Milliseconds within which chores are begun that were due before the start: not those of all merchants at once. */
 const defaultSpreadMs = 1_800_000;
-/** Merchants that are asked at a time. */
-const visitsAtOnce = 2;
+/** Merchants that are asked at a time, and of one server: one that doesn't answer holds up no others. */
+const [visitsAtOnce, visitsOfServer] = [8, 2];
 
 /** What is known of a merchant's work. */
 interface Known extends Watched {
@@ -37,6 +39,8 @@ interface Known extends Watched {
   leaving: AbortController;
   /** Turns in a row in which there was nothing to do. */
   vain: number;
+  /** Whether it waits for another one to reach their server. */
+  isBehind: boolean;
   held: string[];
 }
 
@@ -63,7 +67,8 @@ export class Background {
   readonly #options: BackgroundOptions;
   readonly #known = new Map<string, Known>();
   readonly #lanes: Record<Kind, Lane>;
-  readonly #visits = new Lane(visitsAtOnce);
+  readonly #visits = new Lane(visitsAtOnce, visitsOfServer);
+  readonly #servers = new AwayServers();
   readonly #watch: WriteWatch | null;
   readonly #timer: NodeJS.Timeout;
   readonly #since = Date.now();
@@ -84,20 +89,25 @@ export class Background {
 
   /** How often a merchant was asked, and how many can't be. */
   get visits(): { done: number; away: number } {
-    const away = [...this.#known.values()].filter(({ failures }) => failures > 0).length;
+    const away = [...this.#known.values()].filter(
+      ({ failures, isBehind }) => failures > 0 || isBehind,
+    ).length;
     return { done: this.#visited, away };
   }
 
   /** Notes that a merchant is new, another now, or gone: what it does ends. */
   outdate(name: string, merchant: Merchant | undefined): void {
-    this.#known.get(name)?.leaving.abort();
+    const before = this.#known.get(name);
+    before?.leaving.abort();
     this.#known.delete(name);
     if (merchant?.state !== "active") return;
     const { logger, watches } = this.#options;
+    // A turn that is ending may still add to it
+    const held = before?.url === merchant.databaseUrl ? before.held : [];
     this.#known.set(name, {
-      ...{ merchant, logger: logger.child({ merchant: name }), leaving: new AbortController(), held: [] },
+      ...{ merchant, logger: logger.child({ merchant: name }), leaving: new AbortController(), held },
       ...{ server: serverOf(merchant.databaseUrl), url: merchant.databaseUrl },
-      ...{ visitAt: watches ? 0 : Infinity, visitedAt: -Infinity, failures: 0, vain: 0 },
+      ...{ visitAt: watches ? 0 : Infinity, visitedAt: -Infinity, failures: 0, vain: 0, isBehind: false },
       database: decodeURIComponent(new URL(merchant.databaseUrl).pathname.slice(1)),
       ...{ writes: null, changes: 0, changedAt: 0 },
     });
@@ -130,19 +140,25 @@ export class Background {
   }
 
   #begin(known: Known): void {
-    this.#visits.run(known.merchant.name, () => this.#visit(known));
+    this.#visits.run(known.merchant.name, () => this.#visit(known), known.server);
   }
 
   /** Asks a merchant's database, and begins what is due. */
   async #visit(known: Known): Promise<void> {
     if (known.leaving.signal.aborted) return;
+    const waitUntil = this.#servers.waitUntil(known.server);
+    known.isBehind = waitUntil !== null;
+    if (waitUntil !== null) return void (known.visitAt = waitUntil);
     known.visitedAt = performance.now();
     known.visitAt = Infinity;
     this.#visited++;
     let due: Due;
     try {
       due = await this.#ask(known.merchant);
+      this.#noteAnswer(known.server);
     } catch (error) {
+      if (error instanceof Unreachable) this.#servers.noteFailure(known.server);
+      else if (error instanceof pg.DatabaseError) this.#noteAnswer(known.server);
       if (known.failures++ === 0)
         known.logger.warn({ err: error }, "a merchant's background work rests: its database can't be asked");
       return visitBy(known, performance.now() + growingPause(known.failures, pauses));
@@ -155,6 +171,13 @@ export class Background {
       if (inMs > 0) visitBy(known, performance.now() + inMs);
       else this.#take(kind, known);
     }
+  }
+
+  /** Has those asked that waited for it. */
+  #noteAnswer(server: string): void {
+    if (!this.#servers.noteAnswer(server)) return;
+    for (const known of this.#known.values())
+      if (known.isBehind && known.server === server) visitBy(known, performance.now());
   }
 
   async #ask({ name, databaseUrl }: Merchant): Promise<Due> {

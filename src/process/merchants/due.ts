@@ -1,6 +1,7 @@
 import pg from "pg";
 import type { Allotment } from "../../database/connection-budget.ts";
 import { startOptions } from "../../database/pool.ts";
+import { abandonedAfter } from "../../jobs/chores.ts";
 
 /** Kinds of background work. */
 export const kinds = ["webhooks", "bulk", "jobs"] as const;
@@ -30,9 +31,9 @@ export const dueQuery = (tasks: readonly string[], chores: readonly string[]): s
   select current_database() as database, ${inMs("events.due_at()")} as webhooks;
   set local role service_worker;
   select ${inMs("bulk.due_at()")} as bulk,
-    ${inMs(`(select min(j.run_at) from graphile_worker._private_jobs j
-      join graphile_worker._private_tasks t on t.id = j.task_id
-      where j.is_available and t.identifier = ${listed(tasks)})`)} as jobs,
+    ${inMs(`(select min(case when j.is_available then j.run_at else j.locked_at + interval '${abandonedAfter}' end)
+      from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+      where (j.is_available or j.locked_at is not null) and t.identifier = ${listed(tasks)})`)} as jobs,
     (select coalesce(json_object_agg(c.identifier, extract(epoch from c.last_execution) * 1000), '{}')
      from graphile_worker._private_known_crontabs c where c.identifier = ${listed(chores)}) as chores;
   commit`;
@@ -59,7 +60,13 @@ export async function readWrites(client: Queryable): Promise<Map<string, string>
   return new Map(rows.map(({ name, writes }) => [name, writes]));
 }
 
-/** Runs something on a connection that is closed at once. */
+/** A server can't be reached, or doesn't answer. */
+export class Unreachable extends Error {}
+
+const isUnreachable = (error: Error): boolean =>
+  /^E[A-Z_]+$/.test(String((error as NodeJS.ErrnoException).code)) || error.message === "timeout expired";
+
+/** Runs something on a connection that is closed at once. @throws {Unreachable} */
 export async function briefly<T>(
   connectionString: string,
   { Client }: Allotment,
@@ -71,7 +78,9 @@ export async function briefly<T>(
   });
   client.on("error", () => {});
   try {
-    await client.connect();
+    await client.connect().catch((cause: Error) => {
+      throw isUnreachable(cause) ? new Unreachable(cause.message, { cause }) : cause;
+    });
     return await work(client);
   } finally {
     await client.end().catch(() => {});

@@ -19,6 +19,8 @@ interface Entry {
   opening: Promise<OpenMerchant>;
   /** Once it is open. */
   open: OpenMerchant | null;
+  /** Aborted when it is to be closed. */
+  leaving: AbortController;
   /** Requests that are being answered. */
   running: number;
   usedAt: number;
@@ -49,11 +51,12 @@ export class OpenMerchants {
   /**
    * Opens a merchant, if it isn't, and keeps it open.
    *
-   * @param onOpen called with it, at once where it is open, and with a function to be called when it is done
+   * @param onOpen called with it, at once where it is open, with a function to be called when it is done, and a signal
+   *   that it is to be closed
    */
   use(
     merchant: Merchant,
-    onOpen: (open: OpenMerchant, done: () => void) => void,
+    onOpen: (open: OpenMerchant, done: () => void, leaving: AbortSignal) => void,
     onFailure: (error: Error) => void,
   ): void {
     const entry = this.#entryOf(merchant);
@@ -65,13 +68,13 @@ export class OpenMerchants {
     };
     if (entry.open) {
       this.#lookAt(entry, entry.open);
-      return onOpen(entry.open, done);
+      return onOpen(entry.open, done, entry.leaving.signal);
     }
     const fail = (error: Error) => {
       done();
       onFailure(error);
     };
-    entry.opening.then((open) => onOpen(open, done), fail);
+    entry.opening.then((open) => onOpen(open, done, entry.leaving.signal), fail);
   }
 
   /** The merchant of this name, if it is open. */
@@ -79,10 +82,19 @@ export class OpenMerchants {
     return this.#entries.get(name)?.open ?? null;
   }
 
-  /** Opens a merchant, if it isn't, and keeps it open during some work. @throws when it can't be opened */
-  during<T>(merchant: Merchant, work: (open: OpenMerchant) => Promise<T>): Promise<T> {
+  /**
+   * Opens a merchant, if it isn't, and keeps it open during some work.
+   *
+   * @param work called with it, and a signal that it is to be closed, within seconds
+   * @throws when it can't be opened
+   */
+  during<T>(merchant: Merchant, work: (open: OpenMerchant, leaving: AbortSignal) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.use(merchant, (open, done) => void work(open).finally(done).then(resolve, reject), reject);
+      this.use(
+        merchant,
+        (open, done, leaving) => void work(open, leaving).finally(done).then(resolve, reject),
+        reject,
+      );
     });
   }
 
@@ -111,7 +123,10 @@ export class OpenMerchants {
   #open(merchant: Merchant): Entry {
     const now = performance.now();
     const opening = openMerchant(merchant, this.#common);
-    const entry: Entry = { merchant, opening, open: null, running: 0, usedAt: now, lookedAt: now };
+    const entry: Entry = {
+      ...{ merchant, opening, open: null, leaving: new AbortController(), running: 0 },
+      ...{ usedAt: now, lookedAt: now },
+    };
     this.#entries.set(merchant.name, entry);
     opening.then(
       (open) => {
@@ -145,8 +160,10 @@ export class OpenMerchants {
       const next = await openMerchant(entry.merchant, this.#common);
       if (this.#entries.get(entry.merchant.name) !== entry) return next.close();
       this.#leave(entry);
-      const opened = { ...entry, opening: Promise.resolve(next), open: next, running: 0 };
-      this.#entries.set(entry.merchant.name, opened);
+      this.#entries.set(entry.merchant.name, {
+        ...{ ...entry, opening: Promise.resolve(next), open: next },
+        ...{ leaving: new AbortController(), running: 0 },
+      });
     };
     // The old one goes on; the next look tries again
     replace().catch((error: Error) => this.#tell(entry.merchant, error));
@@ -161,6 +178,7 @@ export class OpenMerchants {
   /** Lets a merchant answer its running requests, then closes it. */
   #leave(entry: Entry, withinMs = lastRequestsMs): void {
     if (this.#entries.get(entry.merchant.name) === entry) this.#entries.delete(entry.merchant.name);
+    entry.leaving.abort();
     const leaving = closeWhenDone(entry, withinMs).finally(() => this.#leaving.delete(leaving));
     this.#leaving.add(leaving);
   }

@@ -5,7 +5,7 @@ import type { Allotment } from "../../database/connection-budget.ts";
 import { createPool } from "../../database/pool.ts";
 import { keepSettings } from "../../database/retention.ts";
 import { asApiLogin } from "../../database/roles.ts";
-import { choresOf, queueChores } from "../../jobs/chores.ts";
+import { choresOf, queueChores, returnAbandoned } from "../../jobs/chores.ts";
 import { sharedReading } from "../../jobs/exchange-rates/shared-read.ts";
 import { runUntilTrouble } from "../../jobs/run.ts";
 import { tasksOf } from "../../jobs/tasks.ts";
@@ -39,6 +39,12 @@ export interface Turn {
   held: string[];
 }
 
+/** A turn at work for which the merchant is open. */
+interface OpenTurn extends Turn {
+  /** Aborted when it is to be closed, as after a migration. The next turn goes on with the new schemas. */
+  leaving: AbortSignal;
+}
+
 export interface WorkOptions {
   settings: Settings;
   merchants: OpenMerchants;
@@ -61,15 +67,20 @@ export function workOf(options: WorkOptions): Record<Kind, Work> {
       return work(turn, allotment).finally(() => allotment.close());
     };
   };
-  const whileOpen = (work: (turn: Turn, allotment: Allotment, open: OpenMerchant) => Promise<boolean>) =>
-    inTurn((turn, allotment) => merchants.during(turn.merchant, (open) => work(turn, allotment, open)));
+  const whileOpen = (work: (turn: OpenTurn, allotment: Allotment, open: OpenMerchant) => Promise<boolean>) =>
+    inTurn((turn, allotment) =>
+      merchants.during(turn.merchant, (open, leaving) => work({ ...turn, leaving }, allotment, open)),
+    );
   return {
     webhooks: whileOpen((turn, allotment, open) => send(turn, allotment, open, shares, options)),
-    bulk: whileOpen(({ merchant: { databaseUrl: url }, logger, stopping }, allotment, { app }) => {
+    bulk: whileOpen(({ merchant: { databaseUrl: url }, logger, stopping, leaving }, allotment, { app }) => {
       const { headReader: reader, spend, usedByOthers } = app;
       const session = keepSettings(settings.keep);
       const given = { url, apiUrl: apiUrlOf(url), session, limits: settings.bulkLimits, logger, allotment };
-      return workOnNext({ ...given, concurrency: 1, reader, spend, usedByOthers }, stopping);
+      return workOnNext(
+        { ...given, concurrency: 1, reader, spend, usedByOthers },
+        AbortSignal.any([stopping, leaving]),
+      );
     }),
     jobs: inTurn(({ merchant, logger, held, ...turn }, allotment) => {
       const onPruned = (what: string, rows: number) =>
@@ -84,13 +95,12 @@ const apiUrlOf = (url: string): string => asApiLogin(url) ?? url;
 
 /** Sends webhooks, and numbers events, until there have been none for a while. */
 async function send(
-  { merchant: { name, databaseUrl: url }, logger, stopping, mustRest }: Turn,
+  { merchant: { name, databaseUrl: url }, logger, stopping, mustRest, leaving }: OpenTurn,
   allotment: Allotment,
-  open: OpenMerchant,
+  { app }: OpenMerchant,
   shares: DeliveryShares,
-  { settings, merchants, tracing }: WorkOptions,
+  { settings, tracing }: WorkOptions,
 ): Promise<boolean> {
-  const { app } = open;
   const { queryConnections: max, queryTimeoutMs } = settings.webhookLimits;
   const payloadPool = createPool(apiUrlOf(url), {
     ...{ max, timeoutsMs: { statement: queryTimeoutMs, lock: settings.timeoutsMs.lock } },
@@ -106,9 +116,7 @@ async function send(
       onAttempt: app.metrics.countWebhook,
       tracing: tracing?.of(name) ?? null,
     });
-    // After a migration it goes on with the new schemas
-    const isCurrent = () => merchants.find(name) === open;
-    while (!stopping.aborted && webhooks.idleMs < idleMs && !mustRest() && isCurrent())
+    while (!stopping.aborted && webhooks.idleMs < idleMs && !mustRest() && !leaving.aborted)
       await pause(lookMs, stopping);
     const stop = () => void webhooks!.stop();
     stopping.addEventListener("abort", stop);
@@ -132,6 +140,7 @@ async function runJobs(
   const pool = createJobPool(merchant.databaseUrl, 1, keepSettings(settings.keep), allotment);
   let hasWorked = false;
   try {
+    await returnAbandoned(pool);
     await queueChores(pool, choresOf(settings, merchant.name));
     await runUntilTrouble({
       ...{ pool, tasks, crontab: "", atStart: [], concurrency: 1, logger, held, stopping },

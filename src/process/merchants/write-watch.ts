@@ -36,25 +36,27 @@ export class WriteWatch {
   readonly #logger: Logger;
   readonly #timer: NodeJS.Timeout;
   readonly #failures = new Map<string, { count: number; until: number }>();
-  #looking: Promise<unknown> | null = null;
+  /** Servers that are being looked at. */
+  readonly #looking = new Map<string, Promise<void>>();
 
   constructor(watched: ReadonlyMap<string, Watched>, allot: (merchant: string) => Allotment, logger: Logger) {
     this.#watched = watched;
     this.#allot = allot;
     this.#logger = logger;
-    this.#timer = setInterval(() => {
-      this.#looking ??= this.#look().finally(() => (this.#looking = null));
-    }, everyMs).unref();
+    this.#timer = setInterval(() => this.#look(), everyMs).unref();
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#looking;
+    await Promise.all(this.#looking.values());
   }
 
-  async #look(): Promise<void> {
-    const servers = Map.groupBy(this.#watched.values(), ({ server }) => server);
-    await Promise.all([...servers].map(([server, merchants]) => this.#lookAt(server, merchants)));
+  #look(): void {
+    for (const [server, merchants] of Map.groupBy(this.#watched.values(), ({ server }) => server)) {
+      if (this.#looking.has(server)) continue;
+      const looking = this.#lookAt(server, merchants).finally(() => this.#looking.delete(server));
+      this.#looking.set(server, looking);
+    }
   }
 
   async #lookAt(server: string, merchants: Watched[]): Promise<void> {

@@ -1,0 +1,10 @@
+-- Words of comments and of one message
+--!include bulk/open_errors.sql
+--!include bulk/open_result.sql
+--!include bulk/read_chunk.sql
+--!include events/announce_growth.sql
+--!include events/require_scope.sql
+--!include events/sequence_events.sql
+--!include ledger/lock.sql
+--!include mutation/key_lock.sql
+--!include events/topics.sql

@@ -1,0 +1,4 @@
+-- When background work is next due, for services with many merchants
+--!include auth/current_plan.sql
+--!include events/due_at.sql
+--!include bulk/due_at.sql

@@ -65,7 +65,7 @@ export function createApp(parts: Parts): RequestListener {
   // The older name of /readyz
   app.get(["/readyz", "/healthz"], readinessEndpoint(parts.readiness));
   app.get(metadataPath, metadata(served, settings.publicUrl));
-  app.all(tokenPath, tokenEndpoint({ ...parts, perMinute: settings.tokenRequestsPerMinute }));
+  app.all(tokenPath, tokenEndpoint({ ...parts, of: parts, perMinute: settings.tokenRequestsPerMinute }));
   app.all(pdfPath, pdfDownload(pool, parts.renderer));
   app.all(bulkFilePath, bulkFile(parts.bulk.storage));
   app.all(bulkUploadPath, ofUploads(parts, addressBy(trust)));

@@ -1,21 +1,18 @@
 import cluster from "node:cluster";
 import type { Worker } from "node:cluster";
 import { once } from "node:events";
-import { chown, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry } from "prom-client";
 import type { Settings } from "./settings.ts";
 import type { Figures } from "./serve-metrics.ts";
-import { makePositionsFile } from "../database/replicas/positions.ts";
 import type { PositionsFile } from "../database/replicas/positions.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
 import { defaultStopMs } from "./serve.ts";
+import { SharedPositions } from "./shared-positions.ts";
 
 /** What a process is told at its start. */
 export interface ToWorkerProcess {
@@ -74,7 +71,9 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions): Pro
     ...options.identity,
   });
   const positions =
-    options.settings.readDatabaseUrls === undefined ? null : await SharedPositions.make(options);
+    options.settings.readDatabaseUrls === undefined
+      ? null
+      : await SharedPositions.make(options.count, options.identity);
   const crew = new Crew(options, positions);
   try {
     // The first opens the port, so that only one reports if that is impossible
@@ -99,41 +98,6 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions): Pro
   }
 }
 
-/** The file in which the processes keep the positions of what clients have written. */
-class SharedPositions {
-  readonly #folder: string;
-  readonly #columns: number;
-  readonly #starts = new Map<number, number>();
-
-  private constructor(folder: string, columns: number) {
-    this.#folder = folder;
-    this.#columns = columns;
-  }
-
-  static async make({ count, identity }: WorkerProcessesOptions): Promise<SharedPositions> {
-    const positions = new SharedPositions(await mkdtemp(join(tmpdir(), "positions-")), 2 * count);
-    await makePositionsFile(positions.#path, positions.#columns);
-    if (identity)
-      for (const path of [positions.#folder, positions.#path]) await chown(path, identity.uid, identity.gid);
-    return positions;
-  }
-
-  get #path(): string {
-    return join(this.#folder, "positions");
-  }
-
-  /** For a process that begins in a place: its predecessor, with the other column of the place, may still run. */
-  forPlace(place: number): PositionsFile {
-    const start = this.#starts.get(place) ?? 0;
-    this.#starts.set(place, start + 1);
-    return { path: this.#path, column: 2 * place + (start % 2), columns: this.#columns };
-  }
-
-  remove(): Promise<void> {
-    return rm(this.#folder, { recursive: true, force: true });
-  }
-}
-
 /** The processes, each in its own place. */
 class Crew {
   readonly #options: WorkerProcessesOptions;
@@ -141,11 +105,12 @@ class Crew {
   readonly #running = new Set<Worker>();
   /** The serving process of each place. */
   readonly #serving = new Map<number, Worker>();
+  /** Which column of its place the latest process that served there has, or had. */
+  readonly #sides = new Map<number, 0 | 1>();
   /** The place whose process is being replaced. */
   #replacing: number | null = null;
   #replacement: Promise<void> = Promise.resolve();
   readonly #stopping = new AbortController();
-
   readonly #positions: SharedPositions | null;
 
   constructor(options: WorkerProcessesOptions, positions: SharedPositions | null) {
@@ -156,6 +121,9 @@ class Crew {
   /** Starts a process in a place. Returns the port when it serves. */
   async start(place: number): Promise<number> {
     const { urls, settings } = this.#options;
+    // One that has died leaves its column to its successor; one that is being replaced still writes there
+    const latest = this.#sides.get(place) ?? 0;
+    const side = this.#serving.has(place) ? ((1 - latest) as 0 | 1) : latest;
     const worker = cluster.fork();
     this.#running.add(worker);
     worker.once("exit", (code, signal) => {
@@ -166,7 +134,7 @@ class Crew {
       this.#options.logger.error({ code, signal }, "a process has died; starting another");
       void this.#keepStarting(place);
     });
-    const positions = this.#positions?.forPlace(place) ?? null;
+    const positions = this.#positions?.of(place, side) ?? null;
     const told = { urls, settings, isBackground: place === 0, positions };
     worker.send(told satisfies ToWorkerProcess);
     const [answer] = (await Promise.race([
@@ -175,6 +143,7 @@ class Crew {
     ])) as [FromWorkerProcess];
     if (answer.failure !== undefined) throw new UserError(answer.failure);
     this.#serving.set(place, worker);
+    this.#sides.set(place, side);
     return answer.port;
   }
 

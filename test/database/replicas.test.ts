@@ -7,6 +7,7 @@ import { createCredential } from "../../src/auth/credentials.ts";
 import { withClient } from "../../src/database/client.ts";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
+import { unknownPosition } from "../../src/database/replicas/position.ts";
 import { makePositionsFile, Positions } from "../../src/database/replicas/positions.ts";
 import type { PositionsFile } from "../../src/database/replicas/positions.ts";
 import type { ReplicasOptions } from "../../src/database/replicas/replicas.ts";
@@ -50,6 +51,31 @@ after(async () => {
   for (const standby of standbys) await standby.stop();
   await primary?.cluster.stop();
   await folder.remove();
+});
+
+test("a process that begins in the place of one that was killed finds out what that one didn't know", async () => {
+  const path = join(folder.path, "left");
+  await makePositionsFile(path, 2);
+  const [killed, other] = [0, 1].map((column) => new Positions({ path, column, columns: 2 })) as [
+    Positions,
+    Positions,
+  ];
+  killed.note("knows", 7n);
+  killed.noteUnknown("asks");
+  killed.close();
+  const successor = new Positions({ path, column: 0, columns: 2 });
+  const of = () => [other, successor].map((each) => [each.of("knows"), each.of("asks"), each.of("new")]);
+  assert.deepEqual(of(), [
+    [7n, unknownPosition, 0n],
+    [7n, unknownPosition, 0n],
+  ]);
+  successor.note("knows", 5n);
+  successor.settling()(9n);
+  assert.deepEqual(of(), [
+    [7n, 9n, 0n],
+    [7n, 9n, 0n],
+  ]);
+  for (const each of [successor, other]) each.close();
 });
 
 /** A process that reads from the standbys. */

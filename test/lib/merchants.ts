@@ -1,5 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { request } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -23,6 +24,7 @@ const adminUrl = process.env.TEST_ADMIN_URL!;
 
 export interface Answer {
   status: number;
+  headers: IncomingHttpHeaders;
   body: any;
   text: string;
 }
@@ -34,7 +36,13 @@ export interface TestMerchants {
   serving: ServingMerchants;
   log: Record<string, any>[];
   /** Sends a request as a client of a host does. */
-  ask(host: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  ask(
+    host: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+    method?: string,
+  ): Promise<Answer>;
   tokenAt(merchant: Merchant, write?: "all" | []): Promise<string>;
   close(): Promise<void>;
 }
@@ -108,9 +116,8 @@ export async function openMerchants({
 
 const asker =
   ({ port }: ServingMerchants): TestMerchants["ask"] =>
-  (host, path, body, headers = {}) =>
+  (host, path, body, headers = {}, method = body === undefined ? "GET" : "POST") =>
     new Promise((resolve, reject) => {
-      const method = body === undefined ? "GET" : "POST";
       const sent = request({
         ...{ host: "127.0.0.1", port, path, method, agent: false },
         headers: { host, "content-type": "application/json", ...headers },
@@ -119,8 +126,9 @@ const asker =
         let text = "";
         response.setEncoding("utf8").on("data", (part: string) => (text += part));
         response.on("end", () => {
-          const isJson = response.headers["content-type"]?.includes("json");
-          resolve({ status: response.statusCode!, text, body: isJson ? JSON.parse(text) : null });
+          const { statusCode, headers } = response;
+          const isJson = headers["content-type"]?.includes("json");
+          resolve({ status: statusCode!, headers, text, body: isJson ? JSON.parse(text) : null });
         });
       });
       sent.end(body === undefined ? undefined : JSON.stringify(body));

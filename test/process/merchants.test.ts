@@ -36,6 +36,7 @@ before(async () => {
     settings: {
       MERCHANT_CONNECTIONS: String(connections),
       SHARED_HOSTS: "all.example",
+      CORS_ORIGINS: "https://shop.example",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: "20",
     },
@@ -170,6 +171,70 @@ suite("many merchants in a process", () => {
     for (const path of ["/admin", "/docs", "/"]) assert.equal((await ask("all.example", path)).status, 421);
     assert.equal((await ask("all.example", "/livez")).status, 200);
     assert.equal((await graphql("nobody.example", tokens[0]!, names)).status, 421);
+  });
+
+  test("strangers at a shared host can't tell which merchants there are, nor which are suspended", async (t) => {
+    const suspended = opened.merchants[5]!;
+    await storeMerchant(opened.folder, { ...suspended, state: "suspended" });
+    t.after(async () => {
+      await storeMerchant(opened.folder, suspended);
+      await until(async () => (await ask(hostOf(suspended), api)).status !== 403);
+    });
+    await until(async () => (await ask(hostOf(suspended), api)).status === 403);
+    const basic = (name: string) => `Basic ${Buffer.from(`${name}.ak_wrong:sk_wrong`).toString("base64")}`;
+    const bearer = (name: string) => {
+      const parts = [{ alg: "HS256", typ: "at+jwt" }, { iss: issuerFor(name) }];
+      const [head, payload] = parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"));
+      return `Bearer ${head}.${payload}.c2lnbmF0dXJl`;
+    };
+    const grant = { grant_type: "client_credentials" };
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    const cases: [number, string, string, unknown?, Record<string, string>?, string?][] = [
+      [401, "token", "/api/oauth/token", grant],
+      [400, "token", "/api/oauth/token", {}],
+      [400, "token", "/api/oauth/token", grant, form],
+      [405, "token", "/api/oauth/token"],
+      [204, "token", "/api/oauth/token", undefined, { "access-control-request-method": "POST" }, "OPTIONS"],
+      [401, "api", api, { query: names }],
+      [401, "api", api],
+      [405, "api", api, undefined, {}, "PUT"],
+      [400, "api", "/api/graphql/1999-01"],
+      [401, "api", "/api/events"],
+      [405, "api", "/api/events", {}],
+      [401, "api", "/api/bulk/orders", {}],
+      [421, "api", "/api/versions"],
+      [421, "api", "/api/nothing"],
+    ];
+    for (const [status, kind, path, body, more, method] of cases) {
+      const answers = await Promise.all(
+        [one!().name, suspended.name, "nobody"].map(async (name) => {
+          const headers = { authorization: (kind === "token" ? basic : bearer)(name), ...more };
+          const origin = "https://shop.example";
+          const answer = await ask("all.example", path, body, { ...headers, origin }, method);
+          assert.equal(answer.headers["access-control-allow-origin"], origin, path);
+          const { "x-request-id": id = "" } = answer.headers;
+          const others = { ...answer.headers, "x-request-id": "", date: "" };
+          return [answer.status, others, answer.text.replaceAll(String(id), "id")];
+        }),
+      );
+      assert.equal(answers[0]![0], status, path);
+      for (const answer of answers) assert.deepEqual(answer, answers[0], path);
+    }
+  });
+
+  test("pages of listed origins may ask at a shared host, and read refusals", async () => {
+    const preflight = (path: string, origin: string, host = "all.example") =>
+      ask(host, path, undefined, { origin, "access-control-request-method": "POST" }, "OPTIONS");
+    for (const path of [api, "/api/oauth/token"]) {
+      const { status, headers } = await preflight(path, "https://shop.example");
+      assert.deepEqual([status, headers["access-control-allow-origin"]], [204, "https://shop.example"]);
+      assert.match(headers["access-control-allow-headers"]!, /authorization/);
+      const other = await preflight(path, "https://other.example");
+      assert.equal(other.headers["access-control-allow-origin"], undefined);
+      const refused = await ask("all.example", path, {}, { origin: "https://shop.example" });
+      assert.equal(refused.headers["access-control-allow-origin"], "https://shop.example");
+      assert.ok(refused.status >= 400);
+    }
   });
 
   test("no login of one can open the database of another", async () => {

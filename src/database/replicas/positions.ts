@@ -11,7 +11,7 @@ const bytesEach = 8;
 /** Where several processes of one machine keep the positions together. */
 export interface PositionsFile {
   path: string;
-  /** The column of this process: no other one writes there. */
+  /** The column of this process: no other one writes there. It takes over what an ended process has left in it. */
   column: number;
   columns: number;
 }
@@ -39,6 +39,20 @@ export class Positions {
       row: Buffer.alloc(file.columns * bytesEach),
       word: Buffer.alloc(bytesEach),
     };
+    this.#takeOver();
+  }
+
+  /** Goes on with what the column says. So what is unknown there is settled, too. */
+  #takeOver(): void {
+    const file = this.#file;
+    if (!file) return;
+    const rows = Buffer.alloc(slots * file.row.length);
+    readSync(file.descriptor, rows, 0, rows.length, 0);
+    for (let slot = 0; slot < slots; slot++) {
+      const position = rows.readBigUInt64LE((slot * file.columns + file.column) * bytesEach);
+      if (position === unknownPosition) this.#unknown.set(slot, ++this.#count);
+      else this.#own[slot] = position;
+    }
   }
 
   /** Notes that a client has written something before a position. */

@@ -19,9 +19,8 @@ import { readTokenRequest } from "./token-request.ts";
 const maxBodyBytes = 16_384;
 
 export interface TokenEndpointOptions {
-  pool: Pool;
-  merchantPlan: CurrentMerchantPlan;
-  tokens: AccessTokens;
+  /** Whose clients it knows; null for nobody's. */
+  of: { pool: Pool; merchantPlan: CurrentMerchantPlan; tokens: AccessTokens } | null;
   logger: Logger;
   rates: RateLimits;
   /** Notes refused requests. */
@@ -32,9 +31,7 @@ export interface TokenEndpointOptions {
 
 /** `POST /api/oauth/token`: exchanges a credential's key and secret for an access token. */
 export function tokenEndpoint({
-  pool,
-  merchantPlan,
-  tokens,
+  of,
   logger,
   rates,
   refusals,
@@ -46,15 +43,16 @@ export function tokenEndpoint({
     response.setHeader("pragma", "no-cache");
     next();
   });
-  router.use(requireMerchantPlanForTokens(merchantPlan));
+  if (of) router.use(requireMerchantPlanForTokens(of.merchantPlan));
   router.use(onlyPost);
   router.use(json({ limit: maxBodyBytes }), urlencoded({ limit: maxBodyBytes, extended: false }));
   router.use(limitTokenRequests(rates, perMinute));
   router.use(async (request, response) => {
     const { client, scopes: wanted } = readTokenRequest(request);
-    const { credentialId, scopes: held } = await authenticate(pool, client.accessKey, client.secret);
+    if (!of) throw invalidClient();
+    const { credentialId, scopes: held } = await authenticate(of.pool, client.accessKey, client.secret);
     const scopes = narrow(held, wanted);
-    const accessToken = await tokens.issue({ credentialId, accessKey: client.accessKey, scopes });
+    const accessToken = await of.tokens.issue({ credentialId, accessKey: client.accessKey, scopes });
     response.json({
       token_type: "Bearer",
       expires_in: accessTokenSeconds,

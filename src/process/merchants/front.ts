@@ -1,15 +1,28 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import express from "express";
 import { OperationTypeNode } from "postgraphile/graphql";
 import type { Logger } from "pino";
+import { Registry } from "prom-client";
+import { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
+import { trustOf } from "../../http/address-of.ts";
 import { sendJson } from "../../http/answers.ts";
+import { crossOrigin } from "../../http/middleware/cross-origin.ts";
+import { eventsEndpoint } from "../../http/middleware/events-endpoint.ts";
+import { findVersion, isForEndpoint } from "../../http/middleware/find-version.ts";
+import { getOrPost } from "../../http/middleware/get-or-post.ts";
+import { unexpectedError } from "../../http/middleware/last-resort.ts";
+import { oneHost } from "../../http/middleware/one-host.ts";
 import { refuseToken } from "../../http/middleware/require-token.ts";
 import { requestId } from "../../http/middleware/request-id.ts";
 import { securityHeaders } from "../../http/middleware/security-headers.ts";
-import { invalidClient } from "../../http/oauth/oauth-error.ts";
+import { tokenEndpoint } from "../../http/oauth/token-endpoint.ts";
+import { Refusals } from "../../http/refusals.ts";
 import { TokenRefusal } from "../../auth/access-token.ts";
 import { pipeline } from "../../http/pipeline.ts";
-import type { Request, Response } from "../../http/pipeline.ts";
+import type { Middleware, Request, Response } from "../../http/pipeline.ts";
 import type { Readiness } from "../../lib/readiness.ts";
+import type { Version } from "../../versions/versions.ts";
+import type { Settings } from "../settings.ts";
 import type { Directory } from "./directory.ts";
 import type { Merchant } from "./merchant.ts";
 import { kindOf, merchantByClient } from "./shared-host.ts";
@@ -28,8 +41,11 @@ type Refusal = "unknown" | "unknownToken" | "unknownClient" | "suspended" | "una
 export interface FrontOptions {
   logger: Logger;
   readiness: Readiness;
-  /** Hosts at which a merchant is known by its client. */
-  sharedHosts: readonly string[];
+  /** With the hosts at which a merchant is known by its client. */
+  settings: Pick<Settings, "sharedHosts" | "corsOrigins" | "trustProxy" | "tokenRequestsPerMinute">;
+  /** Those that merchants serve. */
+  versions: readonly Version[];
+  now: () => number;
   /** Called after a request that may have written something. */
   onWritten: (merchant: string) => void;
 }
@@ -38,17 +54,20 @@ export interface FrontOptions {
 export function front(
   directory: Directory,
   merchants: OpenMerchants,
-  { logger, readiness, sharedHosts, onWritten }: FrontOptions,
+  options: FrontOptions,
 ): RequestListener {
-  const refuse = refusals(logger);
+  const { logger, readiness, settings, onWritten } = options;
+  const refuse = refusals(options);
   const health = answerHealth(readiness, logger);
-  const shared = new Set(sharedHosts);
+  const shared = new Set(settings.sharedHosts);
   return (request, response) => {
     const found = findMerchant(directory, request, shared);
     if (!found)
       return isForHealth(request.url!) ? health(request, response) : refuse.unknown(request, response);
     const merchant = found === "shared" ? merchantByClient(directory, request) : found;
-    if (!merchant) return refuse[refusalsAtShared[kindOf(request)]](request, response);
+    // Strangers may name any merchant there: a suspended one is as good as none
+    if (!merchant || (found === "shared" && merchant.state === "suspended"))
+      return refuse[refusalsAtShared[kindOf(request)]](request, response);
     if (merchant.state === "suspended") return refuse.suspended(request, response);
     merchants.use(
       merchant,
@@ -119,12 +138,11 @@ function answerHealth(readiness: Readiness, logger: Logger): RequestListener {
 }
 
 /** Answers that name no merchant, and tell nothing of others. */
-function refusals(logger: Logger): Record<Refusal, RequestListener> {
-  const answer = (send: (response: Response, request: Request) => void) =>
-    pipeline(
-      [requestId(logger), securityHeaders, (request, response) => send(response, request)],
-      (_error, _request, response) => response.destroy(),
-    );
+function refusals(options: FrontOptions): Record<Refusal, RequestListener> {
+  const { logger, settings, versions, now } = options;
+  const first = [requestId(logger), securityHeaders, oneHost, crossOrigin(settings.corsOrigins)];
+  const answer = (send: (response: Response, request: Request) => void, before: readonly Middleware[] = []) =>
+    pipeline([...first, ...before, (request, response) => send(response, request)], unexpectedError(logger));
   return {
     unknown: answer((response) =>
       sendError(
@@ -135,15 +153,12 @@ function refusals(logger: Logger): Record<Refusal, RequestListener> {
         "No API is served at this address. Check the host name.",
       ),
     ),
-    unknownToken: answer((response, request) =>
-      refuseToken(request, response, new TokenRefusal("invalid", "The access token is not valid.")),
+    unknownToken: answer(
+      (response, request) =>
+        refuseToken(request, response, new TokenRefusal("invalid", "The access token is not valid.")),
+      beforeToken(versions, now),
     ),
-    unknownClient: answer((response) => {
-      const { status, code, message } = invalidClient();
-      response.setHeader("cache-control", "no-store");
-      response.setHeader("www-authenticate", 'Basic realm="service", charset="UTF-8"');
-      sendJson(response, status, { error: code, error_description: message });
-    }),
+    unknownClient: tokensOfNobody(options, first),
     suspended: answer((response) =>
       sendError(response, 403, "SUSPENDED", "Suspended", "This API is suspended. Its operator knows more."),
     ),
@@ -153,6 +168,27 @@ function refusals(logger: Logger): Record<Refusal, RequestListener> {
       sendError(response, 503, "UNAVAILABLE", "Unavailable", detail);
     }),
   };
+}
+
+/** What a merchant looks at before the token. */
+function beforeToken(versions: readonly Version[], now: () => number): Middleware[] {
+  const find = findVersion(versions, now, { isUnavailable: () => false });
+  const ofEndpoint =
+    (middleware: Middleware): Middleware =>
+    (request, response, next) =>
+      isForEndpoint(request.url!) ? middleware(request, response, next) : next();
+  const events = versions.filter(({ kind }) => kind === "floating").map(eventsEndpoint);
+  return [...events, ofEndpoint(find), ofEndpoint(getOrPost)];
+}
+
+/** The token endpoint of a merchant that knows none of its clients. */
+function tokensOfNobody({ logger, settings }: FrontOptions, first: readonly Middleware[]): RequestListener {
+  const app = express().disable("x-powered-by").disable("etag");
+  app.set("trust proxy", trustOf(settings.trustProxy)).use([...first]);
+  const known = { rates: new RateLimits(null, logger), refusals: new Refusals(new Registry(), logger) };
+  const perMinute = settings.tokenRequestsPerMinute;
+  app.use(tokenEndpoint({ ...known, of: null, logger, perMinute }), unexpectedError(logger));
+  return app;
 }
 
 function sendError(response: Response, status: number, code: string, title: string, detail: string): void {

@@ -15,6 +15,7 @@ import type { LoopTurns } from "../../lib/loop-turns.ts";
 import type { Renderer } from "../../pdf/renderer.ts";
 import type { Tracing } from "../../tracing/tracing.ts";
 import type { SharedVersions } from "../../versions/shared-versions.ts";
+import type { Version } from "../../versions/versions.ts";
 import { openApp } from "../open-app.ts";
 import type { App } from "../open-app.ts";
 import type { Settings } from "../settings.ts";
@@ -29,6 +30,9 @@ export interface Common {
   logger: Logger;
   budget: ConnectionBudget;
   versions: SharedVersions;
+  /** Those that are offered, also while one can't be built. */
+  offered: readonly Version[];
+  now: () => number;
   loop: LoopTurns;
   thread: SchemaThread;
   renderer: Renderer;
@@ -56,7 +60,7 @@ export interface OpenMerchant {
 export async function openMerchant(merchant: Merchant, common: Common): Promise<OpenMerchant> {
   const closing = new Closing();
   const { name, databaseUrl } = merchant;
-  const { settings, budget, tracing, ...shared } = common;
+  const { settings, budget, tracing, offered, now, ...shared } = common;
   const allotment = budget.allot(name);
   closing.add(() => allotment.close());
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements, allotment };
@@ -74,7 +78,7 @@ export async function openMerchant(merchant: Merchant, common: Common): Promise<
     const state = await readState(pool);
     const app = await openApp({
       settings: { ...settings, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
-      ...{ pool, apiPool, limiterPool, tracing: tracing?.of(name) ?? null },
+      ...{ pool, apiPool, limiterPool, tracing: tracing?.of(name) ?? null, versions: offered, now },
       logger: common.logger.child({ merchant: name }),
       shared: { ...shared, merchant: name, state, share: allotment, trouble: null },
     });

@@ -72,6 +72,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
   const common: Common = {
     ...{ settings, logger, budget, thread, renderer, documentation, tracing, loop: new LoopTurns() },
     versions: sharedVersions({ settings: withDefaults(settings), versions, now, secrets, logger }),
+    ...{ offered: versions, now },
     places: new ListeningPlaces(Math.ceil(merchantConnections * shareOfListeners)),
   };
   const merchants = new OpenMerchants(common, idleMs);
@@ -88,7 +89,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
   try {
     await directory.open();
     const listener = front(directory, merchants, {
-      ...{ logger, readiness, sharedHosts: settings.sharedHosts },
+      ...{ settings, logger, readiness, versions, now },
       onWritten: (name) => background.wake(name),
     });
     const server = new HttpServer(boundedServer(listener, settings.maxConnections));

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { merchantOf } from "../../auth/access-token.ts";
+import { isForEvents } from "../../http/middleware/events-endpoint.ts";
+import { isForEndpoint } from "../../http/middleware/find-version.ts";
 import { parseBasic } from "../../http/oauth/client-credentials.ts";
 import { tokenPath } from "../../http/oauth/metadata.ts";
 import type { Directory } from "./directory.ts";
@@ -11,14 +13,16 @@ const bearer = /^Bearer +[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+ *$/i;
 /** A merchant's name and, behind a dot, the client id that the merchant knows. */
 const namedClient = /^([a-z][a-z0-9-]*)\.(.+)$/s;
 
+const upload = /^\/api\/bulk\/[a-z]+$/;
+
 /** What a request to a host of several merchants is for. */
 export type SharedRequest = "token" | "api" | "other";
 
-/** Tells what a request is for: without a client, no merchant has pages or files. */
+/** Tells what a request is for. What needs no client's token, such as pages, would tell strangers which merchants there are. */
 export function kindOf({ url }: IncomingMessage): SharedRequest {
   const path = url!.replace(/^https?:\/\/[^/?#]*/i, "").split("?", 1)[0]!;
   if (path === tokenPath) return "token";
-  return path.startsWith("/api/") ? "api" : "other";
+  return isForEndpoint(url!) || isForEvents(url!) || upload.test(path) ? "api" : "other";
 }
 
 /**

@@ -4427,6 +4427,19 @@ create view api_meta.table_column as
    FROM pg_attribute a;
 comment on view api_meta.table_column is 'The columns of all tables. is_never_null: no row has null there, for it is not null, and that has been validated.';
 
+create view api_meta.upheld_reference as
+ SELECT c.conrelid::regclass AS relation,
+    c.conname AS name,
+    a.attname AS "column",
+    c.confrelid::regclass AS target,
+    t.attname AS key,
+    c.confdeltype AS on_delete
+   FROM pg_constraint c
+     JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
+     JOIN pg_attribute t ON t.attrelid = c.confrelid AND t.attnum = c.confkey[1]
+  WHERE c.contype = 'f'::"char" AND NOT c.conenforced AND cardinality(c.conkey) = 1;
+comment on view api_meta.upheld_reference is 'Foreign keys that are declared as not enforced, which api_meta.derive_references upholds.';
+
 create view api_meta.view_column_source as
  WITH RECURSIVE link AS MATERIALIZED (
          SELECT w.ev_class AS reader,
@@ -4682,6 +4695,68 @@ begin
 end
 $function$;
 comment on function api_meta.derive() is 'Everything that follows from the API schemas: descriptions, grants, policies. Runs after each migration; running it again changes nothing.';
+
+CREATE OR REPLACE FUNCTION api_meta.derive_references()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  item record;
+begin
+  -- A trigger that is as it should be isn't made again, for that would lock its table
+  for item in
+    select r.relation, api_meta.make_reference_check(r.relation) as routine,
+      string_agg(quote_ident(r.column), ', ' order by r.name) as columns,
+      string_agg(a.attnum::text, ' ' order by r.name) as numbers,
+      string_agg(format('new.%I <> old.%1$I or new.%1$I is not null and old.%1$I is null', r.column),
+        ' or ' order by r.name) as changes
+    from api_meta.upheld_reference r
+    join pg_attribute a on a.attrelid = r.relation and a.attname = r.column group by r.relation
+  loop
+    if not exists (
+      select from pg_trigger t where t.tgrelid = item.relation and t.tgname = 'check_references_of_new'
+    ) then
+      execute format('create trigger check_references_of_new after insert on %s '
+        'referencing new table as new_rows for each statement '
+        'when (current_user <> ''service_booker''::text) execute function %s', item.relation, item.routine);
+    end if;
+    if not exists (
+      select from pg_trigger t where t.tgrelid = item.relation and t.tgname = 'check_references_of_changed'
+        and t.tgattr::text = item.numbers
+    ) then
+      execute format('create or replace trigger check_references_of_changed before update of %s on %s '
+        'for each row when (%s) execute function api_meta.refuse_other_reference()',
+        item.columns, item.relation, item.changes);
+    end if;
+  end loop;
+  for item in
+    select distinct r.target from api_meta.upheld_reference r where not exists (
+      select from pg_trigger t where t.tgrelid = r.target and t.tgname = 'check_references_to_gone')
+  loop
+    execute format('create trigger check_references_to_gone after delete on %s '
+      'referencing old table as gone for each statement execute function api_meta.follow_deletion()',
+      item.target);
+  end loop;
+  for item in
+    select distinct r.target, r.key from api_meta.upheld_reference r where not exists (
+      select from pg_trigger t where t.tgrelid = r.target and t.tgname = 'check_references_to_changed')
+  loop
+    execute format('create trigger check_references_to_changed before update of %I on %s '
+      'for each row when (new.%1$I <> old.%1$I) execute function api_meta.refuse_other_reference()',
+      item.key, item.target);
+  end loop;
+  for item in
+    select t.tgrelid::regclass as relation, t.tgname as name from pg_trigger t
+    where t.tgname ~ '^check_references_' and not exists (
+      select from api_meta.upheld_reference r
+      where t.tgrelid = case when t.tgname ~ '_to_' then r.target else r.relation end)
+  loop
+    execute format('drop trigger %I on %s', item.name, item.relation);
+  end loop;
+end
+$function$;
+comment on function api_meta.derive_references() is 'Makes triggers of the foreign keys that are declared as not enforced, which ask once for each statement, where an enforced one asks for each row: of the rows that new ones refer to, and of what becomes of those that refer to a deleted one. Neither side of a reference can be changed. Bookings write no reference to what they have not locked (ledger.write_stock). Runs after each migration.';
 
 CREATE OR REPLACE FUNCTION api_meta.derive_rules()
  RETURNS void
@@ -5098,6 +5173,7 @@ begin
     perform events.require_fields();
     perform events.derive_announcements();
     perform api_meta.derive_rules();
+    perform api_meta.derive_references();
     perform api_meta.derive_touches();
     perform mutation.derive_operations();
   exception when others then
@@ -5122,6 +5198,46 @@ CREATE OR REPLACE FUNCTION api_meta.first_migration()
 RETURN (SELECT migrations.hash FROM graphile_migrate.migrations ORDER BY migrations.filename LIMIT 1);
 grant execute on function api_meta.first_migration() to service_login;
 comment on function api_meta.first_migration() is 'The hash of the first migration that the database has had, which tells databases apart that were made by other migrations. The service asks at its start, as service_login, which may read nothing else.';
+
+CREATE OR REPLACE FUNCTION api_meta.follow_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  r record;
+  is_in_use boolean;
+begin
+  if not exists (select from gone) then
+    return null;
+  end if;
+  -- Only so does it see what was written while it waited for locks
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise feature_not_supported using
+      message = format('Rows of %s are deleted in a transaction that is read committed.', tg_relid::regclass);
+  end if;
+  for r in select u.* from api_meta.upheld_reference u where u.target = tg_relid order by u.name loop
+    case r.on_delete
+      when 'c' then
+        execute format('delete from %s c using gone g where c.%I = g.%I', r.relation, r.column, r.key);
+      when 'n' then
+        execute format('update %s c set %I = null from gone g where c.%2$I = g.%I',
+          r.relation, r.column, r.key);
+      else
+        execute format('select exists (select from %s c join gone g on c.%I = g.%I)',
+          r.relation, r.column, r.key) into is_in_use;
+        if is_in_use then
+          raise restrict_violation using constraint = r.name, schema = tg_table_schema, table = tg_table_name,
+            message = format('update or delete on table "%s" violates RESTRICT setting of foreign key '
+              'constraint "%s" on table "%s"', tg_table_name, r.name, r.relation);
+        end if;
+    end case;
+  end loop;
+  return null;
+end
+$function$;
+comment on function api_meta.follow_deletion() is 'Trigger after rows were deleted that foreign keys refer to which are declared as not enforced: does what these say of a deletion, with the rights of the tables'' owner, as foreign keys do.';
 
 CREATE OR REPLACE FUNCTION api_meta.forget_version(version name)
  RETURNS void
@@ -5354,6 +5470,58 @@ AS $function$
 $function$;
 comment on function api_meta.listed(regclass,text,name) is 'Whether a smart tag of a view, a list with commas, names the column.';
 
+CREATE OR REPLACE FUNCTION api_meta.make_reference_check(relation regclass)
+ RETURNS regprocedure
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  checked record;
+  routine text;
+  body text;
+begin
+  select n.nspname as schema, c.relname as name,
+    string_agg(format('bool_or(n.%I is not null) as %1$I', r.column), E',\n    ' order by r.name) as named,
+    string_agg(format($f$
+  if used.%I and exists (
+    select from (select distinct n.%1$I as key from new_rows n) n
+    where n.key is not null and not exists (select from %s t where t.%I = n.key for key share)
+  ) then
+    missing := %L;
+  end if;$f$, r.column, r.target, r.key, r.name), '' order by r.name) as checks
+  into strict checked
+  from api_meta.upheld_reference r join pg_class c on c.oid = r.relation
+  join pg_namespace n on n.oid = c.relnamespace
+  where r.relation = make_reference_check.relation group by n.nspname, c.relname;
+  routine := format('%I.%I()', checked.schema, 'check_references_of_' || checked.name);
+  body := format($f$
+declare
+  used record;
+  missing text;
+begin
+  select %s
+  into used from new_rows n;%s
+  if missing is not null then
+    raise foreign_key_violation using constraint = missing, schema = %L, table = %L,
+      message = 'insert on table "' || %4$L || '" violates foreign key constraint "' || missing || '"';
+  end if;
+  return null;
+end
+$f$, checked.named, checked.checks, checked.schema, checked.name);
+  if not exists (select from pg_proc p where p.oid = to_regprocedure(routine) and p.prosrc = body) then
+    -- With the rights of the owner of the tables, as foreign keys have them
+    execute format(E'create or replace function %s returns trigger\n'
+      'language plpgsql security definer set search_path = pg_catalog, pg_temp as %L', routine, body);
+    execute format('comment on function %s is %L', routine,
+      'Trigger, made by api_meta.derive_references: upholds foreign keys of ' || relation
+      || ' that are declared as not enforced.');
+    perform api_meta.plan_by_index(routine::regprocedure);
+  end if;
+  return routine::regprocedure;
+end
+$function$;
+comment on function api_meta.make_reference_check(regclass) is 'Makes the function of a trigger that looks for the rows which new ones refer to, if it is not as it should be.';
+
 CREATE OR REPLACE FUNCTION api_meta.make_search(wanted api_meta.searched_view)
  RETURNS void
  LANGUAGE plpgsql
@@ -5543,6 +5711,18 @@ begin
 end
 $function$;
 comment on function api_meta.record_version(name) is 'Notes what a frozen version consists of from now on. A migration that adds to a frozen version on purpose, or fixes it, ends with this call; any other change of it is refused, see api_meta.version_faults.';
+
+CREATE OR REPLACE FUNCTION api_meta.refuse_other_reference()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  raise foreign_key_violation using schema = tg_table_schema, table = tg_table_name,
+    message = format('Keys of %s that rows refer to, or refer by, cannot be changed.', tg_relid::regclass);
+end
+$function$;
+comment on function api_meta.refuse_other_reference() is 'Trigger before either side of a foreign key that is declared as not enforced would be changed.';
 
 CREATE OR REPLACE FUNCTION api_meta.require_backfilled(wanted text)
  RETURNS void
@@ -11265,6 +11445,7 @@ BEGIN ATOMIC
 END;
 grant execute on function auth.current_plan() to service_auth;
 grant execute on function auth.current_plan() to service_delivery;
+grant execute on function auth.current_plan() to service_recorder;
 grant execute on function auth.current_plan() to service_writer;
 comment on function auth.current_plan() is 'The plan that the merchant has, and the limits that come with it.';
 
@@ -12368,6 +12549,26 @@ alter function bulk.drop_upload(uuid,uuid) owner to service_writer;
 grant execute on function bulk.drop_upload(uuid,uuid) to service_worker;
 comment on function bulk.drop_upload(uuid,uuid) is 'Forgets an upload that was refused or cut off.';
 
+CREATE OR REPLACE FUNCTION bulk.due_at()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT min(
+         CASE
+             WHEN (o.state = 'running'::text) THEN o.claimed_until
+             ELSE '-infinity'::timestamp with time zone
+         END) AS min
+    FROM bulk.operation o
+   WHERE ((o.state = 'running'::text) OR ((o.state = 'queued'::text) AND (NOT (EXISTS ( SELECT
+            FROM bulk.operation r
+           WHERE ((r.credential_id = o.credential_id) AND (r.state = 'running'::text) AND (r.claimed_until >= clock_timestamp())))))));
+END;
+alter function bulk.due_at() owner to service_writer;
+grant execute on function bulk.due_at() to service_worker;
+comment on function bulk.due_at() is 'When bulk.take is next to find something: -infinity while an operation waits that could begin, else when those who work on others would have to be heard of; null if there is none.';
+
 CREATE OR REPLACE FUNCTION bulk.end_upload(operation_id uuid, claim uuid)
  RETURNS integer
  LANGUAGE sql
@@ -12518,7 +12719,7 @@ end
 $function$;
 alter function bulk.open_errors(uuid,bytea,integer,integer) owner to service_writer;
 grant execute on function bulk.open_errors(uuid,bytea,integer,integer) to service_worker;
-comment on function bulk.open_errors(uuid,bytea,integer,integer) is 'Why rows of a bulk operation were refused: up to 1,000 behind a place, for whoever has the code. Fails with P0002 when the id or the code is wrong.';
+comment on function bulk.open_errors(uuid,bytea,integer,integer) is 'Why rows of a bulk operation were refused: up to 1,000 behind a place, for clients that have the code. Fails with P0002 when the id or the code is wrong.';
 
 CREATE OR REPLACE FUNCTION bulk.open_result(operation_id uuid, presented_hash bytea, after_number integer)
  RETURNS TABLE(number integer, content bytea, format text)
@@ -12541,7 +12742,7 @@ end
 $function$;
 alter function bulk.open_result(uuid,bytea,integer) owner to service_writer;
 grant execute on function bulk.open_result(uuid,bytea,integer) to service_worker;
-comment on function bulk.open_result(uuid,bytea,integer) is 'The next part of the file of an export, for whoever has the code; without content behind the last one. Fails with P0002 when the id or the code is wrong.';
+comment on function bulk.open_result(uuid,bytea,integer) is 'The next part of the file of an export, for clients that have the code; without content behind the last one. Fails with P0002 when the id or the code is wrong.';
 
 CREATE OR REPLACE FUNCTION bulk.prune()
  RETURNS integer
@@ -12596,7 +12797,7 @@ BEGIN ATOMIC
 END;
 alter function bulk.read_chunk(uuid,uuid,integer) owner to service_writer;
 grant execute on function bulk.read_chunk(uuid,uuid,integer) to service_worker;
-comment on function bulk.read_chunk(uuid,uuid,integer) is 'A chunk of a file, for whoever works on it; null behind the last one.';
+comment on function bulk.read_chunk(uuid,uuid,integer) is 'A chunk of a file, for the process that works on it; null behind the last one.';
 
 CREATE OR REPLACE FUNCTION bulk.release(operation_id uuid, claim uuid)
  RETURNS void
@@ -12946,6 +13147,9 @@ comment on column erp.batch.product_id is 'Product that the batch is of.';
 comment on column erp.batch.number is 'Number of the batch, unique for its product.';
 comment on column erp.batch.comment is 'Free note.';
 comment on column erp.batch.physical_stock is 'Units of the batch in all warehouses together.';
+comment on constraint batch_number_is_not_blank on erp.batch is '@internal check_goods_receipt_lines() refuses it';
+comment on constraint batch_number_is_unique_per_product on erp.batch is '@internal resolve_goods_receipt_lines() takes the batch that is there';
+comment on constraint batch_physical_stock_is_not_negative on erp.batch is '@internal new products have no stock';
 comment on index erp.batch_search_idx is 'create index concurrently batch_search_idx on erp.batch using gin ((lower((number::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.batch_tag (
@@ -12977,6 +13181,8 @@ create table erp.bin_location (
 );
 CREATE INDEX bin_location_code_id_idx ON erp.bin_location USING btree (code, id);
 CREATE INDEX bin_location_search_idx ON erp.bin_location USING gin (lower((code COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.bin_location FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.bin_location REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER require_empty_place BEFORE DELETE ON erp.bin_location FOR EACH ROW EXECUTE FUNCTION ledger.require_empty_place();
 CREATE TRIGGER require_empty_place_before_move BEFORE UPDATE OF warehouse_id ON erp.bin_location FOR EACH ROW WHEN ((old.warehouse_id <> new.warehouse_id)) EXECUTE FUNCTION ledger.require_empty_place();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.bin_location FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -13259,6 +13465,12 @@ comment on column erp.document.deep_link_code is 'Random code that opens the doc
 comment on column erp.document.config is 'What the document is rendered from, as it was when it was made: a JSON object. Empty for uploaded files.';
 comment on column erp.document.static is 'Whether the document was uploaded as a finished file instead of rendered.';
 comment on column erp.document.sent is 'Whether the document was marked as sent to the customer.';
+comment on constraint document_config_is_an_object on erp.document is '@internal insert_document() sees to it';
+comment on constraint document_content_has_a_type on erp.document is '@internal insert_document() sees to it';
+comment on constraint document_deep_link_code_is_long on erp.document is '@internal insert_document() sees to it';
+comment on constraint document_deep_link_code_key on erp.document is '@internal insert_document() sees to it';
+comment on constraint document_number_is_unique_per_type on erp.document is '@internal next_number() gives each number once';
+comment on constraint document_static_has_no_config on erp.document is '@internal insert_document() sees to it';
 comment on index erp.document_search_idx is 'create index concurrently document_search_idx on erp.document using gin ((lower((coalesce(document_number::text, '''')) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.document_fulfillment (
@@ -13328,24 +13540,28 @@ create table erp.fulfillment (
   updated_at timestamp(0) with time zone,
   constraint fulfillment_number_is_unique UNIQUE (number),
   constraint fulfillment_pkey PRIMARY KEY (id),
-  constraint fulfillment_state_is_known CHECK ((state = ANY (ARRAY['Fulfilled'::text, 'Cancelled'::text])))
+  constraint fulfillment_state_is_known CHECK ((state = ANY (ARRAY['Fulfilled'::text, 'Cancelled'::text]))) NOT ENFORCED
 );
 CREATE INDEX fulfillment_created_at_id_idx ON erp.fulfillment USING btree (created_at, id);
 CREATE INDEX fulfillment_search_idx ON erp.fulfillment USING gin (lower((number COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE INDEX fulfillment_state_id_idx ON erp.fulfillment USING btree (state, id);
-CREATE TRIGGER announce_insert AFTER INSERT ON erp.fulfillment REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_fulfillment_insert();
+CREATE TRIGGER announce_insert AFTER INSERT ON erp.fulfillment REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_fulfillment_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.fulfillment REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_fulfillment_update();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.fulfillment REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_figures();
 CREATE TRIGGER keep_figures_before_delete BEFORE DELETE ON erp.fulfillment FOR EACH ROW EXECUTE FUNCTION ledger.keep_fulfillment_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.fulfillment FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF state ON erp.fulfillment FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_fulfillment();
 alter table erp.fulfillment enable row level security;
+create policy fulfillment_insert_booker on erp.fulfillment for insert to service_booker with check (true);
 create policy fulfillment_insert_writer on erp.fulfillment for insert to service_writer with check (true);
 create policy fulfillment_select_api on erp.fulfillment for select to service_api using (( SELECT auth.has_scope(VARIADIC '{fulfillment_orders:read}'::text[]) AS has_scope));
+create policy fulfillment_select_booker on erp.fulfillment for select to service_booker using (true);
 create policy fulfillment_select_ledger on erp.fulfillment for select to service_ledger using (true);
 create policy fulfillment_select_searcher on erp.fulfillment for select to service_searcher using (true);
 create policy fulfillment_select_writer on erp.fulfillment for select to service_writer using (true);
 create policy fulfillment_update_ledger on erp.fulfillment for update to service_ledger using (true) with check (true);
 create policy fulfillment_update_writer on erp.fulfillment for update to service_writer using (true) with check (true);
+grant insert, select on table erp.fulfillment to service_booker;
 grant select on table erp.fulfillment to service_ledger;
 grant insert, select on table erp.fulfillment to service_writer;
 grant select (id, number, state, storefront_id, created_at) on table erp.fulfillment to service_api;
@@ -13357,6 +13573,7 @@ comment on column erp.fulfillment.number is 'Number of the fulfillment.';
 comment on column erp.fulfillment.state is 'Whether the work stands or was cancelled afterwards.';
 comment on column erp.fulfillment.storefront_id is 'Id in the external storefront platform; null when it was not reported there.';
 comment on column erp.fulfillment.created_at is 'When the shipping work was recorded.';
+comment on constraint fulfillment_number_is_unique on erp.fulfillment is '@internal next_number() gives each number once';
 comment on constraint fulfillment_state_is_known on erp.fulfillment is '@userError INVALID state
 There is no such state of fulfillments.';
 comment on index erp.fulfillment_search_idx is 'create index concurrently fulfillment_search_idx on erp.fulfillment using gin ((lower((number::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
@@ -13376,7 +13593,7 @@ create table erp.fulfillment_line_item (
   constraint fulfillment_line_item_pair_is_known FOREIGN KEY (fulfillment_order_id, fulfillment_id) REFERENCES erp.fulfillment_order_fulfillment(fulfillment_order_id, fulfillment_id) ON DELETE CASCADE,
   constraint fulfillment_line_item_pkey PRIMARY KEY (id),
   constraint fulfillment_line_item_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
-  constraint fulfillment_line_item_quantity_is_positive CHECK ((quantity > 0))
+  constraint fulfillment_line_item_quantity_is_positive CHECK ((quantity > 0)) NOT ENFORCED
 );
 CREATE INDEX fulfillment_line_item_fulfillment_id_id_idx ON erp.fulfillment_line_item USING btree (fulfillment_id, id);
 CREATE INDEX fulfillment_line_item_fulfillment_order_id_fulfillment_id_idx ON erp.fulfillment_line_item USING btree (fulfillment_order_id, fulfillment_id);
@@ -13387,6 +13604,7 @@ CREATE TRIGGER keep_figures_after_delete AFTER DELETE ON erp.fulfillment_line_it
 CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.fulfillment_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_fulfillment_line_figures();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.fulfillment_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_line_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.fulfillment_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF quantity ON erp.fulfillment_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_fulfillment_line_item();
 alter table erp.fulfillment_line_item enable row level security;
 create policy fulfillment_line_item_insert_booker on erp.fulfillment_line_item for insert to service_booker with check (true);
 create policy fulfillment_line_item_insert_writer on erp.fulfillment_line_item for insert to service_writer with check (true);
@@ -13400,6 +13618,8 @@ grant insert, select on table erp.fulfillment_line_item to service_writer;
 grant select (id, fulfillment_id, fulfillment_order_line_item_id, product_id, quantity) on table erp.fulfillment_line_item to service_api;
 comment on table erp.fulfillment_line_item is 'What a fulfillment shipped, by line of a fulfillment order.';
 comment on column erp.fulfillment_line_item.quantity is 'Units of the fulfillment order''s line that were fulfilled.';
+comment on constraint fulfillment_line_item_is_unique on erp.fulfillment_line_item is '@internal functions that ship gather units by line';
+comment on constraint fulfillment_line_item_quantity_is_positive on erp.fulfillment_line_item is '@internal functions that ship gather units by line';
 comment on index erp.fulfillment_line_item_fulfillment_order_line_item_id_id_idx is 'For the figures of a line of a fulfillment order.';
 
 create table erp.fulfillment_order (
@@ -13420,18 +13640,18 @@ create table erp.fulfillment_order (
   updated_at timestamp(0) with time zone,
   hold_comment text,
   constraint fulfillment_order_destination_order_id_fkey FOREIGN KEY (destination_order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL,
-  constraint fulfillment_order_external_has_no_warehouse_location CHECK (((type <> 'ExternalToOrder'::text) OR (source_warehouse_location_id IS NULL))),
-  constraint fulfillment_order_external_name_only_on_external CHECK (((type = 'ExternalToOrder'::text) OR (external_location_name IS NULL))),
-  constraint fulfillment_order_hold_comment_is_not_too_long CHECK ((length(hold_comment) <= 1000)),
+  constraint fulfillment_order_external_has_no_warehouse_location CHECK (((type <> 'ExternalToOrder'::text) OR (source_warehouse_location_id IS NULL))) NOT ENFORCED,
+  constraint fulfillment_order_external_name_only_on_external CHECK (((type = 'ExternalToOrder'::text) OR (external_location_name IS NULL))) NOT ENFORCED,
+  constraint fulfillment_order_hold_comment_is_not_too_long CHECK ((length(hold_comment) <= 1000)) NOT ENFORCED,
   constraint fulfillment_order_number_is_unique UNIQUE (number),
   constraint fulfillment_order_pkey PRIMARY KEY (id),
-  constraint fulfillment_order_remembers_its_state_on_hold CHECK (((state = 'OnHold'::text) = (state_before_hold IS NOT NULL))),
-  constraint fulfillment_order_returns_from_hold_to_work CHECK ((state_before_hold = ANY (ARRAY['Open'::text, 'InProgress'::text]))),
-  constraint fulfillment_order_shipping_address_is_an_object CHECK ((jsonb_typeof(shipping_address) = 'object'::text)),
+  constraint fulfillment_order_remembers_its_state_on_hold CHECK (((state = 'OnHold'::text) = (state_before_hold IS NOT NULL))) NOT ENFORCED,
+  constraint fulfillment_order_returns_from_hold_to_work CHECK ((state_before_hold = ANY (ARRAY['Open'::text, 'InProgress'::text]))) NOT ENFORCED,
+  constraint fulfillment_order_shipping_address_is_an_object CHECK ((jsonb_typeof(shipping_address) = 'object'::text)) NOT ENFORCED,
   constraint fulfillment_order_shipping_method_id_fkey FOREIGN KEY (shipping_method_id) REFERENCES erp.shipping_method(id) ON DELETE SET NULL,
   constraint fulfillment_order_source_warehouse_location_id_fkey FOREIGN KEY (source_warehouse_location_id) REFERENCES erp.location(id) ON DELETE SET NULL,
-  constraint fulfillment_order_state_is_known CHECK ((state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text, 'Closed'::text, 'Cancelled'::text]))),
-  constraint fulfillment_order_type_is_known CHECK ((type = ANY (ARRAY['WarehouseLocationToOrder'::text, 'ExternalToOrder'::text])))
+  constraint fulfillment_order_state_is_known CHECK ((state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text, 'Closed'::text, 'Cancelled'::text]))) NOT ENFORCED,
+  constraint fulfillment_order_type_is_known CHECK ((type = ANY (ARRAY['WarehouseLocationToOrder'::text, 'ExternalToOrder'::text]))) NOT ENFORCED
 );
 CREATE INDEX fulfillment_order_created_at_id_idx ON erp.fulfillment_order USING btree (created_at, id);
 CREATE INDEX fulfillment_order_destination_order_id_id_idx ON erp.fulfillment_order USING btree (destination_order_id, id);
@@ -13440,20 +13660,26 @@ CREATE INDEX fulfillment_order_source_warehouse_location_id_id_idx ON erp.fulfil
 CREATE INDEX fulfillment_order_state_id_idx ON erp.fulfillment_order USING btree (state, id);
 CREATE INDEX fulfillment_order_updated_at_id_idx ON erp.fulfillment_order USING btree (updated_at, id);
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.fulfillment_order REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_fulfillment_order_insert();
-CREATE TRIGGER announce_update AFTER UPDATE ON erp.fulfillment_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_fulfillment_order_update();
-CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.fulfillment_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_order_figures();
+CREATE TRIGGER announce_update AFTER UPDATE ON erp.fulfillment_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_fulfillment_order_update();
+CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.fulfillment_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_fulfillment_order_figures();
 CREATE TRIGGER keep_figures_before_delete BEFORE DELETE ON erp.fulfillment_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_fulfillment_order_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.fulfillment_order FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF state ON erp.fulfillment_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_fulfillment_order();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF type, state_before_hold, source_warehouse_location_id, external_location_name, shipping_address, hold_comment ON erp.fulfillment_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_fulfillment_order();
 alter table erp.fulfillment_order enable row level security;
 create policy fulfillment_order_insert_writer on erp.fulfillment_order for insert to service_writer with check (true);
 create policy fulfillment_order_select_api on erp.fulfillment_order for select to service_api using (( SELECT auth.has_scope(VARIADIC '{fulfillment_orders:read}'::text[]) AS has_scope));
+create policy fulfillment_order_select_booker on erp.fulfillment_order for select to service_booker using (true);
 create policy fulfillment_order_select_ledger on erp.fulfillment_order for select to service_ledger using (true);
 create policy fulfillment_order_select_writer on erp.fulfillment_order for select to service_writer using (true);
+create policy fulfillment_order_update_booker on erp.fulfillment_order for update to service_booker using (true) with check (true);
 create policy fulfillment_order_update_ledger on erp.fulfillment_order for update to service_ledger using (true) with check (true);
 create policy fulfillment_order_update_writer on erp.fulfillment_order for update to service_writer using (true) with check (true);
+grant select on table erp.fulfillment_order to service_booker;
 grant select on table erp.fulfillment_order to service_ledger;
 grant insert, select on table erp.fulfillment_order to service_writer;
 grant select (id, number, type, state, is_partially_fulfilled, destination_order_id, source_warehouse_location_id, external_location_name, shipping_method_id, shipping_method_name, shipping_address, storefront_id, created_at, updated_at, hold_comment) on table erp.fulfillment_order to service_api;
+grant update (state, is_partially_fulfilled) on table erp.fulfillment_order to service_booker;
 grant update (is_partially_fulfilled) on table erp.fulfillment_order to service_ledger;
 grant update (state, state_before_hold, is_partially_fulfilled, hold_comment) on table erp.fulfillment_order to service_writer;
 comment on table erp.fulfillment_order is 'Lines of one order, in given quantities, that one location is to ship.';
@@ -13469,14 +13695,19 @@ comment on column erp.fulfillment_order.shipping_method_name is 'Name of the way
 comment on column erp.fulfillment_order.shipping_address is 'Address as it was when the fulfillment order was made; null when the order had none. An object with the keys company, department, firstName, lastName, street, additionalAddressLine1, additionalAddressLine2, zipcode, city, countryName, countryIso, countryStateName, countryStateShortCode and phoneNumber, each a string or null.';
 comment on column erp.fulfillment_order.storefront_id is 'Id in the external storefront platform; null when the order was not imported from it.';
 comment on column erp.fulfillment_order.hold_comment is 'Why it is on hold, in the words of the person who put it there; null when it is not, or without a reason.';
+comment on constraint fulfillment_order_external_has_no_warehouse_location on erp.fulfillment_order is '@internal assign() makes none of another type';
+comment on constraint fulfillment_order_external_name_only_on_external on erp.fulfillment_order is '@internal assign() makes none of another type';
 comment on constraint fulfillment_order_hold_comment_is_not_too_long on erp.fulfillment_order is '@userError OUT_OF_RANGE hold_comment
 The comment has more than 1,000 characters.';
+comment on constraint fulfillment_order_number_is_unique on erp.fulfillment_order is '@internal next_number() gives each number once';
 comment on constraint fulfillment_order_remembers_its_state_on_hold on erp.fulfillment_order is '@userError INVALID state_before_hold
 Only a fulfillment order on hold has a state to return to.';
 comment on constraint fulfillment_order_returns_from_hold_to_work on erp.fulfillment_order is '@userError INVALID state_before_hold
 A fulfillment order returns from hold to being open or in progress.';
+comment on constraint fulfillment_order_shipping_address_is_an_object on erp.fulfillment_order is '@internal it is the address of the order';
 comment on constraint fulfillment_order_state_is_known on erp.fulfillment_order is '@userError INVALID state
 There is no such state of fulfillment orders.';
+comment on constraint fulfillment_order_type_is_known on erp.fulfillment_order is '@internal assign() makes none of another type';
 
 create table erp.fulfillment_order_fulfillment (
   fulfillment_order_id uuid not null,
@@ -13509,11 +13740,11 @@ create table erp.fulfillment_order_line_item (
   constraint fulfillment_order_line_item_belongs_to_one UNIQUE (fulfillment_order_id, id),
   constraint fulfillment_order_line_item_destination_order_line_item_id_fkey FOREIGN KEY (destination_order_line_item_id) REFERENCES erp.sales_order_line_item(id) ON DELETE SET NULL,
   constraint fulfillment_order_line_item_fulfillment_order_id_fkey FOREIGN KEY (fulfillment_order_id) REFERENCES erp.fulfillment_order(id) ON DELETE CASCADE,
-  constraint fulfillment_order_line_item_fulfills_no_more_than_assigned CHECK (((fulfilled_quantity >= 0) AND (fulfilled_quantity <= quantity))),
+  constraint fulfillment_order_line_item_fulfills_no_more_than_assigned CHECK (((fulfilled_quantity >= 0) AND (fulfilled_quantity <= quantity))) NOT ENFORCED,
   constraint fulfillment_order_line_item_is_unique UNIQUE (fulfillment_order_id, destination_order_line_item_id),
   constraint fulfillment_order_line_item_pkey PRIMARY KEY (id),
   constraint fulfillment_order_line_item_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
-  constraint fulfillment_order_line_item_quantity_is_positive CHECK ((quantity > 0))
+  constraint fulfillment_order_line_item_quantity_is_positive CHECK ((quantity > 0)) NOT ENFORCED
 );
 CREATE INDEX fulfillment_order_line_item_destination_order_line_item_id__idx ON erp.fulfillment_order_line_item USING btree (destination_order_line_item_id, id);
 CREATE INDEX fulfillment_order_line_item_product_id_id_idx ON erp.fulfillment_order_line_item USING btree (product_id, id);
@@ -13521,6 +13752,8 @@ CREATE TRIGGER keep_figures_after_delete AFTER DELETE ON erp.fulfillment_order_l
 CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.fulfillment_order_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_fulfillment_order_line_figures();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.fulfillment_order_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_fulfillment_order_line_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.fulfillment_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF fulfilled_quantity ON erp.fulfillment_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_fulfillment_order_line_item();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF quantity ON erp.fulfillment_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_fulfillment_order_line_item();
 alter table erp.fulfillment_order_line_item enable row level security;
 create policy fulfillment_order_line_item_insert_booker on erp.fulfillment_order_line_item for insert to service_booker with check (true);
 create policy fulfillment_order_line_item_insert_writer on erp.fulfillment_order_line_item for insert to service_writer with check (true);
@@ -13541,6 +13774,8 @@ comment on column erp.fulfillment_order_line_item.quantity is 'Units of the orde
 comment on column erp.fulfillment_order_line_item.storefront_id is 'Id in the external storefront platform; null when the order was not imported from it.';
 comment on constraint fulfillment_order_line_item_fulfills_no_more_than_assigned on erp.fulfillment_order_line_item is '@userError OVER_FULFILLMENT
 More of a line would be fulfilled than is assigned.';
+comment on constraint fulfillment_order_line_item_is_unique on erp.fulfillment_order_line_item is '@internal functions that assign lines refuse it';
+comment on constraint fulfillment_order_line_item_quantity_is_positive on erp.fulfillment_order_line_item is '@internal functions that assign lines refuse it';
 
 create table erp.fulfillment_stock_movement (
   fulfillment_line_item_id uuid not null,
@@ -13609,6 +13844,8 @@ CREATE INDEX goods_receipt_warehouse_id_id_idx ON erp.goods_receipt USING btree 
 CREATE TRIGGER announce_delete AFTER DELETE ON erp.goods_receipt REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_goods_receipt_delete();
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.goods_receipt REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_goods_receipt_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.goods_receipt REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_goods_receipt_update();
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.goods_receipt FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.goods_receipt REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_figures AFTER UPDATE OF currency_factor ON erp.goods_receipt FOR EACH ROW WHEN ((old.currency_factor IS DISTINCT FROM new.currency_factor)) EXECUTE FUNCTION erp.keep_currency_factor();
 CREATE TRIGGER require_one_supplier AFTER UPDATE OF supplier_id ON erp.goods_receipt FOR EACH ROW WHEN (((new.supplier_id IS DISTINCT FROM old.supplier_id) AND (new.supplier_id IS NOT NULL))) EXECUTE FUNCTION erp.require_one_supplier();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.goods_receipt FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -13787,6 +14024,7 @@ grant insert, select on table erp.invoice to service_writer;
 grant update (cancellation_id) on table erp.invoice to service_ledger;
 comment on table erp.invoice is 'Documents that charge something: invoices, drafts not included.';
 comment on column erp.invoice.cancellation_id is 'The storno that cancelled the invoice; null while it stands.';
+comment on constraint invoice_is_cancelled_by_one_document on erp.invoice is '@internal the invoice is locked while it is cancelled';
 
 create table erp.invoice_line_item (
   id uuid default uuidv7() not null,
@@ -13813,6 +14051,9 @@ grant select on table erp.invoice_line_item to service_ledger;
 grant insert, select on table erp.invoice_line_item to service_writer;
 comment on table erp.invoice_line_item is 'Units of lines of orders that an invoice charges.';
 comment on column erp.invoice_line_item.first_unit is 'How many units of the line come before these. Units are counted, so that prices that do not divide by them add up over several invoices.';
+comment on constraint invoice_line_item_first_unit_is_not_negative on erp.invoice_line_item is '@internal billable_parts() leaves out what has been invoiced';
+comment on constraint invoice_line_item_is_unique on erp.invoice_line_item is '@internal billable_parts() leaves out what has been invoiced';
+comment on constraint invoice_line_item_quantity_is_positive on erp.invoice_line_item is '@internal billable_parts() leaves out what has been invoiced';
 
 create table erp.language (
   code text not null,
@@ -13857,6 +14098,7 @@ comment on column erp.location.name is 'Name of the location.';
 comment on column erp.location.active is 'Whether orders may be assigned to it.';
 comment on column erp.location.warehouse_id is 'Warehouse behind the location; null when the system does not manage it.';
 comment on column erp.location.storefront_id is 'Id of the location in the external storefront platform; null when it is not mapped.';
+comment on constraint location_has_one_per_warehouse on erp.location is '@internal each new warehouse gets its own';
 
 create table erp.merchant (
   is_only_row boolean default true not null,
@@ -14017,6 +14259,8 @@ CREATE INDEX product_parent_id_id_idx ON erp.product USING btree (parent_id, id)
 CREATE TRIGGER announce_delete AFTER DELETE ON erp.product REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_product_delete();
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.product REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_product_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.product REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_product_update();
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.product FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.product REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_words AFTER UPDATE OF product_number, name, gtin, manufacturer_number ON erp.product FOR EACH ROW EXECUTE FUNCTION search.keep_words_of_product();
 CREATE TRIGGER keep_words_of_new AFTER INSERT ON erp.product REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION search.keep_words_of_product();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, last_supplier_order_at, created_at, translations ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -14066,8 +14310,12 @@ comment on constraint product_number_is_not_blank on erp.product is '@userError 
 The number is blank.';
 comment on constraint product_number_is_unique on erp.product is '@userError NOT_UNIQUE product_number
 Another product has this number.';
+comment on constraint product_open_supplier_order_quantity_is_not_negative on erp.product is '@internal new products have no stock';
+comment on constraint product_physical_stock_is_not_negative on erp.product is '@internal new products have no stock';
 comment on constraint product_reorder_point_is_not_negative on erp.product is '@userError OUT_OF_RANGE reorder_point
 The reorder point must not be negative.';
+comment on constraint product_reserved_stock_is_not_negative on erp.product is '@internal new products have no stock';
+comment on constraint product_stock_not_for_sale_is_part_of_physical_stock on erp.product is '@internal new products have no stock';
 comment on constraint product_storefront_variants_is_a_list on erp.product is '@userError INVALID storefront_variants
 This must be a list.';
 comment on constraint product_target_maximum_is_not_negative on erp.product is '@userError OUT_OF_RANGE target_maximum_quantity
@@ -14362,6 +14610,7 @@ comment on column erp.product_warehouse_configuration.target_maximum_quantity is
 comment on column erp.product_warehouse_configuration.stock_below_reorder_point is 'Reorder point less the stock in the warehouse; zero or negative when there is enough.';
 comment on constraint product_warehouse_configuration_bin_is_in_the_warehouse on erp.product_warehouse_configuration is '@userError INVALID default_bin_location_id
 The warehouse has no such bin.';
+comment on constraint product_warehouse_configuration_is_unique on erp.product_warehouse_configuration is '@internal set_product_warehouse_configuration() changes the one that is there';
 comment on constraint product_warehouse_configuration_reorder_point_is_not_negative on erp.product_warehouse_configuration is '@userError OUT_OF_RANGE reorder_point
 The reorder point must not be negative.';
 comment on constraint product_warehouse_configuration_stock_below_reorder_point_follo on erp.product_warehouse_configuration is '@internal
@@ -14487,6 +14736,8 @@ create table erp.return_order (
 );
 CREATE INDEX return_order_customer_id_idx ON erp.return_order USING btree (customer_id);
 CREATE INDEX return_order_order_id_idx ON erp.return_order USING btree (order_id);
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.return_order FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.return_order REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 alter table erp.return_order enable row level security;
 create policy return_order_select_writer on erp.return_order for select to service_writer using (true);
 grant select on table erp.return_order to service_writer;
@@ -14594,12 +14845,12 @@ create table erp.sales_order (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   entered_tracking_codes text[] default '{}'::text[] not null,
-  constraint order_billing_address_is_an_object CHECK ((jsonb_typeof(billing_address) = 'object'::text)),
+  constraint order_billing_address_is_an_object CHECK ((jsonb_typeof(billing_address) = 'object'::text)) NOT ENFORCED,
   constraint order_number_is_unique UNIQUE (order_number),
-  constraint order_shipping_address_is_an_object CHECK ((jsonb_typeof(shipping_address) = 'object'::text)),
-  constraint order_state_is_known CHECK ((state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text]))),
-  constraint order_tax_status_is_known CHECK ((tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text]))),
-  constraint order_tracking_codes_are_strings CHECK (erp.is_string_array(tracking_codes)),
+  constraint order_shipping_address_is_an_object CHECK ((jsonb_typeof(shipping_address) = 'object'::text)) NOT ENFORCED,
+  constraint order_state_is_known CHECK ((state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text]))) NOT ENFORCED,
+  constraint order_tax_status_is_known CHECK ((tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text]))) NOT ENFORCED,
+  constraint order_tracking_codes_are_strings CHECK (erp.is_string_array(tracking_codes)) NOT ENFORCED,
   constraint sales_order_currency_id_fkey FOREIGN KEY (currency_id) REFERENCES erp.currency(id) ON DELETE RESTRICT,
   constraint sales_order_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES erp.customer(id) ON DELETE SET NULL,
   constraint sales_order_payment_method_id_fkey FOREIGN KEY (payment_method_id) REFERENCES erp.payment_method(id) ON DELETE SET NULL,
@@ -14625,23 +14876,31 @@ CREATE INDEX sales_order_shipping_method_id_idx ON erp.sales_order USING btree (
 CREATE INDEX sales_order_state_order_date_time_id_idx ON erp.sales_order USING btree (state, order_date_time, id);
 CREATE INDEX sales_order_updated_at_id_idx ON erp.sales_order USING btree (updated_at, id);
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.sales_order REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_sales_order_insert();
-CREATE TRIGGER announce_update AFTER UPDATE ON erp.sales_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_sales_order_update();
-CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.sales_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_order_figures();
+CREATE TRIGGER announce_update AFTER UPDATE ON erp.sales_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_sales_order_update();
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.sales_order FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.sales_order REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
+CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.sales_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_order_figures();
 CREATE TRIGGER keep_figures_before_delete BEFORE DELETE ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_order_figures();
 CREATE TRIGGER keep_figures_of_tax BEFORE UPDATE OF tax_status ON erp.sales_order FOR EACH ROW WHEN ((old.tax_status <> new.tax_status)) EXECUTE FUNCTION ledger.keep_order_amounts();
 CREATE TRIGGER keep_figures_of_tracking BEFORE INSERT OR UPDATE OF tracking_codes, entered_tracking_codes ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_tracking_codes();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF state, tracking_codes ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_sales_order();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF tax_status, shipping_address, billing_address ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order();
 alter table erp.sales_order enable row level security;
 create policy sales_order_insert_writer on erp.sales_order for insert to service_writer with check (true);
 create policy sales_order_select_api on erp.sales_order for select to service_api using (( SELECT auth.has_scope(VARIADIC '{orders:read}'::text[]) AS has_scope));
+create policy sales_order_select_booker on erp.sales_order for select to service_booker using (true);
 create policy sales_order_select_ledger on erp.sales_order for select to service_ledger using (true);
 create policy sales_order_select_searcher on erp.sales_order for select to service_searcher using (true);
 create policy sales_order_select_writer on erp.sales_order for select to service_writer using (true);
+create policy sales_order_update_booker on erp.sales_order for update to service_booker using (true) with check (true);
 create policy sales_order_update_ledger on erp.sales_order for update to service_ledger using (true) with check (true);
 create policy sales_order_update_writer on erp.sales_order for update to service_writer using (true) with check (true);
+grant select on table erp.sales_order to service_booker;
 grant select on table erp.sales_order to service_ledger;
 grant insert, select on table erp.sales_order to service_writer;
 grant select (id, order_number, order_date_time, state, delivery_state, payment_state, amount_net, amount_total, currency_id, sales_channel_id, customer_id, tracking_codes, storefront_id, created_at, updated_at) on table erp.sales_order to service_api;
+grant update (state, delivery_state, tracking_codes, entered_tracking_codes) on table erp.sales_order to service_booker;
 grant update (amount_net, amount_total, tracking_codes, entered_tracking_codes) on table erp.sales_order to service_ledger;
 grant select (id, order_number, customer_id, tracking_codes, storefront_id) on table erp.sales_order to service_searcher;
 grant update (order_number, order_date_time, state, delivery_state, payment_state, tax_status, currency_id, sales_channel_id, customer_id, shipping_method_id, payment_method_id, shipping_address, billing_address, storefront_id, entered_tracking_codes) on table erp.sales_order to service_writer;
@@ -14670,6 +14929,7 @@ comment on constraint order_state_is_known on erp.sales_order is '@userError INV
 There is no such state of orders.';
 comment on constraint order_tax_status_is_known on erp.sales_order is '@userError INVALID tax_status
 This is gross, net or tax-free.';
+comment on constraint order_tracking_codes_are_strings on erp.sales_order is '@internal settle_order() writes texts';
 comment on index erp.order_storefront_id_is_unique is '@userError NOT_UNIQUE storefront_id
 Another order of the sales channel has this id.';
 comment on index erp.sales_order_search_idx is 'create index concurrently sales_order_search_idx on erp.sales_order using gin ((lower((coalesce(order_number::text, '''') || ''
@@ -14696,13 +14956,13 @@ create table erp.sales_order_line_item (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   invoiced_quantity integer default 0 not null,
-  constraint order_line_item_invoices_no_more_than_ordered CHECK (((invoiced_quantity >= 0) AND (invoiced_quantity <= GREATEST(quantity, 0)))),
-  constraint order_line_item_is_not_its_own_parent CHECK ((parent_id <> id)),
-  constraint order_line_item_product_only_on_product_lines CHECK (((product_id IS NULL) OR (NOT (type IS DISTINCT FROM 'product'::text)))),
-  constraint order_line_item_promotion_identifier_matches_payload CHECK (((type <> 'promotion'::text) OR (payload IS NULL) OR ((payload ->> 'identifier'::text) = identifier))),
-  constraint order_line_item_quantity_is_positive CHECK ((quantity > 0)),
-  constraint order_line_item_ships_no_more_than_ordered CHECK (((shipped_quantity >= 0) AND (shipped_quantity <= quantity))),
-  constraint order_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))),
+  constraint order_line_item_invoices_no_more_than_ordered CHECK (((invoiced_quantity >= 0) AND (invoiced_quantity <= GREATEST(quantity, 0)))) NOT ENFORCED,
+  constraint order_line_item_is_not_its_own_parent CHECK ((parent_id <> id)) NOT ENFORCED,
+  constraint order_line_item_product_only_on_product_lines CHECK (((product_id IS NULL) OR (NOT (type IS DISTINCT FROM 'product'::text)))) NOT ENFORCED,
+  constraint order_line_item_promotion_identifier_matches_payload CHECK (((type <> 'promotion'::text) OR (payload IS NULL) OR ((payload ->> 'identifier'::text) = identifier))) NOT ENFORCED,
+  constraint order_line_item_quantity_is_positive CHECK ((quantity > 0)) NOT ENFORCED,
+  constraint order_line_item_ships_no_more_than_ordered CHECK (((shipped_quantity >= 0) AND (shipped_quantity <= quantity))) NOT ENFORCED,
+  constraint order_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))) NOT ENFORCED,
   constraint sales_order_line_item_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE CASCADE,
   constraint sales_order_line_item_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES erp.sales_order_line_item(id) ON DELETE CASCADE,
   constraint sales_order_line_item_pkey PRIMARY KEY (id),
@@ -14716,6 +14976,8 @@ CREATE TRIGGER keep_figures_after_delete AFTER DELETE ON erp.sales_order_line_it
 CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.sales_order_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_order_line_figures();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.sales_order_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_order_line_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF shipped_quantity ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_sales_order_line_item();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, parent_id, product_id, type, identifier, quantity, tax_rate, payload, invoiced_quantity ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order_line_item();
 alter table erp.sales_order_line_item enable row level security;
 create policy sales_order_line_item_delete_writer on erp.sales_order_line_item for delete to service_writer using (true);
 create policy sales_order_line_item_insert_writer on erp.sales_order_line_item for insert to service_writer with check (true);
@@ -14857,7 +15119,9 @@ create table erp.state_transition (
   constraint state_transition_pkey PRIMARY KEY (machine, action, from_state)
 );
 alter table erp.state_transition enable row level security;
+create policy state_transition_select_booker on erp.state_transition for select to service_booker using (true);
 create policy state_transition_select_writer on erp.state_transition for select to service_writer using (true);
+grant select on table erp.state_transition to service_booker;
 grant select on table erp.state_transition to service_writer;
 comment on table erp.state_transition is 'What may follow on what: the action that leads an entity from one state to the next.';
 
@@ -14871,6 +15135,8 @@ create table erp.stock_container (
   constraint stock_container_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL
 );
 CREATE INDEX stock_container_warehouse_id_idx ON erp.stock_container USING btree (warehouse_id);
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.stock_container FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.stock_container REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 alter table erp.stock_container enable row level security;
 comment on table erp.stock_container is 'Boxes and trolleys that stock lies in while it is picked or moved. Clients know them by id only.';
 
@@ -15183,6 +15449,8 @@ CREATE UNIQUE INDEX warehouse_is_default_once ON erp.warehouse USING btree (is_d
 CREATE UNIQUE INDEX warehouse_is_default_receiving_once ON erp.warehouse USING btree (is_default_receiving) WHERE is_default_receiving;
 CREATE INDEX warehouse_search_idx ON erp.warehouse USING gin (lower((((code || '
 '::text) || name) COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.warehouse FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.warehouse REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_figures AFTER UPDATE OF is_stock_available_for_sale ON erp.warehouse FOR EACH ROW WHEN ((old.is_stock_available_for_sale <> new.is_stock_available_for_sale)) EXECUTE FUNCTION ledger.keep_saleable_stock();
 CREATE TRIGGER keep_figures_first BEFORE UPDATE OF is_stock_available_for_sale ON erp.warehouse FOR EACH ROW WHEN ((old.is_stock_available_for_sale <> new.is_stock_available_for_sale)) EXECUTE FUNCTION ledger.keep_saleable_stock();
 CREATE TRIGGER require_empty_place BEFORE DELETE ON erp.warehouse FOR EACH ROW EXECUTE FUNCTION ledger.require_empty_place();
@@ -15789,6 +16057,9 @@ begin
     from unnest(lines) with ordinality l
     where l.planned_disposal_quantity not between 0 and greatest(l.quantity, 0)
     union all
+    select l.ordinality, 'INVALID', 'A batch has a number.', 'batch_number'
+    from unnest(lines) with ordinality l where btrim(l.batch_number) = ''
+    union all
     select l.ordinality, 'NOT_FOUND', 'There is no such product.', 'product_id'
     from unnest(lines) with ordinality l
     where not exists (select from erp.product p where p.id = l.product_id)
@@ -16196,7 +16467,10 @@ declare
   wanted record;
   made uuid[] := '{}';
 begin
-  if cardinality(documents) > 0 and shipment_id is null then
+  if coalesce(cardinality(documents), 0) = 0 then
+    return '{}';
+  end if;
+  if shipment_id is null then
     select f.id
     into shipment_id
     from erp.fulfillment_order o
@@ -17784,6 +18058,7 @@ CREATE OR REPLACE FUNCTION erp.is_string_array(value jsonb)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN ((jsonb_typeof(value) = 'array'::text) AND (NOT jsonb_path_exists(value, 'strict $[*]?(@.type() != "string")'::jsonpath)));
+grant execute on function erp.is_string_array(jsonb) to service_booker;
 grant execute on function erp.is_string_array(jsonb) to service_ledger;
 grant execute on function erp.is_string_array(jsonb) to service_writer;
 comment on function erp.is_string_array(jsonb) is 'Whether a JSON value is an array that holds nothing but strings.';
@@ -18254,6 +18529,7 @@ begin
   return result;
 end
 $function$;
+grant execute on function erp.next_state(text,text,text) to service_booker;
 grant execute on function erp.next_state(text,text,text) to service_writer;
 comment on function erp.next_state(text,text,text) is 'The state that an action leads to, by erp.state_transition. User error INVALID_STATE_TRANSITION, with the state and the actions that it allows.';
 
@@ -18800,6 +19076,9 @@ AS $function$
 declare
   errors jsonb;
 begin
+  if coalesce(cardinality(documents), 0) = 0 then
+    return;
+  end if;
   select jsonb_agg(mutation.user_error(case when d.nth > 1 then 'NOT_UNIQUE' else 'INVALID' end,
     case
       when d.nth > 1 then 'This type is in the list already.'
@@ -19052,7 +19331,9 @@ declare
   most constant integer := 250;
   errors jsonb;
 begin
-  if cardinality(codes) > most then
+  if coalesce(cardinality(codes), 0) = 0 then
+    return;
+  elsif cardinality(codes) > most then
     perform mutation.refuse('TOO_MANY_LINES',
       format('There are %s tracking codes; %s are allowed at once.', cardinality(codes), most),
       '{tracking_codes}', jsonb_build_object('lines', cardinality(codes), 'maximum', most));
@@ -19523,39 +19804,35 @@ CREATE OR REPLACE FUNCTION erp.settle_order(order_id uuid, tracking_codes text[]
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  present erp.sales_order;
-  wanted erp.sales_order;
-  is_all_shipped boolean;
+  present record;
+  new_delivery_state text;
+  new_state text;
 begin
-  select * into strict present from erp.sales_order o where o.id = order_id;
-  wanted := present;
-  is_all_shipped := not exists (
+  select o.state, o.delivery_state,
+    not exists (
       select from erp.sales_order_line_item l
-      where l.order_id = present.id and l.type = 'product' and l.shipped_quantity < l.quantity)
+      where l.order_id = o.id and l.type = 'product' and l.shipped_quantity < l.quantity)
     and not exists (
       select from erp.fulfillment_order f
-      where f.destination_order_id = present.id and f.state in ('Open', 'InProgress', 'OnHold')
-        and erp.has_open_lines(f.id));
+      where f.destination_order_id = o.id and f.state in ('Open', 'InProgress', 'OnHold')
+        and erp.has_open_lines(f.id)) as is_all_shipped
+  into strict present from erp.sales_order o where o.id = order_id;
   -- An order without a delivery state gets one when something is shipped
-  wanted.delivery_state := erp.next_state('order_delivery',
-    case when is_all_shipped then 'ship' else 'ship_partially' end,
+  new_delivery_state := erp.next_state('order_delivery',
+    case when present.is_all_shipped then 'ship' else 'ship_partially' end,
     coalesce(present.delivery_state, 'open'));
-  if wanted.state <> 'in_progress' then
-    wanted.state := erp.next_state('order', 'process', wanted.state);
+  new_state := present.state;
+  if new_state <> 'in_progress' then
+    new_state := erp.next_state('order', 'process', new_state);
   end if;
-  if is_all_shipped then
-    wanted.state := erp.next_state('order', 'complete', wanted.state);
+  if present.is_all_shipped then
+    new_state := erp.next_state('order', 'complete', new_state);
   end if;
-  if cardinality(tracking_codes) > 0 then
-    update erp.sales_order o
-    set state = wanted.state, delivery_state = wanted.delivery_state,
-      entered_tracking_codes = o.entered_tracking_codes || settle_order.tracking_codes
-    where o.id = present.id;
-  else
-    update erp.sales_order o
-    set state = wanted.state, delivery_state = wanted.delivery_state
-    where o.id = present.id;
+  if present.state not in ('open', 'in_progress') then
+    -- A transition that was added: what the order reserves again follows by triggers
+    update erp.sales_order o set state = new_state where o.id = order_id;
   end if;
+  perform ledger.write_order_states(order_id, new_state, new_delivery_state, tracking_codes);
 end
 $function$;
 grant execute on function erp.settle_order(uuid,text[]) to service_writer;
@@ -19615,34 +19892,18 @@ CREATE OR REPLACE FUNCTION erp.ship(order_id uuid, picks ledger.pick[], assigned
 AS $function$
 declare
   booked record;
-  made uuid;
-  fulfillment_orders uuid[];
+  made record;
 begin
   select * into booked from ledger.ship(order_id, picks, assigned, note);
-  fulfillment_orders := array(
-    select distinct l.fulfillment_order_id
-    from unnest(picks) p
-    join erp.fulfillment_order_line_item l on l.id = p.line_id
-    order by 1);
-  -- The last lock, because it blocks all other shipping
-  insert into erp.fulfillment (number) values (erp.next_number('fulfillment')) returning id into made;
-  perform ledger.write_shipment(made, picks, booked.stock_movements, booked.lines);
-  update erp.fulfillment_order f
-  set state = case
-      when not w.is_open then erp.next_state('fulfillment_order', 'close', f.state)
-      when f.state = 'Open' then erp.next_state('fulfillment_order', 'start', f.state)
-      else f.state end,
-    is_partially_fulfilled = w.is_partial
-  from (
-    select l.fulfillment_order_id as id, sum(l.fulfilled_quantity) < sum(l.quantity) as is_partial,
-      bool_or(l.quantity > l.fulfilled_quantity and l.destination_order_line_item_id is not null) as is_open
-    from erp.fulfillment_order_line_item l where l.fulfillment_order_id = any (fulfillment_orders)
-    group by l.fulfillment_order_id
-  ) w
-  where f.id = w.id
-    and (f.state = 'Open' or not w.is_open or f.is_partially_fulfilled <> w.is_partial);
+  -- The number is the last lock, because it blocks all other shipping
+  select * into made from ledger.write_shipment(
+    erp.next_number('fulfillment'), picks, booked.stock_movements, booked.lines);
+  if made.leaves_unwanted then
+    perform ledger.forget_unwanted(made.fulfillment_orders);
+  end if;
   perform erp.settle_order(order_id, tracking_codes);
-  return row (order_id, array[made], fulfillment_orders, booked.stock_movements, '{}')::erp.shipment;
+  return row (order_id, array[made.fulfillment_id], made.fulfillment_orders, booked.stock_movements,
+    '{}')::erp.shipment;
 end
 $function$;
 grant execute on function erp.ship(uuid,ledger.pick[],uuid[],text[],text) to service_writer;
@@ -20088,6 +20349,46 @@ end
 $function$;
 comment on function erp.uphold_figures_of_batch() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.batch that are declared as not enforced.';
 
+CREATE OR REPLACE FUNCTION erp.uphold_figures_of_fulfillment_order()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not ((((new.state = 'OnHold'::text) = (new.state_before_hold IS NOT NULL)))
+    and ((new.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text, 'Closed'::text, 'Cancelled'::text])))) then
+    broken := case
+      when not (((new.state = 'OnHold'::text) = (new.state_before_hold IS NOT NULL))) then 'fulfillment_order_remembers_its_state_on_hold'
+      when not ((new.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text, 'Closed'::text, 'Cancelled'::text]))) then 'fulfillment_order_state_is_known' end;
+    raise check_violation using constraint = broken, table = 'fulfillment_order', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'fulfillment_order', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_figures_of_fulfillment_order() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.fulfillment_order that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_figures_of_fulfillment_order_line_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not ((((new.fulfilled_quantity >= 0) AND (new.fulfilled_quantity <= new.quantity)))) then
+    broken := case
+      when not (((new.fulfilled_quantity >= 0) AND (new.fulfilled_quantity <= new.quantity))) then 'fulfillment_order_line_item_fulfills_no_more_than_assigned' end;
+    raise check_violation using constraint = broken, table = 'fulfillment_order_line_item', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'fulfillment_order_line_item', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_figures_of_fulfillment_order_line_item() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.fulfillment_order_line_item that are declared as not enforced.';
+
 CREATE OR REPLACE FUNCTION erp.uphold_figures_of_product()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -20142,6 +20443,46 @@ end
 $function$;
 comment on function erp.uphold_figures_of_product_warehouse_configuration() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.product_warehouse_configuration that are declared as not enforced.';
 
+CREATE OR REPLACE FUNCTION erp.uphold_figures_of_sales_order()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not (((new.state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text])))
+    and (erp.is_string_array(new.tracking_codes))) then
+    broken := case
+      when not ((new.state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text]))) then 'order_state_is_known'
+      when not (erp.is_string_array(new.tracking_codes)) then 'order_tracking_codes_are_strings' end;
+    raise check_violation using constraint = broken, table = 'sales_order', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'sales_order', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_figures_of_sales_order() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.sales_order that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_figures_of_sales_order_line_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not ((((new.shipped_quantity >= 0) AND (new.shipped_quantity <= new.quantity)))) then
+    broken := case
+      when not (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= new.quantity))) then 'order_line_item_ships_no_more_than_ordered' end;
+    raise check_violation using constraint = broken, table = 'sales_order_line_item', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'sales_order_line_item', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_figures_of_sales_order_line_item() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.sales_order_line_item that are declared as not enforced.';
+
 CREATE OR REPLACE FUNCTION erp.uphold_rules_of_batch()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -20162,6 +20503,98 @@ begin
 end
 $function$;
 comment on function erp.uphold_rules_of_batch() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.batch that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_rules_of_fulfillment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not (((new.state = ANY (ARRAY['Fulfilled'::text, 'Cancelled'::text])))) then
+    broken := case
+      when not ((new.state = ANY (ARRAY['Fulfilled'::text, 'Cancelled'::text]))) then 'fulfillment_state_is_known' end;
+    raise check_violation using constraint = broken, table = 'fulfillment', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'fulfillment', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_rules_of_fulfillment() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.fulfillment that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_rules_of_fulfillment_line_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not (((new.quantity > 0))) then
+    broken := case
+      when not ((new.quantity > 0)) then 'fulfillment_line_item_quantity_is_positive' end;
+    raise check_violation using constraint = broken, table = 'fulfillment_line_item', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'fulfillment_line_item', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_rules_of_fulfillment_line_item() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.fulfillment_line_item that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_rules_of_fulfillment_order()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not ((((new.type <> 'ExternalToOrder'::text) OR (new.source_warehouse_location_id IS NULL)))
+    and (((new.type = 'ExternalToOrder'::text) OR (new.external_location_name IS NULL)))
+    and ((length(new.hold_comment) <= 1000))
+    and (((new.state = 'OnHold'::text) = (new.state_before_hold IS NOT NULL)))
+    and ((new.state_before_hold = ANY (ARRAY['Open'::text, 'InProgress'::text])))
+    and ((jsonb_typeof(new.shipping_address) = 'object'::text))
+    and ((new.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text, 'Closed'::text, 'Cancelled'::text])))
+    and ((new.type = ANY (ARRAY['WarehouseLocationToOrder'::text, 'ExternalToOrder'::text])))) then
+    broken := case
+      when not (((new.type <> 'ExternalToOrder'::text) OR (new.source_warehouse_location_id IS NULL))) then 'fulfillment_order_external_has_no_warehouse_location'
+      when not (((new.type = 'ExternalToOrder'::text) OR (new.external_location_name IS NULL))) then 'fulfillment_order_external_name_only_on_external'
+      when not ((length(new.hold_comment) <= 1000)) then 'fulfillment_order_hold_comment_is_not_too_long'
+      when not (((new.state = 'OnHold'::text) = (new.state_before_hold IS NOT NULL))) then 'fulfillment_order_remembers_its_state_on_hold'
+      when not ((new.state_before_hold = ANY (ARRAY['Open'::text, 'InProgress'::text]))) then 'fulfillment_order_returns_from_hold_to_work'
+      when not ((jsonb_typeof(new.shipping_address) = 'object'::text)) then 'fulfillment_order_shipping_address_is_an_object'
+      when not ((new.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text, 'Closed'::text, 'Cancelled'::text]))) then 'fulfillment_order_state_is_known'
+      when not ((new.type = ANY (ARRAY['WarehouseLocationToOrder'::text, 'ExternalToOrder'::text]))) then 'fulfillment_order_type_is_known' end;
+    raise check_violation using constraint = broken, table = 'fulfillment_order', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'fulfillment_order', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_rules_of_fulfillment_order() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.fulfillment_order that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_rules_of_fulfillment_order_line_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not ((((new.fulfilled_quantity >= 0) AND (new.fulfilled_quantity <= new.quantity)))
+    and ((new.quantity > 0))) then
+    broken := case
+      when not (((new.fulfilled_quantity >= 0) AND (new.fulfilled_quantity <= new.quantity))) then 'fulfillment_order_line_item_fulfills_no_more_than_assigned'
+      when not ((new.quantity > 0)) then 'fulfillment_order_line_item_quantity_is_positive' end;
+    raise check_violation using constraint = broken, table = 'fulfillment_order_line_item', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'fulfillment_order_line_item', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_rules_of_fulfillment_order_line_item() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.fulfillment_order_line_item that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION erp.uphold_rules_of_product()
  RETURNS trigger
@@ -20248,6 +20681,64 @@ begin
 end
 $function$;
 comment on function erp.uphold_rules_of_product_warehouse_configuration() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.product_warehouse_configuration that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_rules_of_sales_order()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not (((jsonb_typeof(new.billing_address) = 'object'::text))
+    and ((jsonb_typeof(new.shipping_address) = 'object'::text))
+    and ((new.state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text])))
+    and ((new.tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text])))
+    and (erp.is_string_array(new.tracking_codes))) then
+    broken := case
+      when not ((jsonb_typeof(new.billing_address) = 'object'::text)) then 'order_billing_address_is_an_object'
+      when not ((jsonb_typeof(new.shipping_address) = 'object'::text)) then 'order_shipping_address_is_an_object'
+      when not ((new.state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text]))) then 'order_state_is_known'
+      when not ((new.tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text]))) then 'order_tax_status_is_known'
+      when not (erp.is_string_array(new.tracking_codes)) then 'order_tracking_codes_are_strings' end;
+    raise check_violation using constraint = broken, table = 'sales_order', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'sales_order', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_rules_of_sales_order() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.sales_order that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_rules_of_sales_order_line_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not ((((new.invoiced_quantity >= 0) AND (new.invoiced_quantity <= GREATEST(new.quantity, 0))))
+    and ((new.parent_id <> new.id))
+    and (((new.product_id IS NULL) OR (NOT (new.type IS DISTINCT FROM 'product'::text))))
+    and (((new.type <> 'promotion'::text) OR (new.payload IS NULL) OR ((new.payload ->> 'identifier'::text) = new.identifier)))
+    and ((new.quantity > 0))
+    and (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= new.quantity)))
+    and (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric)))) then
+    broken := case
+      when not (((new.invoiced_quantity >= 0) AND (new.invoiced_quantity <= GREATEST(new.quantity, 0)))) then 'order_line_item_invoices_no_more_than_ordered'
+      when not ((new.parent_id <> new.id)) then 'order_line_item_is_not_its_own_parent'
+      when not (((new.product_id IS NULL) OR (NOT (new.type IS DISTINCT FROM 'product'::text)))) then 'order_line_item_product_only_on_product_lines'
+      when not (((new.type <> 'promotion'::text) OR (new.payload IS NULL) OR ((new.payload ->> 'identifier'::text) = new.identifier))) then 'order_line_item_promotion_identifier_matches_payload'
+      when not ((new.quantity > 0)) then 'order_line_item_quantity_is_positive'
+      when not (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= new.quantity))) then 'order_line_item_ships_no_more_than_ordered'
+      when not (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric))) then 'order_line_item_tax_rate_is_a_percentage' end;
+    raise check_violation using constraint = broken, table = 'sales_order_line_item', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'sales_order_line_item', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_rules_of_sales_order_line_item() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.sales_order_line_item that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION erp.upsert_customers(given jsonb, partial boolean)
  RETURNS mutation.upsert_row[]
@@ -20699,6 +21190,7 @@ comment on column events.delivery.state is 'State: pending, delivered, failed or
 comment on column events.delivery.attempts is 'Number of attempts.';
 comment on column events.delivery.next_attempt_at is 'Time of the next attempt after a failure.';
 comment on column events.delivery.delivered_at is 'When the receiver accepted it.';
+comment on constraint delivery_is_one_per_event_and_subscription on events.delivery is '@internal replay_deliveries() and send_test() leave out what is there';
 comment on constraint delivery_state_is_known on events.delivery is '@internal Set by functions.';
 
 create table events.delivery_attempt (
@@ -20960,6 +21452,7 @@ grant update (expires_at) on table events.webhook_secret to service_writer;
 comment on table events.webhook_secret is 'What deliveries are signed with: the secret of each subscription, and for 24 hours the ones before. Only service_delivery reads them.';
 comment on column events.webhook_secret.secret is 'whsec_ and the key in base64, or what that is encrypted to (src/secrets).';
 comment on column events.webhook_secret.expires_at is 'When it stops to sign; null for the one in use.';
+comment on constraint webhook_secret_has_its_form on events.webhook_secret is '@internal the service makes it';
 
 create table events.webhook_subscription (
   id uuid default uuidv7() not null,
@@ -21114,7 +21607,7 @@ CREATE OR REPLACE FUNCTION events.announce_batch_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'batch.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Batch/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'number', n.number, 'comment', n.comment, 'physicalStock', n.physical_stock), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'batch.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Batch/' || n.id as id, n.number as number, n.comment as comment, 'gid://service/Product/' || n.product_id as "productId", n.physical_stock as "physicalStock") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21131,7 +21624,7 @@ CREATE OR REPLACE FUNCTION events.announce_batch_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'batch.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Batch/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'number', n.number, 'comment', n.comment, 'physicalStock', n.physical_stock), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'batch.updated'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Batch/' || n.id as id, n.number as number, n.comment as comment, 'gid://service/Product/' || n.product_id as "productId", n.physical_stock as "physicalStock") d where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21146,7 +21639,7 @@ CREATE OR REPLACE FUNCTION events.announce_customer_delete()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'customer.deleted'::text, o.id, o.id, jsonb_build_object('id', 'gid://service/Customer/' || o.id, 'customerNumber', o.customer_number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'customer.deleted'::text, o.id, o.id, to_jsonb(d), null::text[] from old_rows o cross join lateral (select 'gid://service/Customer/' || o.id as id, o.customer_number as "customerNumber") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21161,7 +21654,7 @@ CREATE OR REPLACE FUNCTION events.announce_customer_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'customer.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Customer/' || n.id, 'customerNumber', n.customer_number, 'accountType', n.account_type, 'email', n.email, 'firstName', n.first_name, 'lastName', n.last_name, 'title', n.title, 'company', n.company, 'vatIds', n.vat_ids, 'active', n.active, 'guest', n.guest, 'groupId', 'gid://service/CustomerGroup/' || n.group_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'boundSalesChannelId', 'gid://service/SalesChannel/' || n.bound_sales_channel_id, 'requestedGroupId', 'gid://service/CustomerGroup/' || n.requested_group_id, 'defaultPaymentMethodId', 'gid://service/PaymentMethod/' || n.default_payment_method_id, 'salutationId', 'gid://service/Salutation/' || n.salutation_id, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'customer.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Customer/' || n.id as id, n.email as email, n.guest as guest, n.title as title, n.active as active, n.vat_ids as "vatIds", n.company as company, 'gid://service/CustomerGroup/' || n.group_id as "groupId", n.last_name as "lastName", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.first_name as "firstName", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", n.account_type as "accountType", 'gid://service/Salutation/' || n.salutation_id as "salutationId", n.storefront_id as "storefrontId", n.customer_number as "customerNumber", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId", 'gid://service/CustomerGroup/' || n.requested_group_id as "requestedGroupId", 'gid://service/SalesChannel/' || n.bound_sales_channel_id as "boundSalesChannelId", 'gid://service/PaymentMethod/' || n.default_payment_method_id as "defaultPaymentMethodId") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21178,7 +21671,7 @@ CREATE OR REPLACE FUNCTION events.announce_customer_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'customer.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Customer/' || n.id, 'customerNumber', n.customer_number, 'accountType', n.account_type, 'email', n.email, 'firstName', n.first_name, 'lastName', n.last_name, 'title', n.title, 'company', n.company, 'vatIds', n.vat_ids, 'active', n.active, 'guest', n.guest, 'groupId', 'gid://service/CustomerGroup/' || n.group_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'boundSalesChannelId', 'gid://service/SalesChannel/' || n.bound_sales_channel_id, 'requestedGroupId', 'gid://service/CustomerGroup/' || n.requested_group_id, 'defaultPaymentMethodId', 'gid://service/PaymentMethod/' || n.default_payment_method_id, 'salutationId', 'gid://service/Salutation/' || n.salutation_id, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.customer_number is distinct from o.customer_number then 'customerNumber' end, case when n.account_type is distinct from o.account_type then 'accountType' end, case when n.email is distinct from o.email then 'email' end, case when n.first_name is distinct from o.first_name then 'firstName' end, case when n.last_name is distinct from o.last_name then 'lastName' end, case when n.title is distinct from o.title then 'title' end, case when n.company is distinct from o.company then 'company' end, case when n.vat_ids is distinct from o.vat_ids then 'vatIds' end, case when n.active is distinct from o.active then 'active' end, case when n.guest is distinct from o.guest then 'guest' end, case when n.group_id is distinct from o.group_id then 'groupId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.bound_sales_channel_id is distinct from o.bound_sales_channel_id then 'boundSalesChannelId' end, case when n.requested_group_id is distinct from o.requested_group_id then 'requestedGroupId' end, case when n.default_payment_method_id is distinct from o.default_payment_method_id then 'defaultPaymentMethodId' end, case when n.salutation_id is distinct from o.salutation_id then 'salutationId' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'customer.updated'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.customer_number is distinct from o.customer_number then 'customerNumber' end, case when n.account_type is distinct from o.account_type then 'accountType' end, case when n.email is distinct from o.email then 'email' end, case when n.first_name is distinct from o.first_name then 'firstName' end, case when n.last_name is distinct from o.last_name then 'lastName' end, case when n.title is distinct from o.title then 'title' end, case when n.company is distinct from o.company then 'company' end, case when n.vat_ids is distinct from o.vat_ids then 'vatIds' end, case when n.active is distinct from o.active then 'active' end, case when n.guest is distinct from o.guest then 'guest' end, case when n.group_id is distinct from o.group_id then 'groupId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.bound_sales_channel_id is distinct from o.bound_sales_channel_id then 'boundSalesChannelId' end, case when n.requested_group_id is distinct from o.requested_group_id then 'requestedGroupId' end, case when n.default_payment_method_id is distinct from o.default_payment_method_id then 'defaultPaymentMethodId' end, case when n.salutation_id is distinct from o.salutation_id then 'salutationId' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Customer/' || n.id as id, n.email as email, n.guest as guest, n.title as title, n.active as active, n.vat_ids as "vatIds", n.company as company, 'gid://service/CustomerGroup/' || n.group_id as "groupId", n.last_name as "lastName", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.first_name as "firstName", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", n.account_type as "accountType", 'gid://service/Salutation/' || n.salutation_id as "salutationId", n.storefront_id as "storefrontId", n.customer_number as "customerNumber", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId", 'gid://service/CustomerGroup/' || n.requested_group_id as "requestedGroupId", 'gid://service/SalesChannel/' || n.bound_sales_channel_id as "boundSalesChannelId", 'gid://service/PaymentMethod/' || n.default_payment_method_id as "defaultPaymentMethodId") d where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21193,7 +21686,7 @@ CREATE OR REPLACE FUNCTION events.announce_document_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'document.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Document/' || n.id, 'documentNumber', n.document_number, 'static', n.static, 'sent', n.sent, 'documentTypeId', 'gid://service/DocumentType/' || n.document_type_id, 'orderId', 'gid://service/Order/' || n.order_id, 'referencedDocumentId', 'gid://service/Document/' || n.referenced_document_id), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'document.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Document/' || n.id as id, n.sent as sent, n.static as static, 'gid://service/Order/' || n.order_id as "orderId", n.document_number as "documentNumber", 'gid://service/DocumentType/' || n.document_type_id as "documentTypeId", 'gid://service/Document/' || n.referenced_document_id as "referencedDocumentId") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21208,7 +21701,7 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'fulfillment.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Fulfillment/' || n.id, 'number', n.number, 'state', n.state, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'fulfillment.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Fulfillment/' || n.id as id, n.state as state, n.number as number, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.storefront_id as "storefrontId") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21223,7 +21716,7 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_order_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'fulfillment_order.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/FulfillmentOrder/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'isPartiallyFulfilled', n.is_partially_fulfilled, 'holdComment', n.hold_comment, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'sourceWarehouseLocationId', 'gid://service/Location/' || n.source_warehouse_location_id, 'externalLocationName', n.external_location_name, 'shippingMethodId', 'gid://service/ShippingMethod/' || n.shipping_method_id, 'shippingMethodName', n.shipping_method_name, 'shippingAddress', n.shipping_address, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'fulfillment_order.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/FulfillmentOrder/' || n.id as id, n.type as type, n.state as state, n.number as number, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", n.hold_comment as "holdComment", n.storefront_id as "storefrontId", n.shipping_address as "shippingAddress", 'gid://service/ShippingMethod/' || n.shipping_method_id as "shippingMethodId", 'gid://service/Order/' || n.destination_order_id as "destinationOrderId", n.shipping_method_name as "shippingMethodName", n.external_location_name as "externalLocationName", n.is_partially_fulfilled as "isPartiallyFulfilled", 'gid://service/Location/' || n.source_warehouse_location_id as "sourceWarehouseLocationId") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21240,7 +21733,7 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_order_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'Cancelled') then 'fulfillment_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'Closed') then 'fulfillment_order.closed' end, case when (n.state is distinct from o.state) and (n.state = 'OnHold') then 'fulfillment_order.held' end, case when (n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')) then 'fulfillment_order.released' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/FulfillmentOrder/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'isPartiallyFulfilled', n.is_partially_fulfilled, 'holdComment', n.hold_comment, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'sourceWarehouseLocationId', 'gid://service/Location/' || n.source_warehouse_location_id, 'externalLocationName', n.external_location_name, 'shippingMethodId', 'gid://service/ShippingMethod/' || n.shipping_method_id, 'shippingMethodName', n.shipping_method_name, 'shippingAddress', n.shipping_address, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.is_partially_fulfilled is distinct from o.is_partially_fulfilled then 'isPartiallyFulfilled' end, case when n.hold_comment is distinct from o.hold_comment then 'holdComment' end, case when n.destination_order_id is distinct from o.destination_order_id then 'destinationOrderId' end, case when n.source_warehouse_location_id is distinct from o.source_warehouse_location_id then 'sourceWarehouseLocationId' end, case when n.external_location_name is distinct from o.external_location_name then 'externalLocationName' end, case when n.shipping_method_id is distinct from o.shipping_method_id then 'shippingMethodId' end, case when n.shipping_method_name is distinct from o.shipping_method_name then 'shippingMethodName' end, case when n.shipping_address is distinct from o.shipping_address then 'shippingAddress' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled')) or ((n.state is distinct from o.state) and (n.state = 'Closed')) or ((n.state is distinct from o.state) and (n.state = 'OnHold')) or ((n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'Cancelled') then 'fulfillment_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'Closed') then 'fulfillment_order.closed' end, case when (n.state is distinct from o.state) and (n.state = 'OnHold') then 'fulfillment_order.held' end, case when (n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')) then 'fulfillment_order.released' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.is_partially_fulfilled is distinct from o.is_partially_fulfilled then 'isPartiallyFulfilled' end, case when n.hold_comment is distinct from o.hold_comment then 'holdComment' end, case when n.destination_order_id is distinct from o.destination_order_id then 'destinationOrderId' end, case when n.source_warehouse_location_id is distinct from o.source_warehouse_location_id then 'sourceWarehouseLocationId' end, case when n.external_location_name is distinct from o.external_location_name then 'externalLocationName' end, case when n.shipping_method_id is distinct from o.shipping_method_id then 'shippingMethodId' end, case when n.shipping_method_name is distinct from o.shipping_method_name then 'shippingMethodName' end, case when n.shipping_address is distinct from o.shipping_address then 'shippingAddress' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/FulfillmentOrder/' || n.id as id, n.type as type, n.state as state, n.number as number, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", n.hold_comment as "holdComment", n.storefront_id as "storefrontId", n.shipping_address as "shippingAddress", 'gid://service/ShippingMethod/' || n.shipping_method_id as "shippingMethodId", 'gid://service/Order/' || n.destination_order_id as "destinationOrderId", n.shipping_method_name as "shippingMethodName", n.external_location_name as "externalLocationName", n.is_partially_fulfilled as "isPartiallyFulfilled", 'gid://service/Location/' || n.source_warehouse_location_id as "sourceWarehouseLocationId") d where ((n.state is distinct from o.state) and (n.state = 'Cancelled')) or ((n.state is distinct from o.state) and (n.state = 'Closed')) or ((n.state is distinct from o.state) and (n.state = 'OnHold')) or ((n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21257,7 +21750,7 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'fulfillment.cancelled'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Fulfillment/' || n.id, 'number', n.number, 'state', n.state, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.state is distinct from o.state then 'state' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'fulfillment.cancelled'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.state is distinct from o.state then 'state' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Fulfillment/' || n.id as id, n.state as state, n.number as number, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.storefront_id as "storefrontId") d where ((n.state is distinct from o.state) and (n.state = 'Cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21272,7 +21765,7 @@ CREATE OR REPLACE FUNCTION events.announce_goods_receipt_delete()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'goods_receipt.deleted'::text, o.id, o.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || o.id, 'number', o.number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'goods_receipt.deleted'::text, o.id, o.id, to_jsonb(d), null::text[] from old_rows o cross join lateral (select 'gid://service/GoodsReceipt/' || o.id as id, o.number as number) d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21287,7 +21780,7 @@ CREATE OR REPLACE FUNCTION events.announce_goods_receipt_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'goods_receipt.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'goodsReceiptDateTime', to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'userId', 'gid://service/User/' || n.user_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'currencyFactor', n.currency_factor, 'currencyFactorOriginType', n.currency_factor_origin_type, 'currencyFactorOriginSource', n.currency_factor_origin_source, 'currencyFactorReferenceDate', to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'currencyFactorCapturedAt', to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'taxStatus', n.tax_status, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'comment', n.comment), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'goods_receipt.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/GoodsReceipt/' || n.id as id, n.type as type, n.state as state, n.number as number, 'gid://service/User/' || n.user_id as "userId", n.comment as comment, n.amount_net as "amountNet", n.tax_status as "taxStatus", 'gid://service/Currency/' || n.currency_id as "currencyId", 'gid://service/Customer/' || n.customer_id as "customerId", 'gid://service/Supplier/' || n.supplier_id as "supplierId", n.amount_total as "amountTotal", 'gid://service/Warehouse/' || n.warehouse_id as "warehouseId", n.position_price as "positionPrice", n.currency_factor as "currencyFactor", to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "goodsReceiptDateTime", to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "currencyFactorCapturedAt", n.currency_factor_origin_type as "currencyFactorOriginType", n.currency_factor_origin_source as "currencyFactorOriginSource", to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "currencyFactorReferenceDate") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21304,7 +21797,7 @@ CREATE OR REPLACE FUNCTION events.announce_goods_receipt_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'approved') then 'goods_receipt.approved' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'goods_receipt.completed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'goodsReceiptDateTime', to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'userId', 'gid://service/User/' || n.user_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'currencyFactor', n.currency_factor, 'currencyFactorOriginType', n.currency_factor_origin_type, 'currencyFactorOriginSource', n.currency_factor_origin_source, 'currencyFactorReferenceDate', to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'currencyFactorCapturedAt', to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'taxStatus', n.tax_status, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'comment', n.comment), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.goods_receipt_date_time is distinct from o.goods_receipt_date_time then 'goodsReceiptDateTime' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end, case when n.user_id is distinct from o.user_id then 'userId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.currency_factor is distinct from o.currency_factor then 'currencyFactor' end, case when n.currency_factor_origin_type is distinct from o.currency_factor_origin_type then 'currencyFactorOriginType' end, case when n.currency_factor_origin_source is distinct from o.currency_factor_origin_source then 'currencyFactorOriginSource' end, case when n.currency_factor_reference_date is distinct from o.currency_factor_reference_date then 'currencyFactorReferenceDate' end, case when n.currency_factor_captured_at is distinct from o.currency_factor_captured_at then 'currencyFactorCapturedAt' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.comment is distinct from o.comment then 'comment' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'approved')) or ((n.state is distinct from o.state) and (n.state = 'completed'))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'approved') then 'goods_receipt.approved' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'goods_receipt.completed' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.goods_receipt_date_time is distinct from o.goods_receipt_date_time then 'goodsReceiptDateTime' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end, case when n.user_id is distinct from o.user_id then 'userId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.currency_factor is distinct from o.currency_factor then 'currencyFactor' end, case when n.currency_factor_origin_type is distinct from o.currency_factor_origin_type then 'currencyFactorOriginType' end, case when n.currency_factor_origin_source is distinct from o.currency_factor_origin_source then 'currencyFactorOriginSource' end, case when n.currency_factor_reference_date is distinct from o.currency_factor_reference_date then 'currencyFactorReferenceDate' end, case when n.currency_factor_captured_at is distinct from o.currency_factor_captured_at then 'currencyFactorCapturedAt' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.comment is distinct from o.comment then 'comment' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/GoodsReceipt/' || n.id as id, n.type as type, n.state as state, n.number as number, 'gid://service/User/' || n.user_id as "userId", n.comment as comment, n.amount_net as "amountNet", n.tax_status as "taxStatus", 'gid://service/Currency/' || n.currency_id as "currencyId", 'gid://service/Customer/' || n.customer_id as "customerId", 'gid://service/Supplier/' || n.supplier_id as "supplierId", n.amount_total as "amountTotal", 'gid://service/Warehouse/' || n.warehouse_id as "warehouseId", n.position_price as "positionPrice", n.currency_factor as "currencyFactor", to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "goodsReceiptDateTime", to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "currencyFactorCapturedAt", n.currency_factor_origin_type as "currencyFactorOriginType", n.currency_factor_origin_source as "currencyFactorOriginSource", to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "currencyFactorReferenceDate") d where ((n.state is distinct from o.state) and (n.state = 'approved')) or ((n.state is distinct from o.state) and (n.state = 'completed'))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21320,7 +21813,7 @@ BEGIN ATOMIC
  SELECT pg_notify('service_events'::text, ''::text) AS pg_notify;
 END;
 grant execute on function events.announce_growth() to service_recorder;
-comment on function events.announce_growth() is 'Tells whoever listens on the channel service_events that the log has grown, once that is committed.';
+comment on function events.announce_growth() is 'Tells those who listen on the channel service_events that the log has grown, once that is committed.';
 
 CREATE OR REPLACE FUNCTION events.announce_operation_update()
  RETURNS trigger
@@ -21332,7 +21825,7 @@ CREATE OR REPLACE FUNCTION events.announce_operation_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'bulk_operation.finished'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/BulkOperation/' || n.id, 'kind', n.kind, 'state', n.state, 'resource', n.resource, 'rowCount', n.row_count, 'doneCount', n.done_count, 'createdCount', n.created_count, 'updatedCount', n.updated_count, 'refusedCount', n.refused_count, 'errorCode', n.error_code, 'errorMessage', n.error_message, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'startedAt', to_char(n.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'finishedAt', to_char(n.finished_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.kind is distinct from o.kind then 'kind' end, case when n.state is distinct from o.state then 'state' end, case when n.resource is distinct from o.resource then 'resource' end, case when n.row_count is distinct from o.row_count then 'rowCount' end, case when n.done_count is distinct from o.done_count then 'doneCount' end, case when n.created_count is distinct from o.created_count then 'createdCount' end, case when n.updated_count is distinct from o.updated_count then 'updatedCount' end, case when n.refused_count is distinct from o.refused_count then 'refusedCount' end, case when n.error_code is distinct from o.error_code then 'errorCode' end, case when n.error_message is distinct from o.error_message then 'errorMessage' end, case when n.started_at is distinct from o.started_at then 'startedAt' end, case when n.finished_at is distinct from o.finished_at then 'finishedAt' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state in ('completed', 'failed', 'cancelled')))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'bulk_operation.finished'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.kind is distinct from o.kind then 'kind' end, case when n.state is distinct from o.state then 'state' end, case when n.resource is distinct from o.resource then 'resource' end, case when n.row_count is distinct from o.row_count then 'rowCount' end, case when n.done_count is distinct from o.done_count then 'doneCount' end, case when n.created_count is distinct from o.created_count then 'createdCount' end, case when n.updated_count is distinct from o.updated_count then 'updatedCount' end, case when n.refused_count is distinct from o.refused_count then 'refusedCount' end, case when n.error_code is distinct from o.error_code then 'errorCode' end, case when n.error_message is distinct from o.error_message then 'errorMessage' end, case when n.started_at is distinct from o.started_at then 'startedAt' end, case when n.finished_at is distinct from o.finished_at then 'finishedAt' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/BulkOperation/' || n.id as id, n.kind as kind, n.state as state, n.resource as resource, n.row_count as "rowCount", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.done_count as "doneCount", n.error_code as "errorCode", to_char(n.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "startedAt", to_char(n.finished_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "finishedAt", n.created_count as "createdCount", n.error_message as "errorMessage", n.refused_count as "refusedCount", n.updated_count as "updatedCount") d where ((n.state is distinct from o.state) and (n.state in ('completed', 'failed', 'cancelled')))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21347,7 +21840,7 @@ CREATE OR REPLACE FUNCTION events.announce_product_delete()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'product.deleted'::text, o.id, o.id, jsonb_build_object('id', 'gid://service/Product/' || o.id, 'productNumber', o.product_number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'product.deleted'::text, o.id, o.id, to_jsonb(d), null::text[] from old_rows o cross join lateral (select 'gid://service/Product/' || o.id as id, o.product_number as "productNumber") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21362,7 +21855,7 @@ CREATE OR REPLACE FUNCTION events.announce_product_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'product.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Product/' || n.id, 'productNumber', n.product_number, 'parentId', 'gid://service/Product/' || n.parent_id, 'canonicalProductId', 'gid://service/Product/' || n.canonical_product_id, 'name', n.name, 'description', n.description, 'gtin', n.gtin, 'manufacturerNumber', n.manufacturer_number, 'physicalStock', n.physical_stock, 'stockNotAvailableForSale', n.stock_not_available_for_sale, 'reservedStock', n.reserved_stock, 'availableStock', n.available_stock, 'openSupplierOrderQuantity', n.open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'reorderPoint', n.reorder_point, 'targetMaximumQuantity', n.target_maximum_quantity, 'storefrontVariants', n.storefront_variants), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'product.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Product/' || n.id as id, n.gtin as gtin, n.name as name, 'gid://service/Product/' || n.parent_id as "parentId", n.description as description, n.reorder_point as "reorderPoint", n.physical_stock as "physicalStock", n.product_number as "productNumber", n.reserved_stock as "reservedStock", n.available_stock as "availableStock", 'gid://service/Product/' || n.canonical_product_id as "canonicalProductId", n.manufacturer_number as "manufacturerNumber", n.storefront_variants as "storefrontVariants", to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "lastSupplierOrderAt", n.target_maximum_quantity as "targetMaximumQuantity", n.stock_not_available_for_sale as "stockNotAvailableForSale", n.open_supplier_order_quantity as "openSupplierOrderQuantity") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21379,7 +21872,7 @@ CREATE OR REPLACE FUNCTION events.announce_product_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'product.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Product/' || n.id, 'productNumber', n.product_number, 'parentId', 'gid://service/Product/' || n.parent_id, 'canonicalProductId', 'gid://service/Product/' || n.canonical_product_id, 'name', n.name, 'description', n.description, 'gtin', n.gtin, 'manufacturerNumber', n.manufacturer_number, 'physicalStock', n.physical_stock, 'stockNotAvailableForSale', n.stock_not_available_for_sale, 'reservedStock', n.reserved_stock, 'availableStock', n.available_stock, 'openSupplierOrderQuantity', n.open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'reorderPoint', n.reorder_point, 'targetMaximumQuantity', n.target_maximum_quantity, 'storefrontVariants', n.storefront_variants), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_number is distinct from o.product_number then 'productNumber' end, case when n.parent_id is distinct from o.parent_id then 'parentId' end, case when n.canonical_product_id is distinct from o.canonical_product_id then 'canonicalProductId' end, case when n.name is distinct from o.name then 'name' end, case when n.description is distinct from o.description then 'description' end, case when n.gtin is distinct from o.gtin then 'gtin' end, case when n.manufacturer_number is distinct from o.manufacturer_number then 'manufacturerNumber' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end, case when n.stock_not_available_for_sale is distinct from o.stock_not_available_for_sale then 'stockNotAvailableForSale' end, case when n.reserved_stock is distinct from o.reserved_stock then 'reservedStock' end, case when n.available_stock is distinct from o.available_stock then 'availableStock' end, case when n.open_supplier_order_quantity is distinct from o.open_supplier_order_quantity then 'openSupplierOrderQuantity' end, case when n.last_supplier_order_at is distinct from o.last_supplier_order_at then 'lastSupplierOrderAt' end, case when n.reorder_point is distinct from o.reorder_point then 'reorderPoint' end, case when n.target_maximum_quantity is distinct from o.target_maximum_quantity then 'targetMaximumQuantity' end, case when n.storefront_variants is distinct from o.storefront_variants then 'storefrontVariants' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'product.updated'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_number is distinct from o.product_number then 'productNumber' end, case when n.parent_id is distinct from o.parent_id then 'parentId' end, case when n.canonical_product_id is distinct from o.canonical_product_id then 'canonicalProductId' end, case when n.name is distinct from o.name then 'name' end, case when n.description is distinct from o.description then 'description' end, case when n.gtin is distinct from o.gtin then 'gtin' end, case when n.manufacturer_number is distinct from o.manufacturer_number then 'manufacturerNumber' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end, case when n.stock_not_available_for_sale is distinct from o.stock_not_available_for_sale then 'stockNotAvailableForSale' end, case when n.reserved_stock is distinct from o.reserved_stock then 'reservedStock' end, case when n.available_stock is distinct from o.available_stock then 'availableStock' end, case when n.open_supplier_order_quantity is distinct from o.open_supplier_order_quantity then 'openSupplierOrderQuantity' end, case when n.last_supplier_order_at is distinct from o.last_supplier_order_at then 'lastSupplierOrderAt' end, case when n.reorder_point is distinct from o.reorder_point then 'reorderPoint' end, case when n.target_maximum_quantity is distinct from o.target_maximum_quantity then 'targetMaximumQuantity' end, case when n.storefront_variants is distinct from o.storefront_variants then 'storefrontVariants' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Product/' || n.id as id, n.gtin as gtin, n.name as name, 'gid://service/Product/' || n.parent_id as "parentId", n.description as description, n.reorder_point as "reorderPoint", n.physical_stock as "physicalStock", n.product_number as "productNumber", n.reserved_stock as "reservedStock", n.available_stock as "availableStock", 'gid://service/Product/' || n.canonical_product_id as "canonicalProductId", n.manufacturer_number as "manufacturerNumber", n.storefront_variants as "storefrontVariants", to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "lastSupplierOrderAt", n.target_maximum_quantity as "targetMaximumQuantity", n.stock_not_available_for_sale as "stockNotAvailableForSale", n.open_supplier_order_quantity as "openSupplierOrderQuantity") d where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21394,7 +21887,7 @@ CREATE OR REPLACE FUNCTION events.announce_sales_order_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'order.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Order/' || n.id, 'orderNumber', n.order_number, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'state', n.state, 'deliveryState', n.delivery_state, 'paymentState', n.payment_state, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'trackingCodes', n.tracking_codes, 'storefrontId', n.storefront_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'order.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Order/' || n.id as id, n.state as state, n.amount_net as "amountNet", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Currency/' || n.currency_id as "currencyId", 'gid://service/Customer/' || n.customer_id as "customerId", n.amount_total as "amountTotal", n.order_number as "orderNumber", n.payment_state as "paymentState", n.storefront_id as "storefrontId", n.delivery_state as "deliveryState", to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "orderDateTime", n.tracking_codes as "trackingCodes", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21411,7 +21904,7 @@ CREATE OR REPLACE FUNCTION events.announce_sales_order_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'order.updated' end, case when (n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true) then 'order.state_changed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Order/' || n.id, 'orderNumber', n.order_number, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'state', n.state, 'deliveryState', n.delivery_state, 'paymentState', n.payment_state, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'trackingCodes', n.tracking_codes, 'storefrontId', n.storefront_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.order_number is distinct from o.order_number then 'orderNumber' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.state is distinct from o.state then 'state' end, case when n.delivery_state is distinct from o.delivery_state then 'deliveryState' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true)) or ((n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'order.updated' end, case when (n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true) then 'order.state_changed' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.order_number is distinct from o.order_number then 'orderNumber' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.state is distinct from o.state then 'state' end, case when n.delivery_state is distinct from o.delivery_state then 'deliveryState' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Order/' || n.id as id, n.state as state, n.amount_net as "amountNet", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Currency/' || n.currency_id as "currencyId", 'gid://service/Customer/' || n.customer_id as "customerId", n.amount_total as "amountTotal", n.order_number as "orderNumber", n.payment_state as "paymentState", n.storefront_id as "storefrontId", n.delivery_state as "deliveryState", to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "orderDateTime", n.tracking_codes as "trackingCodes", 'gid://service/SalesChannel/' || n.sales_channel_id as "salesChannelId") d where (c.changed <> '{}' and (true)) or ((n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21426,7 +21919,7 @@ CREATE OR REPLACE FUNCTION events.announce_shipping_label_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'shipping_label.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/ShippingLabel/' || n.id, 'state', n.state, 'type', n.type, 'carrierTechnicalName', n.carrier_technical_name, 'carrierName', n.carrier_name, 'trackingCodes', n.tracking_codes, 'trackingUrl', n.tracking_url, 'documentUrl', n.document_url, 'weightInGrams', n.weight_in_grams, 'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id, 'orderId', 'gid://service/Order/' || n.order_id, 'cancelledAt', to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((n.state = 'created'))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'shipping_label.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/ShippingLabel/' || n.id as id, n.type as type, n.state as state, 'gid://service/Order/' || n.order_id as "orderId", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "cancelledAt", n.carrier_name as "carrierName", n.document_url as "documentUrl", n.tracking_url as "trackingUrl", n.tracking_codes as "trackingCodes", n.weight_in_grams as "weightInGrams", 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id as "fulfillmentOrderId", n.carrier_technical_name as "carrierTechnicalName") d where ((n.state = 'created'))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21443,7 +21936,7 @@ CREATE OR REPLACE FUNCTION events.announce_shipping_label_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'shipping_label.cancelled'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/ShippingLabel/' || n.id, 'state', n.state, 'type', n.type, 'carrierTechnicalName', n.carrier_technical_name, 'carrierName', n.carrier_name, 'trackingCodes', n.tracking_codes, 'trackingUrl', n.tracking_url, 'documentUrl', n.document_url, 'weightInGrams', n.weight_in_grams, 'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id, 'orderId', 'gid://service/Order/' || n.order_id, 'cancelledAt', to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.state is distinct from o.state then 'state' end, case when n.type is distinct from o.type then 'type' end, case when n.carrier_technical_name is distinct from o.carrier_technical_name then 'carrierTechnicalName' end, case when n.carrier_name is distinct from o.carrier_name then 'carrierName' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.tracking_url is distinct from o.tracking_url then 'trackingUrl' end, case when n.document_url is distinct from o.document_url then 'documentUrl' end, case when n.weight_in_grams is distinct from o.weight_in_grams then 'weightInGrams' end, case when n.fulfillment_order_id is distinct from o.fulfillment_order_id then 'fulfillmentOrderId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.cancelled_at is distinct from o.cancelled_at then 'cancelledAt' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'shipping_label.cancelled'::text, n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.state is distinct from o.state then 'state' end, case when n.type is distinct from o.type then 'type' end, case when n.carrier_technical_name is distinct from o.carrier_technical_name then 'carrierTechnicalName' end, case when n.carrier_name is distinct from o.carrier_name then 'carrierName' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.tracking_url is distinct from o.tracking_url then 'trackingUrl' end, case when n.document_url is distinct from o.document_url then 'documentUrl' end, case when n.weight_in_grams is distinct from o.weight_in_grams then 'weightInGrams' end, case when n.fulfillment_order_id is distinct from o.fulfillment_order_id then 'fulfillmentOrderId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.cancelled_at is distinct from o.cancelled_at then 'cancelledAt' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/ShippingLabel/' || n.id as id, n.type as type, n.state as state, 'gid://service/Order/' || n.order_id as "orderId", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "cancelledAt", n.carrier_name as "carrierName", n.document_url as "documentUrl", n.tracking_url as "trackingUrl", n.tracking_codes as "trackingCodes", n.weight_in_grams as "weightInGrams", 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id as "fulfillmentOrderId", n.carrier_technical_name as "carrierTechnicalName") d where ((n.state is distinct from o.state) and (n.state = 'cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21458,7 +21951,7 @@ CREATE OR REPLACE FUNCTION events.announce_stock_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'stock.changed'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/Stock/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'locationTypeTechnicalName', n.location_type_technical_name, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'binLocationId', 'gid://service/BinLocation/' || n.bin_location_id, 'orderId', 'gid://service/Order/' || n.order_id, 'returnOrderId', 'gid://service/ReturnOrder/' || n.return_order_id, 'goodsReceiptId', 'gid://service/GoodsReceipt/' || n.goods_receipt_id, 'stockContainerId', 'gid://service/StockContainer/' || n.stock_container_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((n.quantity <> 0 and n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'stock.changed'::text, n.id, n.product_id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/Stock/' || n.id as id, 'gid://service/Order/' || n.order_id as "orderId", n.quantity as quantity, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", 'gid://service/Product/' || n.product_id as "productId", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Warehouse/' || n.warehouse_id as "warehouseId", 'gid://service/BinLocation/' || n.bin_location_id as "binLocationId", 'gid://service/ReturnOrder/' || n.return_order_id as "returnOrderId", 'gid://service/GoodsReceipt/' || n.goods_receipt_id as "goodsReceiptId", 'gid://service/StockContainer/' || n.stock_container_id as "stockContainerId", n.location_type_technical_name as "locationTypeTechnicalName") d where ((n.quantity <> 0 and n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21473,7 +21966,7 @@ CREATE OR REPLACE FUNCTION events.announce_stock_movement_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'stock_movement.created'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/StockMovement/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'processTypeTechnicalName', n.process_type_technical_name, 'comment', n.comment, 'sourceLocationTypeTechnicalName', n.source_location_type_technical_name, 'sourceWarehouseId', 'gid://service/Warehouse/' || n.source_warehouse_id, 'sourceBinLocationId', 'gid://service/BinLocation/' || n.source_bin_location_id, 'sourceOrderId', 'gid://service/Order/' || n.source_order_id, 'sourceReturnOrderId', 'gid://service/ReturnOrder/' || n.source_return_order_id, 'sourceGoodsReceiptId', 'gid://service/GoodsReceipt/' || n.source_goods_receipt_id, 'sourceStockContainerId', 'gid://service/StockContainer/' || n.source_stock_container_id, 'sourceSpecialStockLocationTechnicalName', n.source_special_stock_location_technical_name, 'destinationLocationTypeTechnicalName', n.destination_location_type_technical_name, 'destinationWarehouseId', 'gid://service/Warehouse/' || n.destination_warehouse_id, 'destinationBinLocationId', 'gid://service/BinLocation/' || n.destination_bin_location_id, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'destinationReturnOrderId', 'gid://service/ReturnOrder/' || n.destination_return_order_id, 'destinationGoodsReceiptId', 'gid://service/GoodsReceipt/' || n.destination_goods_receipt_id, 'destinationStockContainerId', 'gid://service/StockContainer/' || n.destination_stock_container_id, 'destinationSpecialStockLocationTechnicalName', n.destination_special_stock_location_technical_name, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'stock_movement.created'::text, n.id, n.product_id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/StockMovement/' || n.id as id, n.comment as comment, n.quantity as quantity, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", 'gid://service/Product/' || n.product_id as "productId", 'gid://service/Order/' || n.source_order_id as "sourceOrderId", 'gid://service/Warehouse/' || n.source_warehouse_id as "sourceWarehouseId", 'gid://service/Order/' || n.destination_order_id as "destinationOrderId", 'gid://service/BinLocation/' || n.source_bin_location_id as "sourceBinLocationId", 'gid://service/ReturnOrder/' || n.source_return_order_id as "sourceReturnOrderId", 'gid://service/GoodsReceipt/' || n.source_goods_receipt_id as "sourceGoodsReceiptId", 'gid://service/Warehouse/' || n.destination_warehouse_id as "destinationWarehouseId", 'gid://service/StockContainer/' || n.source_stock_container_id as "sourceStockContainerId", 'gid://service/BinLocation/' || n.destination_bin_location_id as "destinationBinLocationId", 'gid://service/ReturnOrder/' || n.destination_return_order_id as "destinationReturnOrderId", n.process_type_technical_name as "processTypeTechnicalName", 'gid://service/GoodsReceipt/' || n.destination_goods_receipt_id as "destinationGoodsReceiptId", 'gid://service/StockContainer/' || n.destination_stock_container_id as "destinationStockContainerId", n.source_location_type_technical_name as "sourceLocationTypeTechnicalName", n.destination_location_type_technical_name as "destinationLocationTypeTechnicalName", n.source_special_stock_location_technical_name as "sourceSpecialStockLocationTechnicalName", n.destination_special_stock_location_technical_name as "destinationSpecialStockLocationTechnicalName") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21490,7 +21983,7 @@ CREATE OR REPLACE FUNCTION events.announce_stock_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'stock.changed'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/Stock/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'locationTypeTechnicalName', n.location_type_technical_name, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'binLocationId', 'gid://service/BinLocation/' || n.bin_location_id, 'orderId', 'gid://service/Order/' || n.order_id, 'returnOrderId', 'gid://service/ReturnOrder/' || n.return_order_id, 'goodsReceiptId', 'gid://service/GoodsReceipt/' || n.goods_receipt_id, 'stockContainerId', 'gid://service/StockContainer/' || n.stock_container_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.quantity is distinct from o.quantity then 'quantity' end, case when n.location_type_technical_name is distinct from o.location_type_technical_name then 'locationTypeTechnicalName' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.bin_location_id is distinct from o.bin_location_id then 'binLocationId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.return_order_id is distinct from o.return_order_id then 'returnOrderId' end, case when n.goods_receipt_id is distinct from o.goods_receipt_id then 'goodsReceiptId' end, case when n.stock_container_id is distinct from o.stock_container_id then 'stockContainerId' end]::text[], null) offset 0) c (changed) where ((n.quantity is distinct from o.quantity) and (n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'stock.changed'::text, n.id, n.product_id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.quantity is distinct from o.quantity then 'quantity' end, case when n.location_type_technical_name is distinct from o.location_type_technical_name then 'locationTypeTechnicalName' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.bin_location_id is distinct from o.bin_location_id then 'binLocationId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.return_order_id is distinct from o.return_order_id then 'returnOrderId' end, case when n.goods_receipt_id is distinct from o.goods_receipt_id then 'goodsReceiptId' end, case when n.stock_container_id is distinct from o.stock_container_id then 'stockContainerId' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/Stock/' || n.id as id, 'gid://service/Order/' || n.order_id as "orderId", n.quantity as quantity, to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", 'gid://service/Product/' || n.product_id as "productId", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Warehouse/' || n.warehouse_id as "warehouseId", 'gid://service/BinLocation/' || n.bin_location_id as "binLocationId", 'gid://service/ReturnOrder/' || n.return_order_id as "returnOrderId", 'gid://service/GoodsReceipt/' || n.goods_receipt_id as "goodsReceiptId", 'gid://service/StockContainer/' || n.stock_container_id as "stockContainerId", n.location_type_technical_name as "locationTypeTechnicalName") d where ((n.quantity is distinct from o.quantity) and (n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21505,7 +21998,7 @@ CREATE OR REPLACE FUNCTION events.announce_supplier_order_insert()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select 'supplier_order.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/SupplierOrder/' || n.id, 'number', n.number, 'supplierOrderNumber', n.supplier_order_number, 'state', n.state, 'paymentState', n.payment_state, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'taxStatus', n.tax_status, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'dueDate', to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'deliveryDate', to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'actualDeliveryDate', to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'comment', n.comment, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select 'supplier_order.created'::text, n.id, n.id, to_jsonb(d), null::text[] from new_rows n cross join lateral (select 'gid://service/SupplierOrder/' || n.id as id, n.state as state, n.number as number, n.comment as comment, to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "dueDate", n.amount_net as "amountNet", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.tax_status as "taxStatus", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Currency/' || n.currency_id as "currencyId", 'gid://service/Supplier/' || n.supplier_id as "supplierId", n.amount_total as "amountTotal", 'gid://service/Warehouse/' || n.warehouse_id as "warehouseId", to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "deliveryDate", n.payment_state as "paymentState", to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "orderDateTime", n.position_price as "positionPrice", to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "actualDeliveryDate", n.supplier_order_number as "supplierOrderNumber") d where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21522,7 +22015,7 @@ CREATE OR REPLACE FUNCTION events.announce_supplier_order_update()
 AS $function$
 begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'cancelled') then 'supplier_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'supplier_order.completed' end, case when (n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent')) then 'supplier_order.confirmed' end, case when (n.state is distinct from o.state) and (n.state = 'delivered') then 'supplier_order.delivered' end, case when (n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed')) then 'supplier_order.reopened' end, case when (n.state is distinct from o.state) and (n.state = 'sent') then 'supplier_order.sent' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/SupplierOrder/' || n.id, 'number', n.number, 'supplierOrderNumber', n.supplier_order_number, 'state', n.state, 'paymentState', n.payment_state, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'taxStatus', n.tax_status, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'dueDate', to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'deliveryDate', to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'actualDeliveryDate', to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'comment', n.comment, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.supplier_order_number is distinct from o.supplier_order_number then 'supplierOrderNumber' end, case when n.state is distinct from o.state then 'state' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.due_date is distinct from o.due_date then 'dueDate' end, case when n.delivery_date is distinct from o.delivery_date then 'deliveryDate' end, case when n.actual_delivery_date is distinct from o.actual_delivery_date then 'actualDeliveryDate' end, case when n.comment is distinct from o.comment then 'comment' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled')) or ((n.state is distinct from o.state) and (n.state = 'completed')) or ((n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent'))) or ((n.state is distinct from o.state) and (n.state = 'delivered')) or ((n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed'))) or ((n.state is distinct from o.state) and (n.state = 'sent'))) e (topic, subject_id, entity_id, data, changed_fields);
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'cancelled') then 'supplier_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'supplier_order.completed' end, case when (n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent')) then 'supplier_order.confirmed' end, case when (n.state is distinct from o.state) and (n.state = 'delivered') then 'supplier_order.delivered' end, case when (n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed')) then 'supplier_order.reopened' end, case when (n.state is distinct from o.state) and (n.state = 'sent') then 'supplier_order.sent' end], null)), n.id, n.id, to_jsonb(d), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.supplier_order_number is distinct from o.supplier_order_number then 'supplierOrderNumber' end, case when n.state is distinct from o.state then 'state' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.due_date is distinct from o.due_date then 'dueDate' end, case when n.delivery_date is distinct from o.delivery_date then 'deliveryDate' end, case when n.actual_delivery_date is distinct from o.actual_delivery_date then 'actualDeliveryDate' end, case when n.comment is distinct from o.comment then 'comment' end]::text[], null) offset 0) c (changed) cross join lateral (select 'gid://service/SupplierOrder/' || n.id as id, n.state as state, n.number as number, n.comment as comment, to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "dueDate", n.amount_net as "amountNet", to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "createdAt", n.tax_status as "taxStatus", to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "updatedAt", 'gid://service/Currency/' || n.currency_id as "currencyId", 'gid://service/Supplier/' || n.supplier_id as "supplierId", n.amount_total as "amountTotal", 'gid://service/Warehouse/' || n.warehouse_id as "warehouseId", to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "deliveryDate", n.payment_state as "paymentState", to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "orderDateTime", n.position_price as "positionPrice", to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as "actualDeliveryDate", n.supplier_order_number as "supplierOrderNumber") d where ((n.state is distinct from o.state) and (n.state = 'cancelled')) or ((n.state is distinct from o.state) and (n.state = 'completed')) or ((n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent'))) or ((n.state is distinct from o.state) and (n.state = 'delivered')) or ((n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed'))) or ((n.state is distinct from o.state) and (n.state = 'sent'))) e (topic, subject_id, entity_id, data, changed_fields);
   return null;
 end
 $function$;
@@ -21539,12 +22032,14 @@ declare
   alias constant text := case operation when 'delete' then 'o' else 'n' end;
 begin
   return (
-    select string_agg(format('select %s, %s, %s, %s, %s %s where %s', t.topics,
+    select string_agg(format(
+      -- A row as JSON takes less than jsonb_build_object, which looks up the types of names, too
+      'select %s, %s, %s, to_jsonb(d), %s %s (select %s) d where %s', t.topics,
       events.uuid_expression(subject.relation, events.key_columns(subject.relation), alias),
       events.uuid_expression(subject.relation, events.entity_columns(subject), alias),
-      events.data_expression(subject, t.fields, alias),
-        case operation when 'update' then 'c.changed' else 'null::text[]' end, source, t.condition),
-        ' union all ')
+      case operation when 'update' then 'c.changed' else 'null::text[]' end,
+      case source when '' then 'from' else source || ' cross join lateral' end,
+      events.data_columns(subject, t.fields, alias), t.condition), ' union all ')
     from (
       -- Topics with the same data share a scan of the rows
       select t.fields,
@@ -21630,14 +22125,19 @@ BEGIN ATOMIC
  SELECT 'batch.updated'::text AS text,
      (batch_update_events.n).id AS id,
      (batch_update_events.n).id AS id,
-     jsonb_build_object('id', ('gid://service/Batch/'::text || (batch_update_events.n).id), 'productId', ('gid://service/Product/'::text || (batch_update_events.n).product_id), 'number', (batch_update_events.n).number, 'comment', (batch_update_events.n).comment, 'physicalStock', (batch_update_events.n).physical_stock) AS jsonb_build_object,
+     to_jsonb(d.*) AS to_jsonb,
      c.changed
-    FROM ( SELECT array_remove(ARRAY[
+    FROM (( SELECT array_remove(ARRAY[
                  CASE
                      WHEN ((batch_update_events.n).physical_stock IS DISTINCT FROM (batch_update_events.o).physical_stock) THEN 'physicalStock'::text
                      ELSE NULL::text
                  END], NULL::text) AS array_remove
           OFFSET 0) c(changed)
+      CROSS JOIN LATERAL ( SELECT ('gid://service/Batch/'::text || (batch_update_events.n).id) AS id,
+             (batch_update_events.n).number AS number,
+             (batch_update_events.n).comment AS comment,
+             ('gid://service/Product/'::text || (batch_update_events.n).product_id) AS "productId",
+             (batch_update_events.n).physical_stock AS "physicalStock") d)
    WHERE ((c.changed <> '{}'::text[]) AND true);
 END;
 grant execute on function events.batch_update_events(erp.batch,erp.batch) to service_booker;
@@ -21863,17 +22363,30 @@ $function$;
 grant execute on function events.create_webhook_subscription(text,text,text,text[],text,boolean) to service_writer;
 comment on function events.create_webhook_subscription(text,text,text,text[],text,boolean) is 'Subscribes the caller to a topic. Answers the id; a secret is yet to be made. User errors INVALID, SCOPE_MISSING, URL_FORBIDDEN.';
 
-CREATE OR REPLACE FUNCTION events.data_expression(subject events.subject, fields text[], alias text)
+CREATE OR REPLACE FUNCTION events.data_columns(subject events.subject, fields text[], alias text)
  RETURNS text
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT format('jsonb_build_object(%s)'::text, string_agg(format('%L, %s'::text, f.name, events.value_expression(f.*, (data_expression.subject).relation, data_expression.alias)), ', '::text ORDER BY f."position")) AS format
-    FROM events.field f
-   WHERE ((f.subject_type = (data_expression.subject).type) AND ((data_expression.fields IS NULL) OR (f.name = ANY (data_expression.fields))));
+ SELECT string_agg(format('%s as %I'::text, v.value, v.name), ', '::text ORDER BY (octet_length(v.name)), (v.name COLLATE "C")) AS string_agg
+    FROM ( SELECT f.name,
+                 CASE
+                     WHEN (f.id_of IS NOT NULL) THEN format('%L || %s'::text, (('gid://service/'::text || f.id_of) || '/'::text), string_agg(
+                     CASE
+                         WHEN (a.atttypid = ANY (ARRAY[('uuid'::regtype)::oid, ('bigint'::regtype)::oid, ('integer'::regtype)::oid, ('smallint'::regtype)::oid])) THEN format('%I.%I'::text, data_columns.alias, a.attname)
+                         ELSE format('replace(replace(to_jsonb(%I.%I) #>> ''{}'', ''%%'', ''%%25''), ''/'', ''%%2F'')'::text, data_columns.alias, a.attname)
+                     END, ' || ''/'' || '::text ORDER BY k."position"))
+                     WHEN bool_and((a.atttypid = ('timestamp with time zone'::regtype)::oid)) THEN format('to_char(%I.%I at time zone ''UTC'', ''YYYY-MM-DD"T"HH24:MI:SS"+00:00"'')'::text, data_columns.alias, f.column_name)
+                     WHEN (bool_and((a.atttypid = ANY (ARRAY[('bigint'::regtype)::oid, ('numeric'::regtype)::oid]))) AND events.is_exact(f.*)) THEN format('%I.%I::text'::text, data_columns.alias, f.column_name)
+                     ELSE format('%I.%I'::text, data_columns.alias, f.column_name)
+                 END AS value
+            FROM ((events.field f
+              CROSS JOIN LATERAL unnest(string_to_array(f.column_name, ','::text)) WITH ORDINALITY k(name, "position"))
+              LEFT JOIN pg_attribute a ON (((a.attrelid = ((data_columns.subject).relation)::oid) AND (a.attname = k.name))))
+           WHERE ((f.subject_type = (data_columns.subject).type) AND ((data_columns.fields IS NULL) OR (f.name = ANY (data_columns.fields))))
+           GROUP BY f.subject_type, f.name) v;
 END;
-comment on function events.data_expression(events.subject,text[],text) is 'SQL for the data of an event: the fields, or all, from a row with an alias.';
+comment on function events.data_columns(events.subject,text[],text) is 'SQL for the data of an event: the fields, or all, as columns, from a row with an alias, in the spelling of the API. An id may be made of several columns, with commas between them.';
 
 CREATE OR REPLACE FUNCTION events.delete_webhook_subscription(subscription_id uuid)
  RETURNS uuid
@@ -22032,6 +22545,50 @@ alter function events.drop_waiting(uuid,integer) owner to service_recorder;
 grant execute on function events.drop_waiting(uuid,integer) to service_registrar;
 comment on function events.drop_waiting(uuid,integer) is 'Cancels deliveries to a subscriber that wait, at most as many as the batch. Answers how many: to be called again until that is less than the batch.';
 
+CREATE OR REPLACE FUNCTION events.due_at()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH claimed AS MATERIALIZED (
+          SELECT q.subscription_id,
+             min(GREATEST(q.due_at, q.claimed_until)) AS due_at,
+             max(q.claimed_until) AS busy_until
+            FROM events.delivery_queue q
+           WHERE ((q.claimed_by IS NOT NULL) AND (q.claimed_until > clock_timestamp()))
+           GROUP BY q.subscription_id
+         )
+  SELECT LEAST(( SELECT '-infinity'::timestamp with time zone AS timestamptz
+           WHERE (EXISTS ( SELECT
+                    FROM events.outbox))), ( SELECT min(GREATEST(LEAST(q.due_at, b.probe_at), s.paused_until,
+                 CASE
+                     WHEN (s.health = 'SUSPENDED'::text) THEN s.next_probe_at
+                     ELSE NULL::timestamp with time zone
+                 END, b.alone_at)) AS min
+            FROM (((events.webhook_subscription s
+              LEFT JOIN claimed c ON ((c.subscription_id = s.id)))
+              CROSS JOIN LATERAL ( SELECT LEAST(c.due_at, ( SELECT f.due_at
+                            FROM events.delivery_queue f
+                           WHERE ((f.subscription_id = s.id) AND ((f.claimed_until IS NULL) OR (f.claimed_until <= clock_timestamp())))
+                           ORDER BY f.due_at
+                          LIMIT 1)) AS due_at) q)
+              CROSS JOIN LATERAL ( SELECT
+                         CASE
+                             WHEN (s.next_probe_at IS NOT NULL) THEN GREATEST(s.next_probe_at, c.busy_until)
+                             ELSE NULL::timestamp with time zone
+                         END AS probe_at,
+                         CASE
+                             WHEN ((s.paused_until IS NOT NULL) OR (s.health = 'SUSPENDED'::text)) THEN c.busy_until
+                             ELSE NULL::timestamp with time zone
+                         END AS alone_at) b)
+           WHERE (s.enabled AND (q.due_at IS NOT NULL) AND (( SELECT p.name
+                    FROM auth.current_plan() p(name, limits)) <> 'none'::text)))) AS "least";
+END;
+alter function events.due_at() owner to service_recorder;
+grant execute on function events.due_at() to service_delivery;
+comment on function events.due_at() is 'When there is something to do next: -infinity while committed changes are no events yet, else when events.claim_delivery_queues is next to find a queue that no process has claimed; null if there is none. A service with many merchants sleeps until then.';
+
 CREATE OR REPLACE FUNCTION events.enable_webhook_subscription(subscription_id uuid)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -22077,7 +22634,6 @@ CREATE OR REPLACE FUNCTION events.entity_columns(subject events.subject)
  RETURNS name[]
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
  SELECT
          CASE
@@ -22137,6 +22693,82 @@ $function$;
 grant execute on function events.fan_out(bigint,bigint) to service_recorder;
 comment on function events.fan_out(bigint,bigint) is 'Makes deliveries of new events of the log, one for each enabled subscription that they concern.';
 
+CREATE OR REPLACE FUNCTION events.fulfillment_insert_events(n erp.fulfillment)
+ RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT 'fulfillment.created'::text AS text,
+     (fulfillment_insert_events.n).id AS id,
+     (fulfillment_insert_events.n).id AS id,
+     to_jsonb(d.*) AS to_jsonb,
+     NULL::text[] AS text
+    FROM ( SELECT ('gid://service/Fulfillment/'::text || (fulfillment_insert_events.n).id) AS id,
+             (fulfillment_insert_events.n).state AS state,
+             (fulfillment_insert_events.n).number AS number,
+             to_char(((fulfillment_insert_events.n).created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "createdAt",
+             (fulfillment_insert_events.n).storefront_id AS "storefrontId") d
+   WHERE true;
+END;
+grant execute on function events.fulfillment_insert_events(erp.fulfillment) to service_booker;
+comment on function events.fulfillment_insert_events(erp.fulfillment) is 'Made by events.derive_announcements: the events of one of the inserts of erp.fulfillment that a booking does.';
+
+CREATE OR REPLACE FUNCTION events.fulfillment_order_update_events(o erp.fulfillment_order, n erp.fulfillment_order)
+ RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT unnest(array_remove(ARRAY[
+         CASE
+             WHEN (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND ((fulfillment_order_update_events.n).state = 'Cancelled'::text)) THEN 'fulfillment_order.cancelled'::text
+             ELSE NULL::text
+         END,
+         CASE
+             WHEN (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND ((fulfillment_order_update_events.n).state = 'Closed'::text)) THEN 'fulfillment_order.closed'::text
+             ELSE NULL::text
+         END,
+         CASE
+             WHEN (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND ((fulfillment_order_update_events.n).state = 'OnHold'::text)) THEN 'fulfillment_order.held'::text
+             ELSE NULL::text
+         END,
+         CASE
+             WHEN (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND (((fulfillment_order_update_events.o).state = 'OnHold'::text) AND ((fulfillment_order_update_events.n).state = ANY (ARRAY['Open'::text, 'InProgress'::text])))) THEN 'fulfillment_order.released'::text
+             ELSE NULL::text
+         END], NULL::text)) AS unnest,
+     (fulfillment_order_update_events.n).id AS id,
+     (fulfillment_order_update_events.n).id AS id,
+     to_jsonb(d.*) AS to_jsonb,
+     c.changed
+    FROM (( SELECT array_remove(ARRAY[
+                 CASE
+                     WHEN ((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) THEN 'state'::text
+                     ELSE NULL::text
+                 END,
+                 CASE
+                     WHEN ((fulfillment_order_update_events.n).is_partially_fulfilled IS DISTINCT FROM (fulfillment_order_update_events.o).is_partially_fulfilled) THEN 'isPartiallyFulfilled'::text
+                     ELSE NULL::text
+                 END], NULL::text) AS array_remove
+          OFFSET 0) c(changed)
+      CROSS JOIN LATERAL ( SELECT ('gid://service/FulfillmentOrder/'::text || (fulfillment_order_update_events.n).id) AS id,
+             (fulfillment_order_update_events.n).type AS type,
+             (fulfillment_order_update_events.n).state AS state,
+             (fulfillment_order_update_events.n).number AS number,
+             to_char(((fulfillment_order_update_events.n).created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "createdAt",
+             to_char(((fulfillment_order_update_events.n).updated_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "updatedAt",
+             (fulfillment_order_update_events.n).hold_comment AS "holdComment",
+             (fulfillment_order_update_events.n).storefront_id AS "storefrontId",
+             (fulfillment_order_update_events.n).shipping_address AS "shippingAddress",
+             ('gid://service/ShippingMethod/'::text || (fulfillment_order_update_events.n).shipping_method_id) AS "shippingMethodId",
+             ('gid://service/Order/'::text || (fulfillment_order_update_events.n).destination_order_id) AS "destinationOrderId",
+             (fulfillment_order_update_events.n).shipping_method_name AS "shippingMethodName",
+             (fulfillment_order_update_events.n).external_location_name AS "externalLocationName",
+             (fulfillment_order_update_events.n).is_partially_fulfilled AS "isPartiallyFulfilled",
+             ('gid://service/Location/'::text || (fulfillment_order_update_events.n).source_warehouse_location_id) AS "sourceWarehouseLocationId") d)
+   WHERE ((((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND ((fulfillment_order_update_events.n).state = 'Cancelled'::text)) OR (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND ((fulfillment_order_update_events.n).state = 'Closed'::text)) OR (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND ((fulfillment_order_update_events.n).state = 'OnHold'::text)) OR (((fulfillment_order_update_events.n).state IS DISTINCT FROM (fulfillment_order_update_events.o).state) AND (((fulfillment_order_update_events.o).state = 'OnHold'::text) AND ((fulfillment_order_update_events.n).state = ANY (ARRAY['Open'::text, 'InProgress'::text])))));
+END;
+grant execute on function events.fulfillment_order_update_events(erp.fulfillment_order,erp.fulfillment_order) to service_booker;
+comment on function events.fulfillment_order_update_events(erp.fulfillment_order,erp.fulfillment_order) is 'Made by events.derive_announcements: the events of one of the updates of erp.fulfillment_order that a booking does.';
+
 CREATE OR REPLACE FUNCTION events.host_of(url text)
  RETURNS text
  LANGUAGE sql
@@ -22153,7 +22785,6 @@ CREATE OR REPLACE FUNCTION events.is_exact(field events.field)
  RETURNS boolean
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
  SELECT (s.view_name <> ALL (string_to_array(COALESCE("substring"(obj_description((to_regnamespace('api_unstable'::text))::oid, 'pg_namespace'::name), '(?n)^@floats +(.*)$'::text), ''::text), ' '::text)))
     FROM events.subject s
@@ -22213,7 +22844,6 @@ CREATE OR REPLACE FUNCTION events.key_columns(relation regclass)
  RETURNS name[]
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
  SELECT array_agg(a.attname ORDER BY k."position") AS array_agg
     FROM ((pg_index i
@@ -22400,9 +23030,9 @@ BEGIN ATOMIC
  SELECT 'product.updated'::text AS text,
      (product_update_events.n).id AS id,
      (product_update_events.n).id AS id,
-     jsonb_build_object('id', ('gid://service/Product/'::text || (product_update_events.n).id), 'productNumber', (product_update_events.n).product_number, 'parentId', ('gid://service/Product/'::text || (product_update_events.n).parent_id), 'canonicalProductId', ('gid://service/Product/'::text || (product_update_events.n).canonical_product_id), 'name', (product_update_events.n).name, 'description', (product_update_events.n).description, 'gtin', (product_update_events.n).gtin, 'manufacturerNumber', (product_update_events.n).manufacturer_number, 'physicalStock', (product_update_events.n).physical_stock, 'stockNotAvailableForSale', (product_update_events.n).stock_not_available_for_sale, 'reservedStock', (product_update_events.n).reserved_stock, 'availableStock', (product_update_events.n).available_stock, 'openSupplierOrderQuantity', (product_update_events.n).open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(((product_update_events.n).last_supplier_order_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text), 'reorderPoint', (product_update_events.n).reorder_point, 'targetMaximumQuantity', (product_update_events.n).target_maximum_quantity, 'storefrontVariants', (product_update_events.n).storefront_variants) AS jsonb_build_object,
+     to_jsonb(d.*) AS to_jsonb,
      c.changed
-    FROM ( SELECT array_remove(ARRAY[
+    FROM (( SELECT array_remove(ARRAY[
                  CASE
                      WHEN ((product_update_events.n).physical_stock IS DISTINCT FROM (product_update_events.o).physical_stock) THEN 'physicalStock'::text
                      ELSE NULL::text
@@ -22424,6 +23054,23 @@ BEGIN ATOMIC
                      ELSE NULL::text
                  END], NULL::text) AS array_remove
           OFFSET 0) c(changed)
+      CROSS JOIN LATERAL ( SELECT ('gid://service/Product/'::text || (product_update_events.n).id) AS id,
+             (product_update_events.n).gtin AS gtin,
+             (product_update_events.n).name AS name,
+             ('gid://service/Product/'::text || (product_update_events.n).parent_id) AS "parentId",
+             (product_update_events.n).description AS description,
+             (product_update_events.n).reorder_point AS "reorderPoint",
+             (product_update_events.n).physical_stock AS "physicalStock",
+             (product_update_events.n).product_number AS "productNumber",
+             (product_update_events.n).reserved_stock AS "reservedStock",
+             (product_update_events.n).available_stock AS "availableStock",
+             ('gid://service/Product/'::text || (product_update_events.n).canonical_product_id) AS "canonicalProductId",
+             (product_update_events.n).manufacturer_number AS "manufacturerNumber",
+             (product_update_events.n).storefront_variants AS "storefrontVariants",
+             to_char(((product_update_events.n).last_supplier_order_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "lastSupplierOrderAt",
+             (product_update_events.n).target_maximum_quantity AS "targetMaximumQuantity",
+             (product_update_events.n).stock_not_available_for_sale AS "stockNotAvailableForSale",
+             (product_update_events.n).open_supplier_order_quantity AS "openSupplierOrderQuantity") d)
    WHERE ((c.changed <> '{}'::text[]) AND true);
 END;
 grant execute on function events.product_update_events(erp.product,erp.product) to service_booker;
@@ -22725,7 +23372,7 @@ declare
 begin
   if not auth.has_scope(needed) then
     perform mutation.refuse('SCOPE_MISSING',
-      format('Whoever is told of %s must be allowed to read it: the scope %s is missing.', topic, needed),
+      format('To be told of %s, a token must be allowed to read it: the scope %s is missing.', topic, needed),
       field, jsonb_build_object('scope', needed));
   end if;
 end
@@ -22827,6 +23474,58 @@ end
 $function$;
 grant execute on function events.rotate_webhook_secret(uuid) to service_writer;
 comment on function events.rotate_webhook_secret(uuid) is 'Gives a subscription a new secret, and answers its id.';
+
+CREATE OR REPLACE FUNCTION events.sales_order_update_events(o erp.sales_order, n erp.sales_order)
+ RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT unnest(array_remove(ARRAY[
+         CASE
+             WHEN ((c.changed <> '{}'::text[]) AND true) THEN 'order.updated'::text
+             ELSE NULL::text
+         END,
+         CASE
+             WHEN ((((sales_order_update_events.n).state IS DISTINCT FROM (sales_order_update_events.o).state) OR ((sales_order_update_events.n).delivery_state IS DISTINCT FROM (sales_order_update_events.o).delivery_state) OR ((sales_order_update_events.n).payment_state IS DISTINCT FROM (sales_order_update_events.o).payment_state)) AND true) THEN 'order.state_changed'::text
+             ELSE NULL::text
+         END], NULL::text)) AS unnest,
+     (sales_order_update_events.n).id AS id,
+     (sales_order_update_events.n).id AS id,
+     to_jsonb(d.*) AS to_jsonb,
+     c.changed
+    FROM (( SELECT array_remove(ARRAY[
+                 CASE
+                     WHEN ((sales_order_update_events.n).state IS DISTINCT FROM (sales_order_update_events.o).state) THEN 'state'::text
+                     ELSE NULL::text
+                 END,
+                 CASE
+                     WHEN ((sales_order_update_events.n).delivery_state IS DISTINCT FROM (sales_order_update_events.o).delivery_state) THEN 'deliveryState'::text
+                     ELSE NULL::text
+                 END,
+                 CASE
+                     WHEN ((sales_order_update_events.n).tracking_codes IS DISTINCT FROM (sales_order_update_events.o).tracking_codes) THEN 'trackingCodes'::text
+                     ELSE NULL::text
+                 END], NULL::text) AS array_remove
+          OFFSET 0) c(changed)
+      CROSS JOIN LATERAL ( SELECT ('gid://service/Order/'::text || (sales_order_update_events.n).id) AS id,
+             (sales_order_update_events.n).state AS state,
+             (sales_order_update_events.n).amount_net AS "amountNet",
+             to_char(((sales_order_update_events.n).created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "createdAt",
+             to_char(((sales_order_update_events.n).updated_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "updatedAt",
+             ('gid://service/Currency/'::text || (sales_order_update_events.n).currency_id) AS "currencyId",
+             ('gid://service/Customer/'::text || (sales_order_update_events.n).customer_id) AS "customerId",
+             (sales_order_update_events.n).amount_total AS "amountTotal",
+             (sales_order_update_events.n).order_number AS "orderNumber",
+             (sales_order_update_events.n).payment_state AS "paymentState",
+             (sales_order_update_events.n).storefront_id AS "storefrontId",
+             (sales_order_update_events.n).delivery_state AS "deliveryState",
+             to_char(((sales_order_update_events.n).order_date_time AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "orderDateTime",
+             (sales_order_update_events.n).tracking_codes AS "trackingCodes",
+             ('gid://service/SalesChannel/'::text || (sales_order_update_events.n).sales_channel_id) AS "salesChannelId") d)
+   WHERE (((c.changed <> '{}'::text[]) AND true) OR ((((sales_order_update_events.n).state IS DISTINCT FROM (sales_order_update_events.o).state) OR ((sales_order_update_events.n).delivery_state IS DISTINCT FROM (sales_order_update_events.o).delivery_state) OR ((sales_order_update_events.n).payment_state IS DISTINCT FROM (sales_order_update_events.o).payment_state)) AND true));
+END;
+grant execute on function events.sales_order_update_events(erp.sales_order,erp.sales_order) to service_booker;
+comment on function events.sales_order_update_events(erp.sales_order,erp.sales_order) is 'Made by events.derive_announcements: the events of one of the updates of erp.sales_order that a booking does.';
 
 CREATE OR REPLACE FUNCTION events.schema(topic text)
  RETURNS json
@@ -22995,7 +23694,7 @@ end
 $function$;
 alter function events.sequence_events(integer) owner to service_recorder;
 grant execute on function events.sequence_events(integer) to service_delivery;
-comment on function events.sequence_events(integer) is 'Moves what has been committed since the last time from the outbox into the log, as much as a batch, and makes deliveries of it. What becomes visible later gets a later number, so readers of the log miss nothing, and events of one entity keep their order. Movements of stock get their numbers here, too. Whoever listens on the channel service_events is told. One process at a time: answers null when another one is at it, else how many events it moved.';
+comment on function events.sequence_events(integer) is 'Moves what has been committed since the last time from the outbox into the log, as much as a batch, and makes deliveries of it. What becomes visible later gets a later number, so readers of the log miss nothing, and events of one entity keep their order. Movements of stock get their numbers here, too. Those who listen on the channel service_events are told. One process at a time: answers null when another one is at it, else how many events it moved.';
 
 CREATE OR REPLACE FUNCTION events.settle_delivery_queues(results jsonb, states jsonb, moment timestamp with time zone)
  RETURNS void
@@ -23026,11 +23725,23 @@ CREATE OR REPLACE FUNCTION events.stock_insert_events(n ledger.stock)
  STABLE
 BEGIN ATOMIC
  SELECT 'stock.changed'::text AS text,
-     (n).id AS id,
-     (n).product_id AS product_id,
-     jsonb_build_object('id', ('gid://service/Stock/'::text || (n).id), 'productId', ('gid://service/Product/'::text || (n).product_id), 'quantity', (n).quantity, 'locationTypeTechnicalName', (n).location_type_technical_name, 'warehouseId', ('gid://service/Warehouse/'::text || (n).warehouse_id), 'binLocationId', ('gid://service/BinLocation/'::text || (n).bin_location_id), 'orderId', ('gid://service/Order/'::text || (n).order_id), 'returnOrderId', ('gid://service/ReturnOrder/'::text || (n).return_order_id), 'goodsReceiptId', ('gid://service/GoodsReceipt/'::text || (n).goods_receipt_id), 'stockContainerId', ('gid://service/StockContainer/'::text || (n).stock_container_id), 'createdAt', to_char(((n).created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text), 'updatedAt', to_char(((n).updated_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text)) AS jsonb_build_object,
+     (stock_insert_events.n).id AS id,
+     (stock_insert_events.n).product_id AS product_id,
+     to_jsonb(d.*) AS to_jsonb,
      NULL::text[] AS text
-   WHERE (((n).quantity <> 0) AND ((n).special_stock_location_technical_name IS NULL));
+    FROM ( SELECT ('gid://service/Stock/'::text || (stock_insert_events.n).id) AS id,
+             ('gid://service/Order/'::text || (stock_insert_events.n).order_id) AS "orderId",
+             (stock_insert_events.n).quantity AS quantity,
+             to_char(((stock_insert_events.n).created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "createdAt",
+             ('gid://service/Product/'::text || (stock_insert_events.n).product_id) AS "productId",
+             to_char(((stock_insert_events.n).updated_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "updatedAt",
+             ('gid://service/Warehouse/'::text || (stock_insert_events.n).warehouse_id) AS "warehouseId",
+             ('gid://service/BinLocation/'::text || (stock_insert_events.n).bin_location_id) AS "binLocationId",
+             ('gid://service/ReturnOrder/'::text || (stock_insert_events.n).return_order_id) AS "returnOrderId",
+             ('gid://service/GoodsReceipt/'::text || (stock_insert_events.n).goods_receipt_id) AS "goodsReceiptId",
+             ('gid://service/StockContainer/'::text || (stock_insert_events.n).stock_container_id) AS "stockContainerId",
+             (stock_insert_events.n).location_type_technical_name AS "locationTypeTechnicalName") d
+   WHERE (((stock_insert_events.n).quantity <> 0) AND ((stock_insert_events.n).special_stock_location_technical_name IS NULL));
 END;
 grant execute on function events.stock_insert_events(ledger.stock) to service_booker;
 comment on function events.stock_insert_events(ledger.stock) is 'Made by events.derive_announcements: the events of one of the inserts of ledger.stock that a booking does.';
@@ -23041,10 +23752,32 @@ CREATE OR REPLACE FUNCTION events.stock_movement_insert_events(n ledger.stock_mo
  STABLE
 BEGIN ATOMIC
  SELECT 'stock_movement.created'::text AS text,
-     (n).id AS id,
-     (n).product_id AS product_id,
-     jsonb_build_object('id', ('gid://service/StockMovement/'::text || (n).id), 'productId', ('gid://service/Product/'::text || (n).product_id), 'quantity', (n).quantity, 'processTypeTechnicalName', (n).process_type_technical_name, 'comment', (n).comment, 'sourceLocationTypeTechnicalName', (n).source_location_type_technical_name, 'sourceWarehouseId', ('gid://service/Warehouse/'::text || (n).source_warehouse_id), 'sourceBinLocationId', ('gid://service/BinLocation/'::text || (n).source_bin_location_id), 'sourceOrderId', ('gid://service/Order/'::text || (n).source_order_id), 'sourceReturnOrderId', ('gid://service/ReturnOrder/'::text || (n).source_return_order_id), 'sourceGoodsReceiptId', ('gid://service/GoodsReceipt/'::text || (n).source_goods_receipt_id), 'sourceStockContainerId', ('gid://service/StockContainer/'::text || (n).source_stock_container_id), 'sourceSpecialStockLocationTechnicalName', (n).source_special_stock_location_technical_name, 'destinationLocationTypeTechnicalName', (n).destination_location_type_technical_name, 'destinationWarehouseId', ('gid://service/Warehouse/'::text || (n).destination_warehouse_id), 'destinationBinLocationId', ('gid://service/BinLocation/'::text || (n).destination_bin_location_id), 'destinationOrderId', ('gid://service/Order/'::text || (n).destination_order_id), 'destinationReturnOrderId', ('gid://service/ReturnOrder/'::text || (n).destination_return_order_id), 'destinationGoodsReceiptId', ('gid://service/GoodsReceipt/'::text || (n).destination_goods_receipt_id), 'destinationStockContainerId', ('gid://service/StockContainer/'::text || (n).destination_stock_container_id), 'destinationSpecialStockLocationTechnicalName', (n).destination_special_stock_location_technical_name, 'createdAt', to_char(((n).created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text)) AS jsonb_build_object,
+     (stock_movement_insert_events.n).id AS id,
+     (stock_movement_insert_events.n).product_id AS product_id,
+     to_jsonb(d.*) AS to_jsonb,
      NULL::text[] AS text
+    FROM ( SELECT ('gid://service/StockMovement/'::text || (stock_movement_insert_events.n).id) AS id,
+             (stock_movement_insert_events.n).comment AS comment,
+             (stock_movement_insert_events.n).quantity AS quantity,
+             to_char(((stock_movement_insert_events.n).created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "createdAt",
+             ('gid://service/Product/'::text || (stock_movement_insert_events.n).product_id) AS "productId",
+             ('gid://service/Order/'::text || (stock_movement_insert_events.n).source_order_id) AS "sourceOrderId",
+             ('gid://service/Warehouse/'::text || (stock_movement_insert_events.n).source_warehouse_id) AS "sourceWarehouseId",
+             ('gid://service/Order/'::text || (stock_movement_insert_events.n).destination_order_id) AS "destinationOrderId",
+             ('gid://service/BinLocation/'::text || (stock_movement_insert_events.n).source_bin_location_id) AS "sourceBinLocationId",
+             ('gid://service/ReturnOrder/'::text || (stock_movement_insert_events.n).source_return_order_id) AS "sourceReturnOrderId",
+             ('gid://service/GoodsReceipt/'::text || (stock_movement_insert_events.n).source_goods_receipt_id) AS "sourceGoodsReceiptId",
+             ('gid://service/Warehouse/'::text || (stock_movement_insert_events.n).destination_warehouse_id) AS "destinationWarehouseId",
+             ('gid://service/StockContainer/'::text || (stock_movement_insert_events.n).source_stock_container_id) AS "sourceStockContainerId",
+             ('gid://service/BinLocation/'::text || (stock_movement_insert_events.n).destination_bin_location_id) AS "destinationBinLocationId",
+             ('gid://service/ReturnOrder/'::text || (stock_movement_insert_events.n).destination_return_order_id) AS "destinationReturnOrderId",
+             (stock_movement_insert_events.n).process_type_technical_name AS "processTypeTechnicalName",
+             ('gid://service/GoodsReceipt/'::text || (stock_movement_insert_events.n).destination_goods_receipt_id) AS "destinationGoodsReceiptId",
+             ('gid://service/StockContainer/'::text || (stock_movement_insert_events.n).destination_stock_container_id) AS "destinationStockContainerId",
+             (stock_movement_insert_events.n).source_location_type_technical_name AS "sourceLocationTypeTechnicalName",
+             (stock_movement_insert_events.n).destination_location_type_technical_name AS "destinationLocationTypeTechnicalName",
+             (stock_movement_insert_events.n).source_special_stock_location_technical_name AS "sourceSpecialStockLocationTechnicalName",
+             (stock_movement_insert_events.n).destination_special_stock_location_technical_name AS "destinationSpecialStockLocationTechnicalName") d
    WHERE true;
 END;
 grant execute on function events.stock_movement_insert_events(ledger.stock_movement) to service_booker;
@@ -23058,14 +23791,26 @@ BEGIN ATOMIC
  SELECT 'stock.changed'::text AS text,
      (stock_update_events.n).id AS id,
      (stock_update_events.n).product_id AS product_id,
-     jsonb_build_object('id', ('gid://service/Stock/'::text || (stock_update_events.n).id), 'productId', ('gid://service/Product/'::text || (stock_update_events.n).product_id), 'quantity', (stock_update_events.n).quantity, 'locationTypeTechnicalName', (stock_update_events.n).location_type_technical_name, 'warehouseId', ('gid://service/Warehouse/'::text || (stock_update_events.n).warehouse_id), 'binLocationId', ('gid://service/BinLocation/'::text || (stock_update_events.n).bin_location_id), 'orderId', ('gid://service/Order/'::text || (stock_update_events.n).order_id), 'returnOrderId', ('gid://service/ReturnOrder/'::text || (stock_update_events.n).return_order_id), 'goodsReceiptId', ('gid://service/GoodsReceipt/'::text || (stock_update_events.n).goods_receipt_id), 'stockContainerId', ('gid://service/StockContainer/'::text || (stock_update_events.n).stock_container_id), 'createdAt', to_char(((stock_update_events.n).created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text), 'updatedAt', to_char(((stock_update_events.n).updated_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text)) AS jsonb_build_object,
+     to_jsonb(d.*) AS to_jsonb,
      c.changed
-    FROM ( SELECT array_remove(ARRAY[
+    FROM (( SELECT array_remove(ARRAY[
                  CASE
                      WHEN ((stock_update_events.n).quantity IS DISTINCT FROM (stock_update_events.o).quantity) THEN 'quantity'::text
                      ELSE NULL::text
                  END], NULL::text) AS array_remove
           OFFSET 0) c(changed)
+      CROSS JOIN LATERAL ( SELECT ('gid://service/Stock/'::text || (stock_update_events.n).id) AS id,
+             ('gid://service/Order/'::text || (stock_update_events.n).order_id) AS "orderId",
+             (stock_update_events.n).quantity AS quantity,
+             to_char(((stock_update_events.n).created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "createdAt",
+             ('gid://service/Product/'::text || (stock_update_events.n).product_id) AS "productId",
+             to_char(((stock_update_events.n).updated_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text) AS "updatedAt",
+             ('gid://service/Warehouse/'::text || (stock_update_events.n).warehouse_id) AS "warehouseId",
+             ('gid://service/BinLocation/'::text || (stock_update_events.n).bin_location_id) AS "binLocationId",
+             ('gid://service/ReturnOrder/'::text || (stock_update_events.n).return_order_id) AS "returnOrderId",
+             ('gid://service/GoodsReceipt/'::text || (stock_update_events.n).goods_receipt_id) AS "goodsReceiptId",
+             ('gid://service/StockContainer/'::text || (stock_update_events.n).stock_container_id) AS "stockContainerId",
+             (stock_update_events.n).location_type_technical_name AS "locationTypeTechnicalName") d)
    WHERE (((stock_update_events.n).quantity IS DISTINCT FROM (stock_update_events.o).quantity) AND ((stock_update_events.n).special_stock_location_technical_name IS NULL));
 END;
 grant execute on function events.stock_update_events(ledger.stock,ledger.stock) to service_booker;
@@ -23106,7 +23851,7 @@ comment on function events.test_webhook_subscription(uuid) is 'Sends a test to a
 CREATE OR REPLACE FUNCTION events.traced(cause jsonb, traceparent text)
  RETURNS jsonb
  LANGUAGE sql
- IMMUTABLE
+ STABLE
 RETURN CASE WHEN (NULLIF(traceparent, ''::text) IS NULL) THEN cause ELSE (cause || jsonb_build_object('traceparent', traceparent)) END;
 grant execute on function events.traced(jsonb,text) to service_booker;
 grant execute on function events.traced(jsonb,text) to service_recorder;
@@ -23153,7 +23898,6 @@ CREATE OR REPLACE FUNCTION events.uuid_expression(relation regclass, columns nam
  RETURNS text
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
  SELECT
          CASE
@@ -23164,28 +23908,6 @@ BEGIN ATOMIC
       JOIN pg_attribute a ON (((a.attrelid = (uuid_expression.relation)::oid) AND (a.attname = k.name) AND (a.attnum > 0))));
 END;
 comment on function events.uuid_expression(regclass,name[],text) is 'SQL for the uuid that stands for columns of a row with an alias: the value of the one column that is a uuid, or one that is made of them.';
-
-CREATE OR REPLACE FUNCTION events.value_expression(field events.field, relation regclass, alias text)
- RETURNS text
- LANGUAGE sql
- STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-BEGIN ATOMIC
- SELECT
-         CASE
-             WHEN ((value_expression.field).id_of IS NOT NULL) THEN format('%L || %s'::text, (('gid://service/'::text || (value_expression.field).id_of) || '/'::text), string_agg(
-             CASE
-                 WHEN (a.atttypid = ANY (ARRAY[('uuid'::regtype)::oid, ('bigint'::regtype)::oid, ('integer'::regtype)::oid, ('smallint'::regtype)::oid])) THEN format('%I.%I'::text, value_expression.alias, a.attname)
-                 ELSE format('replace(replace(to_jsonb(%I.%I) #>> ''{}'', ''%%'', ''%%25''), ''/'', ''%%2F'')'::text, value_expression.alias, a.attname)
-             END, ' || ''/'' || '::text ORDER BY k."position"))
-             WHEN (min(((a.atttypid)::regtype)::text) = 'timestamp with time zone'::text) THEN format('to_char(%I.%I at time zone ''UTC'', ''YYYY-MM-DD"T"HH24:MI:SS"+00:00"'')'::text, value_expression.alias, (value_expression.field).column_name)
-             WHEN ((min(((a.atttypid)::regtype)::text) = ANY (ARRAY['bigint'::text, 'numeric'::text])) AND events.is_exact(value_expression.field)) THEN format('%I.%I::text'::text, value_expression.alias, (value_expression.field).column_name)
-             ELSE format('%I.%I'::text, value_expression.alias, (value_expression.field).column_name)
-         END AS format
-    FROM (unnest(string_to_array((value_expression.field).column_name, ','::text)) WITH ORDINALITY k(name, "position")
-      JOIN pg_attribute a ON (((a.attrelid = (value_expression.relation)::oid) AND (a.attname = k.name))));
-END;
-comment on function events.value_expression(events.field,regclass,text) is 'SQL for the value of a field, in the spelling of the API, from a row with an alias. An id may be made of several columns, with commas between them.';
 
 CREATE OR REPLACE FUNCTION events.value_schema(field events.field, relation regclass)
  RETURNS jsonb
@@ -23437,6 +24159,8 @@ create table ledger.special_stock_location (
   constraint special_stock_location_is_a_machine_name CHECK ((technical_name ~ '^[a-z][a-z0-9_]*$'::text)),
   constraint special_stock_location_pkey PRIMARY KEY (technical_name)
 );
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF technical_name ON ledger.special_stock_location FOR EACH ROW WHEN ((new.technical_name <> old.technical_name)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON ledger.special_stock_location REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 alter table ledger.special_stock_location enable row level security;
 comment on table ledger.special_stock_location is 'Places that are no places: where stock comes from or goes to when it enters or leaves the books.';
 
@@ -23490,6 +24214,8 @@ CREATE INDEX stock_stock_container_id_id_idx ON ledger.stock USING btree (stock_
 CREATE INDEX stock_warehouse_id_id_idx ON ledger.stock USING btree (warehouse_id, id) WHERE (warehouse_id IS NOT NULL);
 CREATE TRIGGER announce_insert AFTER INSERT ON ledger.stock REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_stock_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON ledger.stock REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_stock_update();
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON ledger.stock FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON ledger.stock REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, location_type_technical_name, warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name, place, created_at ON ledger.stock FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF quantity ON ledger.stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_figures_of_stock();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF location_type_technical_name, warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name, place ON ledger.stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock();
@@ -23534,16 +24260,19 @@ create table ledger.stock_count (
   stock_movement_id uuid,
   constraint stock_count_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES erp.batch(id) ON DELETE CASCADE,
   constraint stock_count_comes_after_earlier_ones PRIMARY KEY (stock_id, counted_at, id),
-  constraint stock_count_stock_id_fkey FOREIGN KEY (stock_id) REFERENCES ledger.stock(id) ON DELETE CASCADE,
-  constraint stock_count_stock_movement_id_fkey FOREIGN KEY (stock_movement_id) REFERENCES ledger.stock_movement(id) ON DELETE CASCADE
+  constraint stock_count_stock_id_fkey FOREIGN KEY (stock_id) REFERENCES ledger.stock(id) ON DELETE CASCADE NOT ENFORCED,
+  constraint stock_count_stock_movement_id_fkey FOREIGN KEY (stock_movement_id) REFERENCES ledger.stock_movement(id) ON DELETE CASCADE NOT ENFORCED
 );
 CREATE INDEX stock_count_batch_id_idx ON ledger.stock_count USING btree (batch_id) WHERE (batch_id IS NOT NULL);
 CREATE INDEX stock_count_stock_movement_id_idx ON ledger.stock_count USING btree (stock_movement_id) WHERE (stock_movement_id IS NOT NULL);
+CREATE TRIGGER check_references_of_changed BEFORE UPDATE OF stock_id, stock_movement_id ON ledger.stock_count FOR EACH ROW WHEN (((new.stock_id <> old.stock_id) OR ((new.stock_id IS NOT NULL) AND (old.stock_id IS NULL)) OR (new.stock_movement_id <> old.stock_movement_id) OR ((new.stock_movement_id IS NOT NULL) AND (old.stock_movement_id IS NULL)))) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_of_new AFTER INSERT ON ledger.stock_count REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.check_references_of_stock_count();
 alter table ledger.stock_count enable row level security;
+create policy stock_count_insert_booker on ledger.stock_count for insert to service_booker with check (true);
 create policy stock_count_insert_ledger on ledger.stock_count for insert to service_ledger with check (true);
 create policy stock_count_select_booker on ledger.stock_count for select to service_booker using (true);
 create policy stock_count_select_ledger on ledger.stock_count for select to service_ledger using (true);
-grant select on table ledger.stock_count to service_booker;
+grant insert, select on table ledger.stock_count to service_booker;
 grant insert, select on table ledger.stock_count to service_ledger;
 comment on table ledger.stock_count is 'Counts of stock. Of those of one stock, or of one batch of it, the latest moment stands, and of equal moments what was recorded last: the stock is its quantity and what moved after it (ledger.moved_since). A count of the stock as a whole stands for its batches, too. Rows are never changed. They begin with the migration that made the table: older counts left nothing but their corrections.';
 comment on column ledger.stock_count.id is 'The order in which counts of a stock were recorded.';
@@ -23581,30 +24310,30 @@ create table ledger.stock_movement (
   transaction_id bigint,
   microseconds integer default 0 not null,
   constraint stock_movement_comment_is_not_too_long CHECK ((length(comment) <= 1000)) NOT ENFORCED,
-  constraint stock_movement_destination_bin_location_id_fkey FOREIGN KEY (destination_bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
-  constraint stock_movement_destination_goods_receipt_id_fkey FOREIGN KEY (destination_goods_receipt_id) REFERENCES erp.goods_receipt(id) ON DELETE SET NULL,
+  constraint stock_movement_destination_bin_location_id_fkey FOREIGN KEY (destination_bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL NOT ENFORCED,
+  constraint stock_movement_destination_goods_receipt_id_fkey FOREIGN KEY (destination_goods_receipt_id) REFERENCES erp.goods_receipt(id) ON DELETE SET NULL NOT ENFORCED,
   constraint stock_movement_destination_id_is_of_its_type CHECK ((((destination_warehouse_id IS NULL) OR (destination_location_type_technical_name = 'warehouse'::text)) AND ((destination_bin_location_id IS NULL) OR (destination_location_type_technical_name = 'bin_location'::text)) AND ((destination_order_id IS NULL) OR (destination_location_type_technical_name = 'order'::text)) AND ((destination_return_order_id IS NULL) OR (destination_location_type_technical_name = 'return_order'::text)) AND ((destination_goods_receipt_id IS NULL) OR (destination_location_type_technical_name = 'goods_receipt'::text)) AND ((destination_stock_container_id IS NULL) OR (destination_location_type_technical_name = 'stock_container'::text)) AND ((destination_special_stock_location_technical_name IS NOT NULL) = (destination_location_type_technical_name = 'special_stock_location'::text)))) NOT ENFORCED,
-  constraint stock_movement_destination_order_id_fkey FOREIGN KEY (destination_order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL,
-  constraint stock_movement_destination_return_order_id_fkey FOREIGN KEY (destination_return_order_id) REFERENCES erp.return_order(id) ON DELETE SET NULL,
-  constraint stock_movement_destination_special_stock_location_technica_fkey FOREIGN KEY (destination_special_stock_location_technical_name) REFERENCES ledger.special_stock_location(technical_name) ON DELETE RESTRICT,
-  constraint stock_movement_destination_stock_container_id_fkey FOREIGN KEY (destination_stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL,
+  constraint stock_movement_destination_order_id_fkey FOREIGN KEY (destination_order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL NOT ENFORCED,
+  constraint stock_movement_destination_return_order_id_fkey FOREIGN KEY (destination_return_order_id) REFERENCES erp.return_order(id) ON DELETE SET NULL NOT ENFORCED,
+  constraint stock_movement_destination_special_stock_location_technica_fkey FOREIGN KEY (destination_special_stock_location_technical_name) REFERENCES ledger.special_stock_location(technical_name) ON DELETE RESTRICT NOT ENFORCED,
+  constraint stock_movement_destination_stock_container_id_fkey FOREIGN KEY (destination_stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL NOT ENFORCED,
   constraint stock_movement_destination_type_is_known CHECK ((destination_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) NOT ENFORCED,
-  constraint stock_movement_destination_warehouse_id_fkey FOREIGN KEY (destination_warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL,
+  constraint stock_movement_destination_warehouse_id_fkey FOREIGN KEY (destination_warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL NOT ENFORCED,
   constraint stock_movement_goes_somewhere_else CHECK ((((source_warehouse_id = destination_warehouse_id) OR (source_bin_location_id = destination_bin_location_id) OR (source_order_id = destination_order_id) OR (source_return_order_id = destination_return_order_id) OR (source_goods_receipt_id = destination_goods_receipt_id) OR (source_stock_container_id = destination_stock_container_id) OR (source_special_stock_location_technical_name = destination_special_stock_location_technical_name)) IS NOT TRUE)) NOT ENFORCED,
   constraint stock_movement_microseconds_are_of_a_second CHECK (((microseconds >= 0) AND (microseconds <= 999999))) NOT ENFORCED,
   constraint stock_movement_pkey PRIMARY KEY (id),
   constraint stock_movement_process_type_technical_name_fkey FOREIGN KEY (process_type_technical_name) REFERENCES ledger.process_type(technical_name) ON DELETE RESTRICT,
-  constraint stock_movement_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
+  constraint stock_movement_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE NOT ENFORCED,
   constraint stock_movement_quantity_is_positive CHECK ((quantity > 0)) NOT ENFORCED,
-  constraint stock_movement_source_bin_location_id_fkey FOREIGN KEY (source_bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
-  constraint stock_movement_source_goods_receipt_id_fkey FOREIGN KEY (source_goods_receipt_id) REFERENCES erp.goods_receipt(id) ON DELETE SET NULL,
+  constraint stock_movement_source_bin_location_id_fkey FOREIGN KEY (source_bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL NOT ENFORCED,
+  constraint stock_movement_source_goods_receipt_id_fkey FOREIGN KEY (source_goods_receipt_id) REFERENCES erp.goods_receipt(id) ON DELETE SET NULL NOT ENFORCED,
   constraint stock_movement_source_id_is_of_its_type CHECK ((((source_warehouse_id IS NULL) OR (source_location_type_technical_name = 'warehouse'::text)) AND ((source_bin_location_id IS NULL) OR (source_location_type_technical_name = 'bin_location'::text)) AND ((source_order_id IS NULL) OR (source_location_type_technical_name = 'order'::text)) AND ((source_return_order_id IS NULL) OR (source_location_type_technical_name = 'return_order'::text)) AND ((source_goods_receipt_id IS NULL) OR (source_location_type_technical_name = 'goods_receipt'::text)) AND ((source_stock_container_id IS NULL) OR (source_location_type_technical_name = 'stock_container'::text)) AND ((source_special_stock_location_technical_name IS NOT NULL) = (source_location_type_technical_name = 'special_stock_location'::text)))) NOT ENFORCED,
-  constraint stock_movement_source_order_id_fkey FOREIGN KEY (source_order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL,
-  constraint stock_movement_source_return_order_id_fkey FOREIGN KEY (source_return_order_id) REFERENCES erp.return_order(id) ON DELETE SET NULL,
-  constraint stock_movement_source_special_stock_location_technical_nam_fkey FOREIGN KEY (source_special_stock_location_technical_name) REFERENCES ledger.special_stock_location(technical_name) ON DELETE RESTRICT,
-  constraint stock_movement_source_stock_container_id_fkey FOREIGN KEY (source_stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL,
+  constraint stock_movement_source_order_id_fkey FOREIGN KEY (source_order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL NOT ENFORCED,
+  constraint stock_movement_source_return_order_id_fkey FOREIGN KEY (source_return_order_id) REFERENCES erp.return_order(id) ON DELETE SET NULL NOT ENFORCED,
+  constraint stock_movement_source_special_stock_location_technical_nam_fkey FOREIGN KEY (source_special_stock_location_technical_name) REFERENCES ledger.special_stock_location(technical_name) ON DELETE RESTRICT NOT ENFORCED,
+  constraint stock_movement_source_stock_container_id_fkey FOREIGN KEY (source_stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL NOT ENFORCED,
   constraint stock_movement_source_type_is_known CHECK ((source_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) NOT ENFORCED,
-  constraint stock_movement_source_warehouse_id_fkey FOREIGN KEY (source_warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL
+  constraint stock_movement_source_warehouse_id_fkey FOREIGN KEY (source_warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL NOT ENFORCED
 );
 CREATE INDEX stock_movement_created_at_id_idx ON ledger.stock_movement USING btree (created_at, id);
 CREATE INDEX stock_movement_destination_bin_location_id_id_idx ON ledger.stock_movement USING btree (destination_bin_location_id, id) WHERE (destination_bin_location_id IS NOT NULL);
@@ -23625,6 +24354,10 @@ CREATE INDEX stock_movement_source_stock_container_id_id_idx ON ledger.stock_mov
 CREATE INDEX stock_movement_source_warehouse_id_id_idx ON ledger.stock_movement USING btree (source_warehouse_id, id) WHERE (source_warehouse_id IS NOT NULL);
 CREATE INDEX stock_movement_transaction_id_idx ON ledger.stock_movement USING btree (transaction_id, id) WHERE (transaction_id IS NOT NULL);
 CREATE TRIGGER announce_insert AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_stock_movement_insert();
+CREATE TRIGGER check_references_of_changed BEFORE UPDATE OF destination_bin_location_id, destination_goods_receipt_id, destination_order_id, destination_return_order_id, destination_special_stock_location_technical_name, destination_stock_container_id, destination_warehouse_id, product_id, source_bin_location_id, source_goods_receipt_id, source_order_id, source_return_order_id, source_special_stock_location_technical_name, source_stock_container_id, source_warehouse_id ON ledger.stock_movement FOR EACH ROW WHEN (((new.destination_bin_location_id <> old.destination_bin_location_id) OR ((new.destination_bin_location_id IS NOT NULL) AND (old.destination_bin_location_id IS NULL)) OR (new.destination_goods_receipt_id <> old.destination_goods_receipt_id) OR ((new.destination_goods_receipt_id IS NOT NULL) AND (old.destination_goods_receipt_id IS NULL)) OR (new.destination_order_id <> old.destination_order_id) OR ((new.destination_order_id IS NOT NULL) AND (old.destination_order_id IS NULL)) OR (new.destination_return_order_id <> old.destination_return_order_id) OR ((new.destination_return_order_id IS NOT NULL) AND (old.destination_return_order_id IS NULL)) OR (new.destination_special_stock_location_technical_name <> old.destination_special_stock_location_technical_name) OR ((new.destination_special_stock_location_technical_name IS NOT NULL) AND (old.destination_special_stock_location_technical_name IS NULL)) OR (new.destination_stock_container_id <> old.destination_stock_container_id) OR ((new.destination_stock_container_id IS NOT NULL) AND (old.destination_stock_container_id IS NULL)) OR (new.destination_warehouse_id <> old.destination_warehouse_id) OR ((new.destination_warehouse_id IS NOT NULL) AND (old.destination_warehouse_id IS NULL)) OR (new.product_id <> old.product_id) OR ((new.product_id IS NOT NULL) AND (old.product_id IS NULL)) OR (new.source_bin_location_id <> old.source_bin_location_id) OR ((new.source_bin_location_id IS NOT NULL) AND (old.source_bin_location_id IS NULL)) OR (new.source_goods_receipt_id <> old.source_goods_receipt_id) OR ((new.source_goods_receipt_id IS NOT NULL) AND (old.source_goods_receipt_id IS NULL)) OR (new.source_order_id <> old.source_order_id) OR ((new.source_order_id IS NOT NULL) AND (old.source_order_id IS NULL)) OR (new.source_return_order_id <> old.source_return_order_id) OR ((new.source_return_order_id IS NOT NULL) AND (old.source_return_order_id IS NULL)) OR (new.source_special_stock_location_technical_name <> old.source_special_stock_location_technical_name) OR ((new.source_special_stock_location_technical_name IS NOT NULL) AND (old.source_special_stock_location_technical_name IS NULL)) OR (new.source_stock_container_id <> old.source_stock_container_id) OR ((new.source_stock_container_id IS NOT NULL) AND (old.source_stock_container_id IS NULL)) OR (new.source_warehouse_id <> old.source_warehouse_id) OR ((new.source_warehouse_id IS NOT NULL) AND (old.source_warehouse_id IS NULL)))) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_of_new AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.check_references_of_stock_movement();
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON ledger.stock_movement FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON ledger.stock_movement REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_figures AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS booked FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_figures();
 CREATE CONSTRAINT TRIGGER keep_figures_of_counts AFTER INSERT ON ledger.stock_movement DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((CURRENT_USER <> 'service_booker'::text) AND (new.process_type_technical_name = ANY (ARRAY['api'::text, 'stocktaking'::text])))) EXECUTE FUNCTION ledger.keep_count();
 CREATE TRIGGER stock_movement_names_its_places BEFORE INSERT ON ledger.stock_movement FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.require_movement_places();
@@ -24380,21 +25113,24 @@ declare
 begin
   for declared in
     select c.conrelid::regclass as relation, c.conname as name, k.key,
-      pg_get_expr(c.conbin, c.conrelid) as rule
+      coalesce(pg_get_expr(c.conbin, c.conrelid),
+        format('t.%I is null or exists (select from %s u where u.%I = t.%1$I)', r.column, r.target, r.key)
+      ) as rule
     from pg_constraint c
+    left join api_meta.upheld_reference r on r.relation = c.conrelid and r.name = c.conname
     cross join lateral (
       select string_agg(format('t.%I', a.attname), ', ' order by a.attnum) as key
       from pg_constraint p join pg_attribute a on a.attrelid = p.conrelid and a.attnum = any (p.conkey)
       where p.conrelid = c.conrelid and p.contype = 'p'
     ) k
-    where c.contype = 'c' and not c.conenforced order by c.conname
+    where not c.conenforced and (c.contype = 'c' or r.name is not null) order by c.conname
   loop
     return query execute format('select %L, concat_ws('' '', %s) from %s t where not (%s)',
       declared.name, declared.key, declared.relation, declared.rule);
   end loop;
 end
 $function$;
-comment on function ledger.broken_rules() is 'Rows that break a check which is declared as not enforced (api_meta.derive_rules), with the names of the checks.';
+comment on function ledger.broken_rules() is 'Rows that break a check or a foreign key which is declared as not enforced (api_meta.derive_rules, api_meta.derive_references), with the names of these.';
 
 CREATE OR REPLACE FUNCTION ledger.carry_counts(stock_ids uuid[], batch_id uuid)
  RETURNS void
@@ -24634,6 +25370,173 @@ $function$;
 grant execute on function ledger.check_references(ledger.line[],ledger.named_place[]) to service_ledger;
 comment on function ledger.check_references(ledger.line[],ledger.named_place[]) is 'Refuses lines of a mutation of stock that name what is not there, or a batch of another product. User errors NOT_FOUND, BATCH_MISMATCH.';
 
+CREATE OR REPLACE FUNCTION ledger.check_references_of_stock_count()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  used record;
+  missing text;
+begin
+  select bool_or(n.stock_id is not null) as stock_id,
+    bool_or(n.stock_movement_id is not null) as stock_movement_id
+  into used from new_rows n;
+  if used.stock_id and exists (
+    select from (select distinct n.stock_id as key from new_rows n) n
+    where n.key is not null and not exists (select from ledger.stock t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_count_stock_id_fkey';
+  end if;
+  if used.stock_movement_id and exists (
+    select from (select distinct n.stock_movement_id as key from new_rows n) n
+    where n.key is not null and not exists (select from ledger.stock_movement t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_count_stock_movement_id_fkey';
+  end if;
+  if missing is not null then
+    raise foreign_key_violation using constraint = missing, schema = 'ledger', table = 'stock_count',
+      message = 'insert on table "' || 'stock_count' || '" violates foreign key constraint "' || missing || '"';
+  end if;
+  return null;
+end
+$function$;
+comment on function ledger.check_references_of_stock_count() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of ledger.stock_count that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION ledger.check_references_of_stock_movement()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  used record;
+  missing text;
+begin
+  select bool_or(n.destination_bin_location_id is not null) as destination_bin_location_id,
+    bool_or(n.destination_goods_receipt_id is not null) as destination_goods_receipt_id,
+    bool_or(n.destination_order_id is not null) as destination_order_id,
+    bool_or(n.destination_return_order_id is not null) as destination_return_order_id,
+    bool_or(n.destination_special_stock_location_technical_name is not null) as destination_special_stock_location_technical_name,
+    bool_or(n.destination_stock_container_id is not null) as destination_stock_container_id,
+    bool_or(n.destination_warehouse_id is not null) as destination_warehouse_id,
+    bool_or(n.product_id is not null) as product_id,
+    bool_or(n.source_bin_location_id is not null) as source_bin_location_id,
+    bool_or(n.source_goods_receipt_id is not null) as source_goods_receipt_id,
+    bool_or(n.source_order_id is not null) as source_order_id,
+    bool_or(n.source_return_order_id is not null) as source_return_order_id,
+    bool_or(n.source_special_stock_location_technical_name is not null) as source_special_stock_location_technical_name,
+    bool_or(n.source_stock_container_id is not null) as source_stock_container_id,
+    bool_or(n.source_warehouse_id is not null) as source_warehouse_id
+  into used from new_rows n;
+  if used.destination_bin_location_id and exists (
+    select from (select distinct n.destination_bin_location_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.bin_location t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_movement_destination_bin_location_id_fkey';
+  end if;
+  if used.destination_goods_receipt_id and exists (
+    select from (select distinct n.destination_goods_receipt_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.goods_receipt t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_movement_destination_goods_receipt_id_fkey';
+  end if;
+  if used.destination_order_id and exists (
+    select from (select distinct n.destination_order_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.sales_order t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_movement_destination_order_id_fkey';
+  end if;
+  if used.destination_return_order_id and exists (
+    select from (select distinct n.destination_return_order_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.return_order t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_movement_destination_return_order_id_fkey';
+  end if;
+  if used.destination_special_stock_location_technical_name and exists (
+    select from (select distinct n.destination_special_stock_location_technical_name as key from new_rows n) n
+    where n.key is not null and not exists (select from ledger.special_stock_location t where t.technical_name = n.key for key share)
+  ) then
+    missing := 'stock_movement_destination_special_stock_location_technica_fkey';
+  end if;
+  if used.destination_stock_container_id and exists (
+    select from (select distinct n.destination_stock_container_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.stock_container t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_movement_destination_stock_container_id_fkey';
+  end if;
+  if used.destination_warehouse_id and exists (
+    select from (select distinct n.destination_warehouse_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.warehouse t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_movement_destination_warehouse_id_fkey';
+  end if;
+  if used.product_id and exists (
+    select from (select distinct n.product_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.product t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_movement_product_id_fkey';
+  end if;
+  if used.source_bin_location_id and exists (
+    select from (select distinct n.source_bin_location_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.bin_location t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_movement_source_bin_location_id_fkey';
+  end if;
+  if used.source_goods_receipt_id and exists (
+    select from (select distinct n.source_goods_receipt_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.goods_receipt t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_movement_source_goods_receipt_id_fkey';
+  end if;
+  if used.source_order_id and exists (
+    select from (select distinct n.source_order_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.sales_order t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_movement_source_order_id_fkey';
+  end if;
+  if used.source_return_order_id and exists (
+    select from (select distinct n.source_return_order_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.return_order t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_movement_source_return_order_id_fkey';
+  end if;
+  if used.source_special_stock_location_technical_name and exists (
+    select from (select distinct n.source_special_stock_location_technical_name as key from new_rows n) n
+    where n.key is not null and not exists (select from ledger.special_stock_location t where t.technical_name = n.key for key share)
+  ) then
+    missing := 'stock_movement_source_special_stock_location_technical_nam_fkey';
+  end if;
+  if used.source_stock_container_id and exists (
+    select from (select distinct n.source_stock_container_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.stock_container t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_movement_source_stock_container_id_fkey';
+  end if;
+  if used.source_warehouse_id and exists (
+    select from (select distinct n.source_warehouse_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.warehouse t where t.id = n.key for key share)
+  ) then
+    missing := 'stock_movement_source_warehouse_id_fkey';
+  end if;
+  if missing is not null then
+    raise foreign_key_violation using constraint = missing, schema = 'ledger', table = 'stock_movement',
+      message = 'insert on table "' || 'stock_movement' || '" violates foreign key constraint "' || missing || '"';
+  end if;
+  return null;
+end
+$function$;
+comment on function ledger.check_references_of_stock_movement() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of ledger.stock_movement that are declared as not enforced.';
+
 CREATE OR REPLACE FUNCTION ledger.check_variants(drafts ledger.draft[])
  RETURNS void
  LANGUAGE plpgsql
@@ -24749,7 +25652,7 @@ begin
       select from erp.product_stock_location_configuration c
       where c.product_id = g.product_id and coalesce(c.warehouse_id, c.bin_location_id)::text = g.place
     ))),
-    array_agg(s.id) filter (where g.has_moved and exists (
+    array_agg(s.id) filter (where g.has_moved and g.place_type <> 'special_stock_location' and exists (
       select from ledger.stock_count c where c.stock_id = s.id and c.counted_at >= g.moved_at
         and c.batch_id is null and c.difference is not null))
   into changes, needs_care, opens, opens_warehouses, is_configured, recounted
@@ -24761,7 +25664,8 @@ begin
       sum(l.change) <> 0 or min(l.booked_at) < max(l.booked_at) as has_moved
     from unnest(legs) l group by l.product_id, l.place_type, l.place order by min(l.position)
   ) g
-  join erp.product p on p.id = g.product_id
+  -- One that has been deleted lets the booking fail, for its stock can't be opened
+  left join erp.product p on p.id = g.product_id
   left join ledger.stock s on s.product_id = g.product_id and s.place = g.place
   left join erp.bin_location b on b.id = case g.place_type when 'bin_location' then g.place::uuid end
   left join lateral (
@@ -24799,6 +25703,25 @@ end
 $function$;
 alter function ledger.fill_configured_stock() owner to service_ledger;
 comment on function ledger.fill_configured_stock() is 'Trigger: gives a new configuration of a product the stock that there is at its place.';
+
+CREATE OR REPLACE FUNCTION ledger.forget_unwanted(fulfillment_orders uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform ledger.change_promised_stock(array(
+    select row (w.warehouse_id, l.product_id, l.fulfilled_quantity - l.quantity)::ledger.change
+    from erp.fulfillment_order f join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
+    join erp.location w on w.id = f.source_warehouse_location_id
+    where f.id = any (fulfillment_orders) and f.state = 'Closed' and l.quantity > l.fulfilled_quantity
+      and l.product_id is not null and w.warehouse_id is not null));
+end
+$function$;
+alter function ledger.forget_unwanted(uuid[]) owner to service_ledger;
+grant execute on function ledger.forget_unwanted(uuid[]) to service_writer;
+comment on function ledger.forget_unwanted(uuid[]) is 'Ends the promises of units that fulfillment orders still had when they were closed, because their lines of an order were deleted. Only for erp.ship.';
 
 CREATE OR REPLACE FUNCTION ledger.is_correction(d ledger.draft)
  RETURNS boolean
@@ -25638,7 +26561,7 @@ end
 $function$;
 alter function ledger.lock(uuid[],uuid[],uuid[]) owner to service_ledger;
 grant execute on function ledger.lock(uuid[],uuid[],uuid[]) to service_writer;
-comment on function ledger.lock(uuid[],uuid[],uuid[]) is 'Takes the locks of a booking, always in this order, so that bookings never wait for each other in a circle: warehouses and bins against being deleted and against a change of what they count for, then the products. Whoever has a product''s lock is alone with all of its stock and figures. Answers whether there are as many as ids, each of which is to be given once then.';
+comment on function ledger.lock(uuid[],uuid[],uuid[]) is 'Takes the locks of a booking, always in this order, so that bookings never wait for each other in a circle: warehouses and bins against being deleted and against a change of what they count for, then the products. The holder of a product''s lock is alone with all of its stock and figures. Answers whether there are as many as ids, each of which is to be given once then.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_line(l ledger.line)
  RETURNS boolean
@@ -25668,7 +26591,9 @@ CREATE OR REPLACE FUNCTION ledger.lock_orders(order_ids uuid[], fulfillment_orde
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  perform from erp.sales_order o where o.id = any (order_ids) order by o.id for no key update;
+  if order_ids <> '{}' then
+    perform from erp.sales_order o where o.id = any (order_ids) order by o.id for no key update;
+  end if;
   perform
   from erp.fulfillment_order f
   where f.id = any (fulfillment_order_ids)
@@ -25782,6 +26707,25 @@ $function$;
 alter function ledger.lock_shipment(uuid[],uuid[],uuid[]) owner to service_ledger;
 grant execute on function ledger.lock_shipment(uuid[],uuid[],uuid[]) to service_writer;
 comment on function ledger.lock_shipment(uuid[],uuid[],uuid[]) is 'Takes all locks that shipping products from warehouses needs, those of the bins that hold them included, after the locks of the orders. From here on no other transaction changes the stock of these products.';
+
+CREATE OR REPLACE FUNCTION ledger.lock_stock(changes ledger.place_change[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  found_rows bigint;
+begin
+  perform from ledger.stock s where s.id in (select c.stock_id from unnest(changes) c)
+  order by s.id for key share;
+  get diagnostics found_rows = row_count;
+  if found_rows <> cardinality(changes) then
+    raise serialization_failure using message = 'A place of the booking has been deleted: try again.';
+  end if;
+end
+$function$;
+grant execute on function ledger.lock_stock(ledger.place_change[]) to service_booker;
+comment on function ledger.lock_stock(ledger.place_change[]) is 'Sees to it that the stock of each place of a booking is there, and stays. Stock refers to its product and its place, so they are there too, which nobody asks of the movements of a booking (api_meta.derive_references). Only for ledger.write_stock, which finds out of most by updating them.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_way_back(fulfillment_id uuid)
  RETURNS void
@@ -25943,6 +26887,7 @@ comment on function ledger.next_movement_id() is 'A new id for a movement: large
 CREATE OR REPLACE FUNCTION ledger.note_counts(readings ledger.stock_reading[], movement_ids uuid[])
  RETURNS void
  LANGUAGE sql
+ SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
  INSERT INTO ledger.stock_count (stock_id, batch_id, quantity, counted_at, difference, stock_movement_id)  SELECT r.stock_id,
@@ -25982,8 +26927,9 @@ BEGIN ATOMIC
                    WHERE (c.quantity = r.quantity)))))
            ORDER BY r.line;
 END;
+alter function ledger.note_counts(ledger.stock_reading[],uuid[]) owner to service_booker;
 grant execute on function ledger.note_counts(ledger.stock_reading[],uuid[]) to service_ledger;
-comment on function ledger.note_counts(ledger.stock_reading[],uuid[]) is 'Keeps counts, those that came too late as well, beside the movements that corrected the books, which are given in the order of the counts. Products that are kept in batches are counted by batch; their sum alone is compared, not kept.';
+comment on function ledger.note_counts(ledger.stock_reading[],uuid[]) is 'Keeps counts, those that came too late as well, beside the movements that corrected the books, which are given in the order of the counts. Products that are kept in batches are counted by batch; their sum alone is compared, not kept. Only for ledger.set_stock, which has locked them.';
 
 CREATE OR REPLACE FUNCTION ledger.number_movements(movement_ids uuid[] DEFAULT NULL::uuid[])
  RETURNS bigint
@@ -26116,6 +27062,27 @@ end
 $function$;
 grant execute on function ledger.pick_units(ledger.pick[]) to service_ledger;
 comment on function ledger.pick_units(ledger.pick[]) is 'Where the units lie that are to be picked: of the picks that name no place, in the order of ledger.ship. Fewer when there are not enough.';
+
+CREATE OR REPLACE FUNCTION ledger.picked_lines(picks ledger.pick[])
+ RETURNS TABLE(id uuid, fulfillment_order_id uuid, item_id uuid, product_id uuid, quantity integer, "position" bigint)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT l.id,
+     l.fulfillment_order_id,
+     l.destination_order_line_item_id,
+     l.product_id,
+     p.quantity,
+     p."position"
+    FROM (( SELECT u.line_id,
+             min(u.ordinality) AS "position",
+             (sum(u.quantity))::integer AS quantity
+            FROM unnest(picked_lines.picks) WITH ORDINALITY u(field, line_id, product_id, warehouse_id, quantity, place_type, place, batch_id, ordinality)
+           GROUP BY u.line_id) p
+      JOIN erp.fulfillment_order_line_item l ON ((l.id = p.line_id)));
+END;
+grant execute on function ledger.picked_lines(ledger.pick[]) to service_booker;
+comment on function ledger.picked_lines(ledger.pick[]) is 'Lines of fulfillment orders that are picked, with their units and their place among the picks.';
 
 CREATE OR REPLACE FUNCTION ledger.place_of(warehouse_id uuid, bin_location_id uuid)
  RETURNS TABLE(type text, place text)
@@ -27254,14 +28221,7 @@ begin
   if opens or opens_warehouses then
     perform ledger.write_new_stock(changes, opens_warehouses);
   end if;
-  with in_place as (
-    update ledger.stock s set quantity = s.quantity + c.change, updated_at = today
-    from unnest(changes) c where s.id = c.stock_id and c.change <> 0 and not c.is_new
-    returning with (old as o, new as n) o, n, c.position
-  )
-  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, (select events.cause())
-  from in_place p cross join lateral events.stock_update_events(p.o, p.n) e order by p.position;
+  perform ledger.write_stock(changes, today);
   with part as materialized (
     select x.product_id, x.warehouse_id, sum(x.change)::integer as change,
       sum(x.promised)::integer as promised, sum(x.reserved)::integer as reserved,
@@ -27330,7 +28290,9 @@ declare
   -- grow by themselves when the clock went back.
   transaction_number constant bigint := pg_current_xact_id()::text::bigint;
   ids constant uuid[] := array(
-    select ledger.next_movement_id() as id from generate_subscripts(drafts, 1) order by id);
+    select case current_setting('service.movement_ids', true) when 'grow' then uuidv7()
+      else ledger.next_movement_id() end as id
+    from generate_subscripts(drafts, 1) order by id);
 begin
   with booked as (
     insert into ledger.stock_movement (
@@ -27400,7 +28362,10 @@ begin
   from opened o cross join lateral events.stock_insert_events(o.n) e order by (o.n).id;
   if opens_warehouses then
     insert into ledger.warehouse_stock (product_id, warehouse_id)
-    select c.product_id, c.warehouse_id from unnest(changes) c where c.warehouse_id is not null
+    select c.product_id, c.warehouse_id from unnest(changes) c
+    where c.warehouse_id is not null and not exists (
+      select from ledger.warehouse_stock h
+      where h.product_id = c.product_id and h.warehouse_id = c.warehouse_id)
     group by c.product_id, c.warehouse_id order by min(c.position)
     on conflict (product_id, warehouse_id) do nothing;
   end if;
@@ -27409,7 +28374,7 @@ $function$;
 grant execute on function ledger.write_new_stock(ledger.place_change[],boolean) to service_booker;
 comment on function ledger.write_new_stock(ledger.place_change[],boolean) is 'Makes the rows of stock that are not there yet, and tells of them, and those of the stock of warehouses. Only for ledger.write_figures.';
 
-CREATE OR REPLACE FUNCTION ledger.write_shipment(fulfillment_id uuid, picks ledger.pick[], stock_movements uuid[], lines uuid[])
+CREATE OR REPLACE FUNCTION ledger.write_order_states(order_id uuid, state text, delivery_state text, tracking_codes text[])
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -27420,22 +28385,67 @@ CREATE OR REPLACE FUNCTION ledger.write_shipment(fulfillment_id uuid, picks ledg
  SET enable_seqscan TO 'off'
 AS $function$
 begin
-  with line as materialized (
-    select l.fulfillment_order_id, l.id, l.destination_order_line_item_id as item_id, l.product_id,
-      p.quantity, p.position
+  -- The trigger of tracking codes only runs when these are written
+  if cardinality(tracking_codes) > 0 then
+    with changed as (
+      update erp.sales_order s
+      set state = write_order_states.state, delivery_state = write_order_states.delivery_state,
+        entered_tracking_codes = s.entered_tracking_codes || write_order_states.tracking_codes
+      where s.id = order_id returning with (old as o, new as n) o, n
+    )
+    insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+    select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, events.cause()
+    from changed c cross join lateral events.sales_order_update_events(c.o, c.n) e;
+  else
+    with changed as (
+      update erp.sales_order s
+      set state = write_order_states.state, delivery_state = write_order_states.delivery_state
+      where s.id = order_id returning with (old as o, new as n) o, n
+    )
+    insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+    select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, events.cause()
+    from changed c cross join lateral events.sales_order_update_events(c.o, c.n) e;
+  end if;
+end
+$function$;
+alter function ledger.write_order_states(uuid,text,text,text[]) owner to service_booker;
+grant execute on function ledger.write_order_states(uuid,text,text,text[]) to service_writer;
+comment on function ledger.write_order_states(uuid,text,text,text[]) is 'Writes the states of an order and codes to follow it by, and tells of it. Only for erp.settle_order, and for states that change nothing of what the order reserves: one that is completed has shipped it all.';
+
+CREATE OR REPLACE FUNCTION ledger.write_shipment(number text, picks ledger.pick[], stock_movements uuid[], lines uuid[], OUT fulfillment_id uuid, OUT fulfillment_orders uuid[], OUT leaves_unwanted boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  fulfillment_id := uuidv7();
+  with line as materialized (select * from ledger.picked_lines(picks)),
+  source as materialized (
+    select x.fulfillment_order_id as id, sum(x.rest) > 0 as is_partial,
+      bool_or(x.rest > 0 and x.is_wanted) as is_open, bool_or(x.rest > 0 and not x.is_wanted) as is_unwanted
     from (
-      select p.line_id, min(p.ordinality) as position, sum(p.quantity)::integer as quantity
-      from unnest(picks) with ordinality p group by p.line_id
-    ) p join erp.fulfillment_order_line_item l on l.id = p.line_id
+      select l.fulfillment_order_id, l.destination_order_line_item_id is not null as is_wanted,
+        l.quantity - l.fulfilled_quantity - coalesce(line.quantity, 0) as rest
+      from erp.fulfillment_order_line_item l left join line on line.id = l.id
+      where l.fulfillment_order_id = any (array(select line.fulfillment_order_id from line))
+    ) x group by x.fulfillment_order_id
+  ),
+  made as (
+    insert into erp.fulfillment (id, number) values (write_shipment.fulfillment_id, write_shipment.number)
+    returning fulfillment as n
   ),
   paired as (
     insert into erp.fulfillment_order_fulfillment (fulfillment_order_id, fulfillment_id)
-    select distinct line.fulfillment_order_id, write_shipment.fulfillment_id from line order by 1
+    select s.id, write_shipment.fulfillment_id from source s order by 1
   ),
   shipped as (
-    insert into erp.fulfillment_line_item (
-      fulfillment_id, fulfillment_order_id, fulfillment_order_line_item_id, product_id, quantity
-    )
+    insert into erp.fulfillment_line_item (fulfillment_id, fulfillment_order_id,
+      fulfillment_order_line_item_id, product_id, quantity)
     select write_shipment.fulfillment_id, line.fulfillment_order_id, line.id, line.product_id, line.quantity
     from line order by line.position
     returning id, fulfillment_order_line_item_id
@@ -27448,16 +28458,38 @@ begin
   fulfilled as (
     update erp.fulfillment_order_line_item l set fulfilled_quantity = l.fulfilled_quantity + line.quantity
     from line where l.id = line.id
+  ),
+  ordered as (
+    update erp.sales_order_line_item s set shipped_quantity = s.shipped_quantity + i.quantity
+    from (select line.item_id, sum(line.quantity)::integer as quantity from line group by line.item_id) i
+    where s.id = i.item_id
+  ),
+  moved as (
+    update erp.fulfillment_order f
+    set state = case
+        when not s.is_open then erp.next_state('fulfillment_order', 'close', f.state)
+        when f.state = 'Open' then erp.next_state('fulfillment_order', 'start', f.state)
+        else f.state end,
+      is_partially_fulfilled = s.is_partial
+    from source s
+    where f.id = s.id and (f.state = 'Open' or not s.is_open or f.is_partially_fulfilled <> s.is_partial)
+    returning with (old as o, new as n) o, n
+  ),
+  told as (
+    insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+    select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, (select events.cause()) from (
+      select null::uuid as id, e.* from made m cross join lateral events.fulfillment_insert_events(m.n) e
+      union all
+      select (m.n).id, e.* from moved m cross join lateral events.fulfillment_order_update_events(m.o, m.n) e
+    ) e order by e.id nulls first
   )
-  update erp.sales_order_line_item s set shipped_quantity = s.shipped_quantity + i.quantity
-  from (
-    select line.item_id, sum(line.quantity)::integer as quantity from line group by line.item_id
-  ) i where s.id = i.item_id;
+  select array_agg(s.id order by s.id), bool_or(s.is_unwanted and not s.is_open)
+  into fulfillment_orders, leaves_unwanted from source s;
 end
 $function$;
-alter function ledger.write_shipment(uuid,ledger.pick[],uuid[],uuid[]) owner to service_booker;
-grant execute on function ledger.write_shipment(uuid,ledger.pick[],uuid[],uuid[]) to service_writer;
-comment on function ledger.write_shipment(uuid,ledger.pick[],uuid[],uuid[]) is 'Records what a fulfillment ships, by which movements, each for its line of a fulfillment order, and what is fulfilled and shipped thereby. Only for erp.ship: ledger.ship has booked it, and kept the figures that follow.';
+alter function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) owner to service_booker;
+grant execute on function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) to service_writer;
+comment on function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) is 'Records a fulfillment, what it ships, by which movements, each for its line of a fulfillment order, and what is fulfilled, shipped and closed thereby, and tells of it. Answers the fulfillment, the fulfillment orders, and whether one was closed with units that nobody wants any more, which are to be promised no longer. Only for erp.ship: ledger.ship has booked it, and kept the other figures that follow.';
 
 CREATE OR REPLACE FUNCTION ledger.write_singles(singles ledger.single[])
  RETURNS TABLE(nth integer, movement_id uuid, stock_id uuid)
@@ -27536,6 +28568,34 @@ $function$;
 alter function ledger.write_singles(ledger.single[]) owner to service_booker;
 grant execute on function ledger.write_singles(ledger.single[]) to service_ledger;
 comment on function ledger.write_singles(ledger.single[]) is 'Books bookings of one correction each together: what ledger.book_correction does, with events and figures in them as if one had been booked after the other. Answers those that were booked; of the others nothing is. The locks have been taken.';
+
+CREATE OR REPLACE FUNCTION ledger.write_stock(changes ledger.place_change[], today timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  is_in_doubt boolean;
+begin
+  with in_place as (
+    update ledger.stock s set quantity = s.quantity + c.change, updated_at = today
+    from unnest(changes) c where s.id = c.stock_id and c.change <> 0 and not c.is_new
+    returning with (old as o, new as n) o, n, c.position
+  ),
+  told as (
+    insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+    select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, (select events.cause())
+    from in_place p cross join lateral events.stock_update_events(p.o, p.n) e order by p.position
+  )
+  select count(*) <> (select count(*) from in_place) into is_in_doubt
+  from unnest(changes) c where not c.is_new;
+  if is_in_doubt then
+    perform ledger.lock_stock(changes);
+  end if;
+end
+$function$;
+grant execute on function ledger.write_stock(ledger.place_change[],timestamp with time zone) to service_booker;
+comment on function ledger.write_stock(ledger.place_change[],timestamp with time zone) is 'Brings stock up to date, and tells of it. Refuses a booking that names a place which is not there any more. Only for ledger.write_figures.';
 
 create schema mutation;
 grant usage on schema mutation to service_api;
@@ -27894,7 +28954,7 @@ CREATE OR REPLACE FUNCTION mutation.key_lock(credential_id uuid, key text)
  IMMUTABLE
 RETURN hashtextextended((((credential_id)::text || ' '::text) || key), (17)::bigint);
 grant execute on function mutation.key_lock(uuid,text) to service_writer;
-comment on function mutation.key_lock(uuid,text) is 'The advisory lock of an idempotency key. Whoever has it knows whether the key is taken, without waiting for the transaction that takes it.';
+comment on function mutation.key_lock(uuid,text) is 'The advisory lock of an idempotency key. Its holder knows whether the key is taken, without waiting for the transaction that takes it.';
 
 CREATE OR REPLACE FUNCTION mutation.match_of(relation regclass, matches text[])
  RETURNS text
@@ -28273,6 +29333,9 @@ begin
   from generate_series(1, jsonb_array_length(calls)) n (nth) left join done d on d.nth = n.nth;
   if exists (select from unnest(joint) c where c.key is not null) then
     perform mutation.forget_keys();
+    -- As in mutation.take_key
+    perform pg_logical_emit_message(true, 'service', '')
+    from unnest(joint) c where c.repeated is not null limit 1;
   end if;
   return coalesce(answers, '[]');
 end
@@ -28307,6 +29370,8 @@ begin
     perform mutation.refuse('IDEMPOTENCY_KEY_MISMATCH',
       'The key was used for another input in the last 24 hours.', '{idempotency_key}');
   end if;
+  -- Something is written, so that this waits for the synchronous standby as the first call may not have done
+  perform pg_logical_emit_message(true, 'service', '');
   return earlier.payload;
 end
 $function$;

@@ -1,3 +1,0 @@
--- A repeated mutation is confirmed when a synchronous standby has the first one
---!include mutation/take_key.sql
---!include mutation/run_together.sql

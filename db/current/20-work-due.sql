@@ -1,4 +1,0 @@
--- When background work is next due, for services with many merchants
---!include auth/current_plan.sql
---!include events/due_at.sql
---!include bulk/due_at.sql

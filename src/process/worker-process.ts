@@ -3,6 +3,7 @@ import "./graphile-env.ts";
 import { once } from "node:events";
 import { pino } from "pino";
 import { AggregatorRegistry } from "prom-client";
+import { waitingFor } from "../database/wait.ts";
 import { UserError } from "../errors/user-error.ts";
 import { serveMerchants } from "./merchants/serve-merchants.ts";
 import { serve } from "./serve.ts";
@@ -16,11 +17,15 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 const [{ urls, settings, isBackground, positions }] = (await once(process, "message")) as [ToWorkerProcess];
 try {
   const logger = pino({ level: settings.logLevel });
-  const { merchants } = settings;
+  const { merchants, databaseWaitMs: waitMs } = settings;
+  const onWaiting = (line: string) => void process.stdout.write(`${line}\n`);
   const serving =
     urls === null
       ? await serveMerchants({ settings: { ...settings, merchants: merchants! }, logger, isBackground })
-      : await serve({ ...urls, settings, logger, isBackground, positions });
+      : // It may have stopped since the parent has checked it, and also when one process replaces another
+        await waitingFor({ url: urls.databaseUrl, waitMs, onWaiting }, () =>
+          serve({ ...urls, settings, logger, isBackground, positions }),
+        );
   new AggregatorRegistry(); // The listener that hears the parent
   AggregatorRegistry.setRegistries([serving.figures]);
   process.on("message", (message: unknown) => {

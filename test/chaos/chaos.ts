@@ -44,7 +44,7 @@ const usage = `npm run test:chaos -- [--minutes N] [--seed N] [--only WORDS]
 
   --minutes N   for how long, 60 at most; 20 by default
   --seed N      the number from which the faults and their times follow; it is printed at the start
-  --only WORDS  only faults whose name has these words, such as "replica"
+  --only WORDS  only faults whose name has these words, or after a comma others, such as "replica,is killed"
 `;
 const [minutes, seed] = [Number(given.minutes), Number(given.seed)];
 const isWrong = !(minutes > 0 && minutes <= 60) || !Number.isInteger(seed);
@@ -105,7 +105,7 @@ class Play {
   readonly counts = new Map<string, number>();
 
   constructor(faults: readonly Fault[], clients: readonly Client[], books: Books, report: () => string) {
-    const chosen = faults.filter(({ name }) => name.includes(given.only));
+    const chosen = faults.filter(({ name }) => given.only.split(",").some((words) => name.includes(words)));
     if (chosen.length === 0) throw new Error(`No fault is called ${given.only}.`);
     this.#next = this.#random.rounds(chosen);
     this.#clients = clients;
@@ -136,7 +136,11 @@ class Play {
     const pause = random.between(...quietMs);
     await Promise.all(faults.map((fault, n) => fault.begin(ofEach[n]!)));
     await sleep(ms, undefined, { signal: interrupted.signal }).catch(() => {});
-    for (const fault of faults) await fault.mend();
+    // What waits for the receiver is sent by Postgres, which has to be there before
+    for (const fault of faults.toSorted(
+      (a, b) => Number(a.part === "receiver") - Number(b.part === "receiver"),
+    ))
+      await fault.mend();
     const done = this.#clients.map((client) => client.done);
     const areGoingOn = () => this.#clients.every((client, n) => client.done > done[n]! + 1);
     await until(areGoingOn, recoveryMs).catch(() => {
@@ -224,6 +228,8 @@ async function main(): Promise<void> {
     await rm(reports, { recursive: true, force: true });
     await mkdir(reports, { recursive: true });
     for (const service of world.services) await service.writeOutput(join(reports, `${service.name}.log`));
+    for (const [name, server] of Object.entries({ primary: world.primary, replica: world.replica }))
+      await server.copyLog(join(reports, `${name}.log`));
     await writeFile(join(reports, "violations.log"), books.violations.map((text) => `${text}\n`).join(""));
     await world.close();
     await receiver.stop();

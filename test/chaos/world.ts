@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readFile, realpath, rm } from "node:fs/promises";
+import { copyFile, readFile, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { withClient } from "../../src/database/client.ts";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
@@ -65,6 +65,10 @@ export class Server {
       } catch {
         // It has ended
       }
+  }
+
+  async copyLog(path: string): Promise<void> {
+    await copyFile(join(this.folder, "postgres/server.log"), path).catch(() => {});
   }
 
   /** Sends a signal to its first process, if it runs. */

@@ -7,6 +7,8 @@ import { startCommand } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
+import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
+import type { CuttableProxy } from "../lib/cuttable-proxy.ts";
 import { freePort } from "../lib/free-port.ts";
 import { servingProcesses } from "../lib/processes.ts";
 import { query, read } from "../lib/service.ts";
@@ -18,14 +20,16 @@ let owner: pg.Client;
 let service: CommandProcess;
 let address: string;
 
+let proxy: CuttableProxy;
 let metricsPort: number;
 before(async () => {
   metricsPort = await freePort();
   database = await openTestDatabase("template_schema");
   owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
+  proxy = await openCuttableProxy(database.loginUrl);
   const settings = {
-    DATABASE_URL: database.loginUrl,
+    DATABASE_URL: proxy.url,
     LIMIT_BUCKET: "60",
     LIMIT_REFILL: "1",
     METRICS_PORT: String(metricsPort),
@@ -38,6 +42,7 @@ after(async () => {
   assert.equal(await service.ended, 0, service.output());
   assert.deepEqual(await servers(), []);
   await owner.end();
+  await proxy.close();
   await database.close();
 });
 
@@ -128,4 +133,17 @@ test("a killed one is replaced, and the others continue", async () => {
   // Its accepted requests are lost with it, and those that it was given before its death was noticed; nothing else is
   await until(async () => (await statuses(token, 5).catch(() => [])).join() === "200,200,200,200,200");
   await until(async () => (await servers()).length === count);
+});
+
+test("one that is to replace another waits for the database, if that is away", async (t) => {
+  t.after(() => proxy.mend());
+  proxy.cut();
+  const before = service.output().length;
+  service.kill("SIGHUP");
+  const said = () => service.output().slice(before);
+  await until(() => /Waiting for Postgres at 127.*\n.*Waiting/.test(said()));
+  proxy.mend();
+  await until(async () => (await fetch(`${address}/readyz`)).status === 200);
+  await until(async () => (await servers()).length === count);
+  assert.doesNotMatch(said(), /can't start/);
 });

@@ -20,6 +20,8 @@ const flags = {
   // A standby that was away has to find what it has missed
   wal_keep_size: "512MB",
   wal_retrieve_retry_interval: "500ms",
+  // A stop in order waits for a standby, which may be cut off silently
+  ...{ wal_sender_timeout: "10s", wal_receiver_timeout: "10s" },
 };
 
 /** A Postgres with its folder, which can be killed and started again. */

@@ -136,11 +136,9 @@ class Play {
     const pause = random.between(...quietMs);
     await Promise.all(faults.map((fault, n) => fault.begin(ofEach[n]!)));
     await sleep(ms, undefined, { signal: interrupted.signal }).catch(() => {});
-    // What waits for the receiver is sent by Postgres, which has to be there before
-    for (const fault of faults.toSorted(
-      (a, b) => Number(a.part === "receiver") - Number(b.part === "receiver"),
-    ))
-      await fault.mend();
+    // All others need Postgres to come back
+    const rank = ({ part }: Fault) => Number(part !== "primary");
+    for (const fault of faults.toSorted((one, other) => rank(one) - rank(other))) await fault.mend();
     const done = this.#clients.map((client) => client.done);
     const areGoingOn = () => this.#clients.every((client, n) => client.done > done[n]! + 1);
     await until(areGoingOn, recoveryMs).catch(() => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { deactivateCredential } from "../../src/auth/credentials.ts";
 import { createPool } from "../../src/database/pool.ts";
+import { Positions } from "../../src/database/replicas/positions.ts";
 import { checkDatabase } from "../../src/database/requirements.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { temporaryFolder } from "../commands/process.ts";
@@ -67,6 +68,19 @@ describe("behind PgBouncer in transaction mode", { skip }, () => {
       ({ body }) => body.data.warehouseCreate.warehouse?.code ?? body.data.warehouseCreate.userErrors[0].code,
     );
     assert.deepEqual(outcomes.sort(), ["A1", "A2", "A3", "NOT_UNIQUE"]);
+  });
+
+  it("positions of writes are found out, for replicas", async () => {
+    const replicas = { urls: [], pool: { max: 1 }, maxLagMs: 1_000, positions: new Positions(null) };
+    const loginUrl = behind.pool.options.connectionString!;
+    const writing = await service.another({ loginUrl, prepare: false, replicas });
+    const token = await service.token({ write: "all" });
+    const create = (code: string) =>
+      `${code}: warehouseCreate(input: { name: "Annex", code: "${code}" }) { warehouse { code } }`;
+    const ask = (n: number) =>
+      writing.ask(token, { query: `mutation { ${create(`P${n}`)} ${create(`Q${n}`)} }` });
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => ask(n)));
+    for (const { body, text } of answers) assert.match(body.extensions.consistentWith, /^0\//, text);
   });
 
   it("points are counted in the database", async () => {

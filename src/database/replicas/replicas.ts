@@ -192,7 +192,9 @@ export class Replicas {
 
   /** The position after all that was committed on the primary. */
   async #presentPosition(): Promise<Position> {
-    const { rows } = await this.#primary.query<[string]>({ ...positionStatement, rowMode: "array" });
+    // Without its name: it would stay prepared, which not every pooler bears
+    const { text } = positionStatement;
+    const { rows } = await this.#primary.query<[string]>({ text, rowMode: "array" });
     return parsePosition(rows[0]![0])!;
   }
 

@@ -16,6 +16,8 @@ const saves = { full: 20, quick: 8 };
 /** Pauses between two requests of a client, and between two saves, in milliseconds. */
 const askEveryMs = 5;
 const pauseMs = 1_000;
+/** How long after a start its shadow is made, with some room. */
+const shadowMs = 10_000;
 
 /**
  * Measures how long it takes from saving a file to the changed API, and how long other requests wait meanwhile.
@@ -41,6 +43,8 @@ export async function watch(options: BenchOptions, cleanup: Cleanup): Promise<bo
   const products = await project.read("db/fixtures/api/products.sql");
   const done: Save[] = [];
   const count = options.quick ? saves.quick : saves.full;
+  // Until the shadow is made, saves hold their locks for longer
+  await sleep(shadowMs);
   // The first ones also warm up what compiles as it runs
   for (let round = -2; round < count; round++) {
     await sleep(pauseMs);

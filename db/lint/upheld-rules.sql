@@ -1,10 +1,10 @@
 -- Checks and foreign keys that are declared as not enforced, and that no trigger upholds whenever one of
 -- their columns is written, by a trigger of another column too, or what they refer to is deleted. Where the
--- trigger is missing, switched off, older than the rule, or comes before another that sets the column, nothing
--- refuses rows that break it.
+-- trigger is missing, switched off, older than the rule, or comes before another that sets the column,
+-- nothing refuses rows that break it.
 -- Way out: select api_meta.derive_rules(), api_meta.derive_references(), or: alter table OBJECT enable
--- trigger uphold_rules; a foreign key of several columns has to be enforced; a trigger that sets a column needs
--- a name before uphold
+-- trigger uphold_rules; a foreign key of several columns has to be enforced; a trigger that sets a column
+-- needs a name before uphold
 select distinct c.conrelid::regclass as object, c.conname
 from pg_constraint c cross join unnest(api_meta.columns_behind(c.conrelid, c.conkey)) k
 cross join (values (4, null), (16, 1)) e (event, of_column)

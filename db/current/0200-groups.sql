@@ -12,9 +12,9 @@ drop function if exists ledger.adjustment_of(text[], uuid, integer, uuid, text, 
 --!include ledger/prepare.sql
 --!include ledger/single.sql
 --!include ledger/plain_place.sql
---!include ledger/plain_singles.sql
 --!include ledger/places_of.sql
 --!include ledger/draft_of_single.sql
+--!include ledger/plain_singles.sql
 --!include ledger/events_of_single.sql
 --!include ledger/write_singles.sql
 --!include ledger/book_singles.sql

@@ -15,7 +15,7 @@ import type { LedgerRead } from "./queries/ledger.ts";
 import { ledgerReads } from "./queries/ledger.ts";
 import { writeQueries } from "./queries/writes.ts";
 import { over } from "./report/figures.ts";
-import type { Ledger, LedgerRow } from "./report/ledger.ts";
+import type { Ledger, LedgerRow, LedgerSize } from "./report/ledger.ts";
 import { ledgerFiles } from "./report/ledger.ts";
 import { describeMachine } from "./report/machine.ts";
 import { writeResults } from "./report/write.ts";
@@ -41,7 +41,8 @@ interface Grown {
   database: DroppableDatabase;
   testbed: Testbed;
   contestants: RunningContestants;
-  seconds: number | null;
+  /** What it was before it was measured. */
+  size: LedgerSize;
 }
 
 /**
@@ -57,9 +58,10 @@ export async function growthOfLedger(options: BenchOptions, cleanup: Cleanup): P
   for (const movements of wanted) {
     const database = await cluster.openLedger(movements, say);
     if (!options.keep) cleanup.add(() => database.drop());
+    const size = await sizeOf(database, made.get(movements) ?? null);
     const testbed = await testbedOn(database);
     const contestants = await startContestants([], testbed, cleanup);
-    grown.push({ database, testbed, contestants, seconds: made.get(movements) ?? null });
+    grown.push({ database, testbed, contestants, size });
   }
   const reads = [];
   for (const [name, read] of Object.entries(ledgerReads)) {
@@ -78,7 +80,7 @@ export async function growthOfLedger(options: BenchOptions, cleanup: Cleanup): P
   for (const { contestants } of grown) for (const { child } of contestants.ready) await child.stop();
   say("Upkeep");
   const ledgers: Ledger[] = [];
-  for (const one of grown) ledgers.push(await describe(one));
+  for (const one of grown) ledgers.push(await upkeepOf(one));
   const machine = describeMachine(grown[0]!.testbed.version);
   const files = ledgerFiles({ ledgers, reads, bookings: booked, machine, options });
   say(`Written: ${(await writeResults(files)).join(", ")}`);
@@ -133,8 +135,8 @@ async function rowOf(
   requests: readonly PreparedRequest[][],
   options: BenchOptions,
 ): Promise<LedgerRow> {
-  const players: Player[] = grown.map(({ database, contestants }, index) => ({
-    name: database.adminUrl,
+  const players: Player[] = grown.map(({ contestants, size }, index) => ({
+    name: String(size.movements),
     child: contestants.ready[0]!.child,
     token: contestants.tokens,
     nextRequests: () => requests[index]!,
@@ -159,15 +161,12 @@ async function rowOf(
   return {
     name,
     title,
-    cells: cells.map((cell, index) => ({ ...cell, contestant: sizeOf(grown[index]!) })),
+    cells,
     costs,
   };
 }
 
-/** The name of a ledger in the results. */
-const sizeOf = ({ database }: Grown): string => new URL(database.adminUrl).pathname.slice(1);
-
-async function describe({ database, testbed, seconds }: Grown): Promise<Ledger> {
+async function sizeOf(database: DroppableDatabase, seconds: number | null): Promise<LedgerSize> {
   const { movements, gigabytes } = await database.size();
   const { rows } = await withClient(database.adminUrl, (client) =>
     client.query<{ table: string; indexes: string; numbers: string }>(
@@ -175,13 +174,17 @@ async function describe({ database, testbed, seconds }: Grown): Promise<Ledger> 
          pg_total_relation_size('ledger.movement_sequence') as numbers`,
     ),
   );
-  const vacuum = await vacuumAfterMovements(database.adminUrl);
-  const events = Math.min(movements, mostEvents);
-  const pruning = await pruneOldEvents(database.adminUrl, events, testbed.postmaster);
   const each = (bytes: string) => Number(bytes) / movements;
   const { table, indexes, numbers } = rows[0]!;
   return {
-    ...{ movements, gigabytes, seconds, vacuum, pruning },
+    ...{ movements, gigabytes, seconds },
     ...{ rowBytes: each(table), indexBytes: each(indexes), numberBytes: each(numbers) },
   };
+}
+
+async function upkeepOf({ database, testbed, size }: Grown): Promise<Ledger> {
+  const vacuum = await vacuumAfterMovements(database.adminUrl);
+  const events = Math.min(size.movements, mostEvents);
+  const pruning = await pruneOldEvents(database.adminUrl, events, testbed.postmaster);
+  return { ...size, vacuum, pruning };
 }

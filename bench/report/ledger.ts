@@ -8,8 +8,8 @@ import type { Machine } from "./machine.ts";
 import { machineInWords } from "./machine.ts";
 import { table } from "./table.ts";
 
-/** A ledger of some size. */
-export interface Ledger {
+/** A ledger of some size, before anything is booked in it. */
+export interface LedgerSize {
   movements: number;
   gigabytes: number;
   /** Seconds that it took to make; null if it was there. */
@@ -18,6 +18,10 @@ export interface Ledger {
   rowBytes: number;
   indexBytes: number;
   numberBytes: number;
+}
+
+/** The same, and its upkeep. */
+export interface Ledger extends LedgerSize {
   vacuum: Vacuum;
   pruning: Pruning;
 }
@@ -84,7 +88,7 @@ smallest, within each round.`,
     figure(rows, processorTimes, 2),
     "## Pages that a request looks at",
     "Pages of 8 kB, in Postgres' memory or not, in tables, indexes and catalogs.",
-    figure(rows, (row) => costsOf(row, "pages"), 0),
+    figure(rows, (row) => costsOf(row, "pages"), 1),
     "## Write-ahead log of a booking",
     "In bytes. The first change of a page after a checkpoint logs the whole page.",
     figure(bookings, (row) => costsOf(row, "walBytes"), 0),

@@ -8,6 +8,7 @@ drop function if exists ledger.write_shipment(text, ledger.pick[], uuid[], uuid[
 --!include erp/refuse_nothing_to_ship.sql
 --!include erp/lock_to_ship.sql
 --!include ledger/lock_shipment.sql
+--!include ledger/promises_kept.sql
 --!include ledger/follow_states.sql
 --!include ledger/write_shipment.sql
 --!include erp/ship.sql

@@ -18,7 +18,6 @@ drop function if exists ledger.write_shipment(text, ledger.pick[], uuid[], uuid[
 --!include ledger/lock_places.sql
 --!include ledger/lock_stock.sql
 --!include ledger/book.sql
---!include mutation/joint_calls.sql
 --!include mutation/run.sql
 
 -- What a shipment refers to is locked by it, or new

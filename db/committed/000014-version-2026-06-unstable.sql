@@ -1,5 +1,5 @@
---! Previous: sha1:7d577c40bd4192714df0f9d0671d7fd1becc7153
---! Hash: sha1:72ca6762df761a9ebd545ef67ac0edcc4abf36f9
+--! Previous: sha1:832e1f75d904745501799f71a75e185e7e6cd7f5
+--! Hash: sha1:e5d6aec301b42cbd9434e69ed5037a7b573244cf
 --! Message: version-2026-06-unstable
 
 -- From here on each migration derives in its own transaction what follows from it, and leaves frozen versions as they

@@ -4,8 +4,10 @@ import { asAuthRole } from "../database/as-role.ts";
 import { FieldUse } from "./field-use.ts";
 import { OperationUses } from "./operation-use.ts";
 
-/** Milliseconds between two writes of the counts. */
+/** Milliseconds after which counts are written at the latest. */
 const defaultIntervalMs = 10_000;
+/** Part of that time without requests after which they are written at once, as long as there is a connection for it. */
+const quietShare = 0.4;
 /** Milliseconds without requests of others after which a credential counts as alone. */
 const aloneAfterMs = 1_000;
 /** Distinct counts that are kept while the database can't be reached; further ones are lost. */
@@ -39,7 +41,10 @@ export class Usage {
   readonly operations = new OperationUses();
   readonly #pool: Pool;
   readonly #logger: Logger;
-  readonly #timer: NodeJS.Timeout;
+  readonly #intervalMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  /** When the first count was made that isn't written. */
+  #since = 0;
   #counts = new Map<string, Count>();
   /** The credentials of the latest request, and of the latest one of another. */
   #latest = { credentialId: "", at: -Infinity };
@@ -49,7 +54,7 @@ export class Usage {
   constructor(pool: Pool, logger: Logger, intervalMs = defaultIntervalMs) {
     this.#pool = pool;
     this.#logger = logger;
-    this.#timer = setInterval(() => void this.flush(), intervalMs).unref();
+    this.#intervalMs = intervalMs;
   }
 
   /** Counts a request. */
@@ -57,6 +62,7 @@ export class Usage {
     if (credentialId !== this.#latest.credentialId) this.#latestOfOther = this.#latest.at;
     this.#latest = { credentialId, at: performance.now() };
     this.#add(credentialId, version, "", 1);
+    this.#await(this.#intervalMs * quietShare);
   }
 
   /** Whether others than a credential have sent requests just now. */
@@ -79,13 +85,36 @@ export class Usage {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     await this.flush();
+    clearTimeout(this.#timer);
+  }
+
+  /** Nothing is awaited while there is nothing to count. */
+  #await(ms: number): void {
+    if (this.#timer) return;
+    this.#since = performance.now();
+    this.#timer = setTimeout(() => this.#look(), ms).unref();
+  }
+
+  #look(): void {
+    const now = performance.now();
+    const quietAt = this.#latest.at + this.#intervalMs * quietShare;
+    const leftMs = Math.min(quietAt, this.#since + this.#intervalMs) - now;
+    if (leftMs > 0) return void (this.#timer = setTimeout(() => this.#look(), leftMs).unref());
+    this.#timer = undefined;
+    void this.flush();
+  }
+
+  /** Statements that still run are counted when they end, and what can't be written is kept. */
+  #awaitMore(): void {
+    this.#await(this.#intervalMs);
   }
 
   async #write(): Promise<void> {
     const counts = [...this.#counts.values()];
     if (counts.length === 0) return;
+    this.#awaitMore();
     this.#counts = new Map();
     try {
       await asAuthRole(this.#pool, (client) =>
@@ -104,6 +133,7 @@ export class Usage {
   async #writeNotes<Entry>(notes: Notes<Entry>, by: string, what: string): Promise<void> {
     const entries = notes.take();
     if (entries.length === 0) return;
+    this.#awaitMore();
     try {
       await asAuthRole(this.#pool, (client) => client.query(`select ${by}($1)`, [JSON.stringify(entries)]));
     } catch (error) {

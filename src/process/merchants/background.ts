@@ -7,7 +7,8 @@ import { tasksOf } from "../../jobs/tasks.ts";
 import { growingPause } from "../../lib/retry.ts";
 import type { Settings } from "../settings.ts";
 import { AwayServers } from "./away-servers.ts";
-import { briefly, dueQuery, kinds, readDue, Unreachable } from "./due.ts";
+import { Backlogs, isBehind } from "./backlogs.ts";
+import { briefly, dueQuery, kinds, readDue, readDueBy, Unreachable } from "./due.ts";
 import type { Due, Kind } from "./due.ts";
 import { Lane } from "./lane.ts";
 import type { Merchant } from "./merchant.ts";
@@ -22,6 +23,8 @@ const tickMs = 250;
 const writtenMs = { inTurn: 1_000, otherwise: 50 };
 /** Milliseconds after which any merchant is asked again: what is written is noticed before, unless Postgres counts nothing. */
 const everyMs = 3_600_000;
+/** Milliseconds after which one is asked again where something waits, so that it is known how much. */
+const behindMs = 15_000;
 /** Before a merchant is asked again whose database couldn't be, or where others do the work. */
 const pauses = { firstMs: 1_000, longestMs: 60_000 };
 /** Milliseconds after which a turn ends while others wait for theirs. */
@@ -64,6 +67,8 @@ export interface BackgroundOptions {
  * merchant with work has its turn, which opens it and lasts until nothing is due.
  */
 export class Background {
+  /** What waits, where this process watches all merchants. */
+  readonly backlogs = new Backlogs();
   readonly #options: BackgroundOptions;
   readonly #known = new Map<string, Known>();
   readonly #lanes: Record<Kind, Lane>;
@@ -100,6 +105,7 @@ export class Background {
     const before = this.#known.get(name);
     before?.leaving.abort();
     this.#known.delete(name);
+    this.backlogs.forget(name);
     if (merchant?.state !== "active") return;
     const { logger, watches } = this.#options;
     // A turn that is ending may still add to it
@@ -159,6 +165,7 @@ export class Background {
     } catch (error) {
       if (error instanceof Unreachable) this.#servers.noteFailure(known.server);
       else if (error instanceof pg.DatabaseError) this.#noteAnswer(known.server);
+      this.backlogs.forget(known.merchant.name);
       if (known.failures++ === 0)
         known.logger.warn({ err: error }, "a merchant's background work rests: its database can't be asked");
       return visitBy(known, performance.now() + growingPause(known.failures, pauses));
@@ -166,11 +173,16 @@ export class Background {
     if (known.failures > 0) known.logger.info("a merchant's background work goes on");
     known.failures = 0;
     known.database = due.database;
-    if (this.#options.watches) visitBy(known, known.visitedAt + everyMs);
+    if (this.#options.watches) this.#noteBacklog(known, due.backlog);
     for (const [kind, inMs] of this.#plan(known.merchant, due)) {
       if (inMs > 0) visitBy(known, performance.now() + inMs);
       else this.#take(kind, known);
     }
+  }
+
+  #noteBacklog(known: Known, backlog: Due["backlog"]): void {
+    if (!known.leaving.signal.aborted) this.backlogs.note(known.merchant.name, backlog);
+    visitBy(known, known.visitedAt + (backlog && isBehind(backlog) ? behindMs : everyMs));
   }
 
   /** Has those asked that waited for it. */
@@ -186,17 +198,7 @@ export class Background {
     const query = dueQuery(Object.keys(tasksOf(settings)), chores);
     // A connection that it has open is cheaper
     const pool = merchants.find(name)?.pool;
-    if (pool && pool.idleCount > 0) {
-      const client = await pool.connect();
-      let isBroken = true;
-      try {
-        const due = await readDue(client, query);
-        isBroken = false;
-        return due;
-      } finally {
-        client.release(isBroken);
-      }
-    }
+    if (pool && pool.idleCount > 0) return readDueBy(pool, query);
     const allotment = allot(name);
     return briefly(databaseUrl, allotment, (client) => readDue(client, query)).finally(() =>
       allotment.close(),

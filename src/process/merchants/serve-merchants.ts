@@ -71,14 +71,14 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
   closing.add(async () => tracing?.close());
   const secrets = new Secrets(settings.secretsKeys);
   const common: Common = {
-    ...{ settings, logger, budget, thread, renderer, documentation, tracing },
-    ...{ loop: new LoopTurns(), pruned: prunedCounter([], ["merchant"]), offered: versions, now },
+    ...{ settings, logger, budget, thread, renderer, documentation, tracing, ...withoutClosing() },
     versions: sharedVersions({ settings: withDefaults(settings), versions, now, secrets, logger }),
+    ...{ offered: versions, now, onCounted: (name, rows) => background.noteCounted(name, rows) },
     places: new ListeningPlaces(Math.ceil(merchantConnections * shareOfListeners)),
   };
   const merchants = new OpenMerchants(common, idleMs);
   closing.add(() => merchants.close());
-  const background = startBackground(options, merchants, common);
+  const background: Background = startBackground(options, merchants, common);
   const directory = new Directory(settings.merchants, logger, (name) => {
     merchants.outdate(name);
     background.outdate(name, directory.named(name));
@@ -116,6 +116,9 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
     throw error;
   }
 }
+
+/** What merchants share that needs no closing. */
+const withoutClosing = () => ({ loop: new LoopTurns(), pruned: prunedCounter([], ["merchant"]) });
 
 /** Begins the background work of all merchants, with a part of their connections. */
 function startBackground(

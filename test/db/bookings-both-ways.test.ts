@@ -3,6 +3,7 @@ import { before, describe, it } from "node:test";
 import fc from "fast-check";
 import { rowsOf, useDatabase } from "../lib/database.ts";
 import { assertProof } from "../lib/proof.ts";
+import { seed } from "../lib/seed.ts";
 import { insertBookings } from "./insert-bookings.ts";
 
 // A booking writes everything itself; for inserts by hand, triggers do. Random bookings are done in
@@ -174,7 +175,7 @@ describe("bookings, directly and by triggers", () => {
     return true;
   };
 
-  it("leave the same behind", async () => {
+  it(`leave the same behind, seed ${seed}`, async () => {
     let booked = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -202,7 +203,7 @@ describe("bookings, directly and by triggers", () => {
           }
         },
       ),
-      { numRuns: Number(process.env.BOOKINGS ?? 9) },
+      { seed, numRuns: Number(process.env.BOOKINGS ?? 9) },
     );
     assert.ok(booked >= 5, `${booked} were booked`);
   });
@@ -269,7 +270,7 @@ describe("bookings, directly and by triggers", () => {
     events: result.events?.toSorted(([, one], [, other]) => (one < other ? -1 : Number(one > other))),
   });
 
-  it("leave the same behind when calls are run together", async () => {
+  it(`leave the same behind when calls are run together, seed ${seed}`, async () => {
     let together = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(call, { minLength: 2, maxLength: 12 }), async (list) => {
@@ -295,7 +296,7 @@ describe("bookings, directly and by triggers", () => {
           await rows("rollback");
         }
       }),
-      { numRuns: Number(process.env.BOOKINGS ?? 9) },
+      { seed, numRuns: Number(process.env.BOOKINGS ?? 9) },
     );
     assert.ok(together >= 4, `${together} were run together`);
   });

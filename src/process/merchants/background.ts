@@ -13,7 +13,7 @@ import type { Due, Kind } from "./due.ts";
 import { Lane } from "./lane.ts";
 import type { Merchant } from "./merchant.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
-import { WriteWatch } from "./write-watch.ts";
+import { noteOwn, visitBy, WriteWatch } from "./write-watch.ts";
 import type { Watched } from "./write-watch.ts";
 import type { Work } from "./work.ts";
 
@@ -25,12 +25,12 @@ const writtenMs = { inTurn: 1_000, otherwise: 50 };
 const everyMs = 3_600_000;
 /** Milliseconds after which one is asked again where something waits, so that it is known how much. */
 const behindMs = 15_000;
+/** Milliseconds between two that are asked at the start: requests have processors, too. */
+const firstMs = 40;
 /** Before a merchant is asked again whose database couldn't be, or where others do the work. */
 const pauses = { firstMs: 1_000, longestMs: 60_000 };
-/** Milliseconds after which a turn ends while others wait for theirs. */
-const turnMs = 10_000;
-/** Milliseconds within which chores are begun that were due before the start: not those of all merchants at once. */
-const defaultSpreadMs = 1_800_000;
+/** Milliseconds after which a turn ends while others wait, and within which chores are begun that were due before the start. */
+const [turnMs, defaultSpreadMs] = [10_000, 1_800_000];
 /** Merchants that are asked at a time, and of one server: one that doesn't answer holds up no others. */
 const [visitsAtOnce, visitsOfServer] = [8, 2];
 
@@ -113,9 +113,10 @@ export class Background {
     this.#known.set(name, {
       ...{ merchant, logger: logger.child({ merchant: name }), leaving: new AbortController(), held },
       ...{ server: serverOf(merchant.databaseUrl), url: merchant.databaseUrl },
-      ...{ visitAt: watches ? 0 : Infinity, visitedAt: -Infinity, failures: 0, vain: 0, isBehind: false },
+      visitAt: !watches ? Infinity : this.#visited > 0 ? 0 : performance.now() + this.#known.size * firstMs,
+      ...{ visitedAt: -Infinity, failures: 0, vain: 0, isBehind: false },
       database: decodeURIComponent(new URL(merchant.databaseUrl).pathname.slice(1)),
-      ...{ writes: null, changes: 0, changedAt: 0 },
+      ...{ writes: null, changes: 0, changedAt: 0, own: 0, ownUntil: 0 },
     });
   }
 
@@ -127,6 +128,11 @@ export class Background {
     const { inTurn, otherwise } = writtenMs;
     visitBy(known, known.visitedAt + (this.#lanes.webhooks.has(name) ? inTurn : otherwise));
     if (known.visitAt <= performance.now()) this.#begin(known);
+  }
+
+  /** Notes that counts of use have been written: they make no work. */
+  noteCounted(name: string, rows: number): void {
+    noteOwn(this.#known.get(name), rows);
   }
 
   /** Lets running work end, for some seconds, or returns it. */
@@ -209,10 +215,9 @@ export class Background {
   #plan({ name }: Merchant, { inMs, choresAt }: Due): [Kind, number][] {
     const { settings, sizes, spreadMs = defaultSpreadMs } = this.#options;
     const chores = choresOf(settings, name).map((chore) => {
-      const last = lastTimeOf(chore);
-      const isDone = (choresAt[chore.name] ?? 0) >= last;
-      const dueAt = isDone ? last + chore.everyMs : Math.max(last, this.#since + chore.place * spreadMs);
-      return dueAt - Date.now();
+      const [last, doneAt = 0] = [lastTimeOf(chore), choresAt[chore.name]];
+      const lateAt = Math.max(last, this.#since + chore.place * spreadMs);
+      return (doneAt >= last ? last + chore.everyMs : lateAt) - Date.now();
     });
     const all = { ...inMs, jobs: Math.min(inMs.jobs, ...chores) };
     return kinds.flatMap((kind) => (sizes[kind] > 0 ? [[kind, all[kind]]] : []));
@@ -241,7 +246,3 @@ export class Background {
     });
   }
 }
-
-const visitBy = (known: Watched, at: number): void => {
-  known.visitAt = Math.min(known.visitAt, at);
-};

@@ -73,16 +73,22 @@ async function readOne<Row>(client: Queryable, query: string): Promise<Row> {
   return Object.assign({}, ...answers.map(({ rows }) => rows[0] ?? {})) as Row;
 }
 
+/** How many rows have been written in a database since its statistics were reset. */
+export interface Writes {
+  rows: number;
+  since: string | null;
+}
+
 /**
- * How much has been written in each database of a cluster: numbers that are others after a while when something was. Postgres
- * tells every role, in any database, and counts within ten seconds.
+ * How much has been written in each database of a cluster. Postgres tells every role, in any database, and counts within ten
+ * seconds.
  */
-export async function readWrites(client: Queryable): Promise<Map<string, string>> {
-  const { rows } = await client.query<{ name: string; writes: string }>(
-    `select datname as name, concat_ws(' ', tup_inserted, tup_updated, tup_deleted, stats_reset) as writes
+export async function readWrites(client: Queryable): Promise<Map<string, Writes>> {
+  const { rows } = await client.query<Writes & { name: string }>(
+    `select datname as name, (tup_inserted + tup_updated + tup_deleted)::float8 as rows, stats_reset::text as since
      from pg_stat_database where datname is not null`,
   );
-  return new Map(rows.map(({ name, writes }) => [name, writes]));
+  return new Map(rows.map(({ name, ...writes }) => [name, writes]));
 }
 
 /** A server can't be reached, or doesn't answer. */

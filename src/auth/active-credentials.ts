@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { asAuthRole } from "../database/as-role.ts";
+import { readAs } from "../database/as-role.ts";
 import type { InvalidatedCache } from "./invalidated-cache.ts";
 
 /** What tokens of an access key may do now. */
@@ -23,15 +23,18 @@ interface Key extends Allowed {
 /** Which access keys are active, and with which scopes. */
 export function activeCredentials(pool: Pool, cache: InvalidatedCache): ActiveCredentials {
   const ask = async (accessKey: string): Promise<Key | null> => {
-    const { rows } = await asAuthRole(pool, (client) =>
-      client.query<{ scopes: string[]; remainingMs: number | null; storedOperationsOnly: boolean }>(
-        `select scopes, extract(epoch from remaining)::float8 * 1000 as "remainingMs",
-           stored_operations_only as "storedOperationsOnly"
-         from auth.active_scopes($1)`,
-        [accessKey],
-      ),
+    const [key] = await readAs<{
+      scopes: string[];
+      remainingMs: number | null;
+      storedOperationsOnly: boolean;
+    }>(
+      pool,
+      "service_auth",
+      `select scopes, extract(epoch from remaining)::float8 * 1000 as "remainingMs",
+         stored_operations_only as "storedOperationsOnly"
+       from auth.active_scopes($1)`,
+      [accessKey],
     );
-    const [key] = rows;
     return key ? { ...key, scopes: new Set(key.scopes), remainingMs: key.remainingMs ?? Infinity } : null;
   };
   return cache.remember(ask, 10_000, (key) => Math.floor(key?.remainingMs ?? Infinity));

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { asAuthRole } from "../database/as-role.ts";
+import { readAs } from "../database/as-role.ts";
 import type { InvalidatedCache, CachedAnswers } from "./invalidated-cache.ts";
 import type { Limits } from "../graphql/limits.ts";
 import { merchantPlanLimits } from "../graphql/limits.ts";
@@ -26,12 +26,11 @@ export function currentMerchantPlan(
   // Equal limits must be the same object, because other limits empty the cache of documents
   let last = { text: "{}", limits };
   return cache.remember(async () => {
-    const { rows } = await asAuthRole(pool, (client) =>
-      client.query<{ name: MerchantPlanName; limits: unknown }>(
-        "select name, limits from auth.current_plan()",
-      ),
+    const [plan] = await readAs<{ name: MerchantPlanName; limits: unknown }>(
+      pool,
+      "service_auth",
+      "select name, limits from auth.current_plan()",
     );
-    const [plan] = rows;
     if (!plan) throw new Error("auth.plan has no current plan.");
     const text = JSON.stringify(plan.limits);
     if (text !== last.text) {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Pool } from "pg";
 import { networkOf } from "../lib/network-of.ts";
 import { BucketsInMemory } from "./rate-limits/buckets-in-memory.ts";
-import { asAuthRole } from "../database/as-role.ts";
+import { readAs } from "../database/as-role.ts";
 
 /** Whether a token belongs to a live session of the administration. @param address the sender's address */
 export type SessionCheck = (token: string, address: string) => Promise<boolean>;
@@ -41,8 +41,7 @@ export function sessionCheck(pool: Pool): SessionCheck {
 /** Whether a token belongs to a live session. */
 export async function isSessionToken(pool: Pool, token: string): Promise<boolean> {
   if (!token.startsWith(sessionTokenPrefix)) return false;
-  const { rows } = await asAuthRole(pool, (client) =>
-    client.query<{ alive: boolean }>("select auth.is_session($1) as alive", [hashOfToken(token)]),
-  );
-  return rows[0]!.alive;
+  const text = "select auth.is_session($1) as alive";
+  const [row] = await readAs<{ alive: boolean }>(pool, "service_auth", text, [hashOfToken(token)]);
+  return row!.alive;
 }

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { asAuthRole } from "../database/as-role.ts";
+import { readAs } from "../database/as-role.ts";
 import type { InvalidatedCache } from "./invalidated-cache.ts";
 
 /** The operations that were published for clients. */
@@ -19,10 +19,10 @@ type Senders = "all" | Set<string>;
 /** Reads what is stored: the list once after each change, each document when it is first sent. */
 export function storedOperations(pool: Pool, cache: InvalidatedCache): StoredOperations {
   const lists = cache.remember(async () => {
-    const { rows } = await asAuthRole(pool, (client) =>
-      client.query<{ key: string; credentialId: string | null }>(
-        `select version || ' ' || sha256 as key, credential_id as "credentialId" from auth.stored_operations()`,
-      ),
+    const rows = await readAs<{ key: string; credentialId: string | null }>(
+      pool,
+      "service_auth",
+      `select version || ' ' || sha256 as key, credential_id as "credentialId" from auth.stored_operations()`,
     );
     const list = new Map<string, Senders>();
     for (const { key, credentialId } of rows) {
@@ -33,10 +33,13 @@ export function storedOperations(pool: Pool, cache: InvalidatedCache): StoredOpe
     return list;
   }, 1);
   const documents = cache.remember(async (sha256: string) => {
-    const { rows } = await asAuthRole(pool, (client) =>
-      client.query<{ document: string | null }>("select auth.stored_document($1) as document", [sha256]),
+    const [row] = await readAs<{ document: string | null }>(
+      pool,
+      "service_auth",
+      "select auth.stored_document($1) as document",
+      [sha256],
     );
-    return rows[0]!.document ?? undefined;
+    return row!.document ?? undefined;
   }, maxDocuments);
   const has: StoredOperations["has"] = async (version, sha256, credentialId) => {
     const senders = (await lists.of("all")).get(`${version} ${sha256}`);

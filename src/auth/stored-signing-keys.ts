@@ -7,7 +7,7 @@ import type { Secrets } from "../secrets/secrets.ts";
 import { signingKeyPlace, UnreadableSecret } from "../secrets/secrets.ts";
 import type { Obstacle } from "../lib/readiness.ts";
 import { UserError } from "../errors/user-error.ts";
-import { asAuthRole } from "../database/as-role.ts";
+import { asAuthRole, readAs } from "../database/as-role.ts";
 import type { InvalidatedCache } from "./invalidated-cache.ts";
 import type { SigningKey, SigningKeys } from "./signing-keys.ts";
 import { isUuid } from "../lib/uuid.ts";
@@ -139,10 +139,10 @@ export class StoredSigningKeys implements SigningKeys {
   async #readNow(): Promise<void> {
     const era = this.#era;
     const { pool, now } = this.#options;
-    const { rows } = await asAuthRole(pool, (client) =>
-      client.query<Row>(
-        'select id, secret, signs, extract(epoch from remaining)::float8 * 1000 as "remainingMs" from auth.signing_keys()',
-      ),
+    const rows = await readAs<Row>(
+      pool,
+      "service_auth",
+      'select id, secret, signs, extract(epoch from remaining)::float8 * 1000 as "remainingMs" from auth.signing_keys()',
     );
     this.#keys = new Map(
       rows.map((row) => [

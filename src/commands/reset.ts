@@ -8,10 +8,10 @@ import {
   committedKeys,
   copyTemplate,
   createCommitted,
-  dropDatabase,
   shortHash,
   templateName,
 } from "../database/migrations/templates.ts";
+import { dropDatabase } from "../database/own-databases.ts";
 import { asideOf, copyRows, replaceDatabase } from "../database/replace.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { installQueueSchema } from "../database/worker-schema.ts";

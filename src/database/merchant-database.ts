@@ -1,18 +1,13 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 import { placeOf, withClient } from "./client.ts";
 import { migrateDatabase } from "./migrations/migrations.ts";
 import type { MigrateOptions } from "./migrations/migrate-options.ts";
-import {
-  besides,
-  committedKeys,
-  copyTemplate,
-  createCommitted,
-  dropDatabase,
-} from "./migrations/templates.ts";
+import { besides, committedKeys, copyTemplate, createCommitted } from "./migrations/templates.ts";
 import { templateName } from "./migrations/templates.ts";
+import { dropDatabase, isTaken } from "./own-databases.ts";
 import { requireVersion } from "./requirements.ts";
 import { installQueueSchema } from "./worker-schema.ts";
 
@@ -48,15 +43,21 @@ export async function addMerchantDatabase(
   return withClient(adminUrl, async (admin) => {
     await requireVersion(admin);
     await ensureRoles(admin);
+    const there = new UserError(`There is a database ${name} at ${placeOf(adminUrl)} already.`);
     const { rowCount } = await admin.query("select from pg_database where datname = $1", [name]);
-    if (rowCount === 1) throw new UserError(`There is a database ${name} at ${placeOf(adminUrl)} already.`);
+    if (rowCount === 1) throw there;
+    // One of that name may be somebody else's, who makes it at the same time
+    let own = `new_merchant_${randomUUID()}`;
     try {
-      if (template === undefined) await copyMigrated(admin, adminUrl, name);
-      else await admin.query(createFrom(name, template));
+      if (template === undefined) await copyMigrated(admin, adminUrl, own);
+      else await admin.query(createFrom(own, template));
+      const [from, to] = [own, name].map((each) => pg.escapeIdentifier(each));
+      await admin.query(`alter database ${from} rename to ${to}`);
+      own = name;
       return await takeOver(url, merchant, randomBytes(24).toString("base64url"));
     } catch (error) {
-      await dropDatabase(admin, name);
-      throw error;
+      await dropDatabase(admin, own);
+      throw isTaken(error) ? there : error;
     }
   });
 }
@@ -92,6 +93,26 @@ export async function dropMerchantDatabase(
     await dropDatabase(admin, database);
     for (const role of [loginOf(merchant), apiLoginOf(merchant)])
       await admin.query(`drop role if exists ${pg.escapeIdentifier(role)}`);
+  });
+}
+
+/** Other databases in which a merchant's roles have rights, as where it was moved from: roles with rights can't be dropped. */
+export async function otherDatabasesOf(
+  adminUrl: string,
+  merchant: string,
+  database: string,
+): Promise<string[]> {
+  return withClient(adminUrl, async (admin) => {
+    const { rows } = await admin.query<{ name: string }>(
+      `select distinct d.datname as name
+       from pg_shdepend s
+       join pg_database d on d.oid = case when s.classid = 'pg_database'::regclass then s.objid else s.dbid end
+       where s.refclassid = 'pg_authid'::regclass and d.datname <> $2
+         and s.refobjid in (select oid from pg_roles where rolname = any ($1))
+       order by d.datname`,
+      [[loginOf(merchant), apiLoginOf(merchant)], database],
+    );
+    return rows.map(({ name }) => name);
   });
 }
 

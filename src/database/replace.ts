@@ -1,33 +1,40 @@
 import pg from "pg";
 import { retry } from "../lib/retry.ts";
+import { UserError } from "../errors/user-error.ts";
 import { withClient } from "./client.ts";
+import { derivedName } from "./migrations/templates.ts";
+import { dropOwn, markOf, renameMarked } from "./own-databases.ts";
 
 /** How often it is tried to rename a database that clients open again, and the pause in milliseconds. */
 const attempts = 40;
 const pauseMs = 25;
 
 /** What a database is called that another has replaced. */
-export const asideOf = (name: string): string => `${name}_before_reset`;
+export const asideOf = (name: string): string => derivedName(name, "_before_reset");
 
 /**
  * Puts a database in the place of another one of the same server. That one is kept under another name, until the next
  * time. Its connections are closed.
  *
  * @param admin a connection to a third database
+ * @throws {UserError} when something else has that other name
  */
 export async function replaceDatabase(admin: pg.Client, name: string, by: string): Promise<void> {
   const aside = asideOf(name);
   const quoted = pg.escapeIdentifier;
-  await admin.query(`drop database if exists ${quoted(aside)} with (force)`);
+  const mark = `Kept by db:reset, instead of ${name}`;
+  if (!(await dropOwn(admin, aside, mark)))
+    throw new UserError(`There is a database ${aside} that db:reset hasn't made: rename it, or drop it.`);
+  const former = await markOf(admin, name);
   await disconnect(admin, by);
   await admin.query(`alter database ${quoted(name)} allow_connections false`);
   try {
     await disconnect(admin, name);
-    await whenFree(() => admin.query(`alter database ${quoted(name)} rename to ${quoted(aside)}`));
+    await whenFree(() => renameMarked(admin, name, aside, mark));
     try {
       await whenFree(() => admin.query(`alter database ${quoted(by)} rename to ${quoted(name)}`));
     } catch (error) {
-      await admin.query(`alter database ${quoted(aside)} rename to ${quoted(name)}`);
+      await renameMarked(admin, aside, name, former);
       throw error;
     }
   } finally {

@@ -33,6 +33,8 @@ const maxKnownClients = 10_000;
  * are taken along instead.
  */
 const quickConnections = 6;
+/** Milliseconds that requests wait for a connection before another one is opened which other merchants could use. */
+const patienceMs = 10;
 
 /** Where connections come from. */
 export interface Connections {
@@ -54,6 +56,8 @@ interface Borrower {
   client: string;
   /** Whether it has the connection for a quick read. */
   isQuick: boolean;
+  /** Whether the statements of its client usually take long. */
+  isSlow: boolean;
   connected: Connected;
 }
 
@@ -69,10 +73,12 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   readonly #share: Share | null;
   readonly #pace = new LRUCache<string, { count: number; averageMs: number }>(atMost(maxKnownClients));
   #isOpening = false;
+  #patience: NodeJS.Timeout | undefined;
   /** Connections that quick reads have. */
   #quick = 0;
-  /** Connections that other statements have, of all clients and of each that has some. */
+  /** Connections that other statements have: of all clients, of those that are slow, and of each that has some. */
   #others = 0;
+  #slow = 0;
   readonly #othersOf = new Map<string, number>();
   /** A connection that has just become free, while the next client gets its turn. */
   #free: { connection: PoolClient; release: ReturnConnection } | null = null;
@@ -108,8 +114,8 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
     const begin = (refusal: Error | null) => {
       if (refusal) return connected(refusal);
       const isQuick = read?.isQuick() ?? false;
-      this.#count(client, isQuick, 1);
-      const borrower = { client, isQuick, connected };
+      const borrower = { client, isQuick, isSlow: !this.#isQuick(client), connected };
+      this.#count(borrower, 1);
       const free = this.#free;
       this.#free = null;
       if (free) return this.#lend(borrower, free.connection, free.release);
@@ -149,26 +155,31 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
     });
   }
 
-  #end({ client, isQuick }: Borrower): void {
-    this.#count(client, isQuick, -1);
-    this.turns.end(client);
+  #end(borrower: Borrower): void {
+    this.#count(borrower, -1);
+    this.turns.end(borrower.client);
     // More may run now, if other merchants have become quiet
     if (this.#share) this.turns.proceed();
   }
 
-  #count(client: string, isQuick: boolean, change: 1 | -1): void {
+  #count({ client, isQuick, isSlow }: Borrower, change: 1 | -1): void {
     if (isQuick) return void (this.#quick += change);
     this.#others += change;
+    if (isSlow) this.#slow += change;
     const count = (this.#othersOf.get(client) ?? 0) + change;
     if (count > 0) this.#othersOf.set(client, count);
     else this.#othersOf.delete(client);
   }
 
-  /** Where statements are few, one client has a part of them only; the service works for all clients at once. */
+  /**
+   * Where statements are few, one client has a part of them only, and one is kept for clients that need it briefly. The
+   * service works for all clients at once.
+   */
   #mayBeginOther(client: string): boolean {
     const most = this.#share?.mostStatements() ?? Infinity;
     if (this.#others >= most) return false;
     if (most === Infinity || client === ownClient) return true;
+    if (most > 1 && this.#slow >= most - 1 && !this.#isQuick(client)) return false;
     return (this.#othersOf.get(client) ?? 0) < Math.max(1, Math.ceil(most * shareOf.anyone));
   }
 
@@ -178,10 +189,13 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   }
 
   /** Opens another connection if all are in use. */
-  #openAnother(): void {
+  #openAnother(hasWaited = false): void {
     const { totalCount, options } = this.#pool;
     // Others need what isn't needed here yet
-    if (this.#share && totalCount > 0 && (this.turns.counts.waiting === 0 || !this.#share.mayGrow())) return;
+    if (this.#share && totalCount > 0) {
+      if (this.turns.counts.waiting === 0 || !this.#share.mayGrow()) return;
+      if (!hasWaited) return this.#awaitNeed();
+    }
     if (this.#isOpening || this.turns.counts.running < totalCount || totalCount >= options.max) return;
     this.#isOpening = true;
     this.#pool.connect((error, _connection, release) => {
@@ -192,12 +206,23 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
     });
   }
 
+  /** Opens another one in a moment, if it is still needed then. */
+  #awaitNeed(): void {
+    this.#patience ??= setTimeout(() => {
+      this.#patience = undefined;
+      this.#openAnother(true);
+    }, patienceMs).unref();
+  }
+
   #shareOf(client: string): number {
     const isAlone = performance.now() - this.#latest.since > aloneAfterMs;
-    const pace = this.#pace.get(client);
-    return isAlone && pace && pace.count >= knownAfter && pace.averageMs < quickMs
-      ? shareOf.quickAndAlone
-      : shareOf.anyone;
+    const isKnown = (this.#pace.get(client)?.count ?? 0) >= knownAfter;
+    return isAlone && isKnown && this.#isQuick(client) ? shareOf.quickAndAlone : shareOf.anyone;
+  }
+
+  /** Whether a client's statements are usually quick, as far as is known. */
+  #isQuick(client: string): boolean {
+    return (this.#pace.get(client)?.averageMs ?? 0) < quickMs;
   }
 
   /** A slow statement counts at once, and is soon forgotten. */

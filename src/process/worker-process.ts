@@ -2,14 +2,13 @@ import "./graphile-env.ts";
 // One of the processes of `npm start -- --workers N`. Its parent tells it what to do, and it ends with its parent.
 import { once } from "node:events";
 import { pino } from "pino";
-import { AggregatorRegistry } from "prom-client";
 import { waitingFor } from "../database/wait.ts";
 import { UserError } from "../errors/user-error.ts";
 import { serveMerchants } from "./merchants/serve-merchants.ts";
 import { serve } from "./serve.ts";
-import type { FromWorkerProcess, Order, ToWorkerProcess } from "./worker-processes.ts";
+import type { FiguresMessage, FromWorkerProcess, Order, ToWorkerProcess } from "./worker-processes.ts";
 
-const tell = (message: FromWorkerProcess) => void process.send?.(message);
+const tell = (message: FromWorkerProcess | FiguresMessage) => void process.send?.(message);
 
 // The parent decides when to stop; the terminal sends its signals to all processes
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
@@ -26,11 +25,9 @@ try {
         await waitingFor({ url: urls.databaseUrl, waitMs, onWaiting }, () =>
           serve({ ...urls, settings, logger, isBackground, positions }),
         );
-  new AggregatorRegistry(); // The listener that hears the parent
-  AggregatorRegistry.setRegistries([serving.figures]);
-  process.on("message", (message: unknown) => {
-    const { order, withinMs } = message as Partial<Order>; // Other messages are prom-client's, which collects metrics
+  process.on("message", ({ order, withinMs }: Order) => {
     if (order === "announce stop") serving.announceStop();
+    if (order === "figures") void serving.figures.getMetricsAsJSON().then((figures) => tell({ figures }));
     if (order === "stop") void serving.stop(withinMs).finally(() => process.exit(0));
   });
   process.on("disconnect", () => process.exit(1));

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry } from "prom-client";
+import type { MetricObject } from "prom-client";
 import type { Settings } from "./settings.ts";
 import type { Figures } from "./serve-metrics.ts";
 import type { PositionsFile } from "../database/replicas/positions.ts";
@@ -28,13 +29,21 @@ export interface ToWorkerProcess {
 /** Its first answer. */
 export type FromWorkerProcess = { port: number; failure?: never } | { failure: string };
 
+/** Its answer to the order of that name. */
+export interface FiguresMessage {
+  figures: MetricObject[];
+}
+
 /** Later messages to it, see `Serving` (serve.ts). */
-export type Order = { order: "announce stop"; withinMs?: never } | { order: "stop"; withinMs: number };
+export type Order =
+  { order: "announce stop" | "figures"; withinMs?: never } | { order: "stop"; withinMs: number };
 
 /** Milliseconds before a dead process is replaced. */
 const replaceDelayMs = 500;
 /** Milliseconds beyond its time to stop after which a process is killed. */
 const killDelayMs = 500;
+/** Milliseconds in which a process tells its figures. */
+const figuresMs = 5_000;
 /** Share of the time to stop within which the processes begin to stop, one after the other. */
 const shareOfTurns = 1 / 3;
 
@@ -79,11 +88,9 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions): Pro
     // The first opens the port, so that only one reports if that is impossible
     const port = await crew.start(0);
     await Promise.all(Array.from({ length: options.count - 1 }, (_, i) => crew.start(i + 1)));
-    const all = new AggregatorRegistry();
-    const figures: Figures = { contentType: all.contentType, metrics: () => all.clusterMetrics() };
     return {
       port,
-      figures,
+      figures: { contentType: AggregatorRegistry.PROMETHEUS_CONTENT_TYPE, metrics: () => crew.metrics() },
       announceStop: () => crew.announceStop(),
       async stop(withinMs) {
         await crew.stop(withinMs);
@@ -107,8 +114,8 @@ class Crew {
   readonly #serving = new Map<number, Worker>();
   /** Which column of its place the latest process that served there has, or had. */
   readonly #sides = new Map<number, 0 | 1>();
-  /** The place whose process is being replaced. */
-  #replacing: number | null = null;
+  /** The process that is being replaced: it has its successor already. */
+  #replaced: Worker | null = null;
   #replacement: Promise<void> = Promise.resolve();
   readonly #stopping = new AbortController();
   readonly #positions: SharedPositions | null;
@@ -130,7 +137,7 @@ class Crew {
       this.#running.delete(worker);
       if (this.#serving.get(place) !== worker) return;
       this.#serving.delete(place);
-      if (this.#stopping.signal.aborted || this.#replacing === place) return;
+      if (this.#stopping.signal.aborted || this.#replaced === worker) return;
       this.#options.logger.error({ code, signal }, "a process has died; starting another");
       void this.#keepStarting(place);
     });
@@ -160,6 +167,16 @@ class Crew {
     });
   }
 
+  /**
+   * The figures of the serving processes, as sums. prom-client's `clusterMetrics` waits for those, too, that are only starting.
+   *
+   * @throws when one of them doesn't answer
+   */
+  async metrics(): Promise<string> {
+    const all = await Promise.all([...this.#serving.values()].map(figuresOf));
+    return AggregatorRegistry.aggregate(all).metrics();
+  }
+
   announceStop(): void {
     for (const worker of this.#running) tell(worker, { order: "announce stop" });
   }
@@ -187,7 +204,7 @@ class Crew {
     for (let place = 0; place < count && !this.#stopping.signal.aborted; place++) {
       const old = this.#serving.get(place);
       if (!old) continue; // A new one is being started already
-      this.#replacing = place;
+      this.#replaced = old;
       try {
         await this.start(place);
         if (this.#stopping.signal.aborted) return;
@@ -197,7 +214,7 @@ class Crew {
         if (!this.#serving.has(place)) void this.#keepStarting(place);
         return;
       } finally {
-        this.#replacing = null;
+        this.#replaced = null;
       }
     }
     if (!this.#stopping.signal.aborted) logger.info({ count }, "all processes have been replaced");
@@ -212,6 +229,15 @@ async function leave(worker: Worker, withinMs: number): Promise<void> {
   const timer = setTimeout(() => worker.process.kill("SIGKILL"), withinMs + killDelayMs);
   await ended;
   clearTimeout(timer);
+}
+
+/** What a process has counted; nothing when it ends meanwhile. */
+async function figuresOf(worker: Worker): Promise<MetricObject[]> {
+  const signal = AbortSignal.timeout(figuresMs);
+  tell(worker, { order: "figures" });
+  const answer = once(worker, "message", { signal }).then(([message]) => (message as FiguresMessage).figures);
+  const end = once(worker, "exit", { signal }).then(() => []);
+  return Promise.race([answer, end]);
 }
 
 function tell(worker: Worker, order: Order): void {

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { asAuthRole } from "../database/as-role.ts";
+import { readAs } from "../database/as-role.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -26,7 +26,7 @@ export async function requireSecretsKeys(
   kinds: readonly StoredSecrets["kind"][],
   logger: Logger,
 ): Promise<void> {
-  const { rows } = await asAuthRole(pool, (client) => client.query<StoredSecrets>(storedSecretsQuery));
+  const rows = await readAs<StoredSecrets>(pool, "service_auth", storedSecretsQuery);
   const needed = rows.filter(({ kind }) => kinds.includes(kind));
   refuseLackingKeys(needed, secrets);
   const plain = needed.filter(({ key_id: keyId }) => keyId === null);

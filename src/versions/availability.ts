@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import { databaseFailure } from "../errors/postgres-errors.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause } from "../lib/retry.ts";
 import type { ServedVersion } from "./serve-version.ts";
@@ -37,10 +38,13 @@ export class Availability {
    * Checks the built versions.
    *
    * @throws {UserError} when no version can be served
+   * @throws the failure of one that can be built, but the database was away: a start waits for that
    */
   async check(): Promise<void> {
-    await this.#readDifferences();
     const failures = this.#served.filter((each) => each.failure() !== null);
+    const lost = failures.find((each) => databaseFailure(each.failure())?.code === "SERVICE_UNAVAILABLE");
+    if (lost) throw lost.failure()!;
+    await this.#readDifferences();
     this.#tell();
     if (failures.length === this.#served.length && failures.length > 0) {
       const reasons = failures.map((each) => `  ${each.version.slug}: ${each.failure()!.message}`);

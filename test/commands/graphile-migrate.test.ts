@@ -29,10 +29,7 @@ before(async () => {
 after(async () => {
   watching?.kill("SIGINT");
   await watching?.ended;
-  const shadow = `${new URL(database.adminUrl).pathname.slice(1)}_shadow`;
-  await withClient(process.env.TEST_ADMIN_URL!, (client) =>
-    client.query(`drop database if exists ${shadow} with (force)`),
-  );
+  await rows(`drop database if exists ${shadow()}`);
   await database.close();
   await project.remove();
 });
@@ -54,6 +51,7 @@ async function ended(child: ReturnType<typeof startIt>): Promise<{ code: number;
   return { code, output };
 }
 
+const shadow = () => `${new URL(database.adminUrl).pathname.slice(1)}_shadow`;
 const rows = async (text: string): Promise<any[]> =>
   (await withClient(database.adminUrl, (client) => client.query(text))).rows;
 const shapes = `drop view if exists api_unstable.shapes; drop table if exists erp.shape;
@@ -84,9 +82,15 @@ test("db:watch follows what it did", async () => {
   await watching.said(/has been run \(5-try\.sql\)/);
 });
 
-test("commit refuses what the check refuses, and else writes migration and schema", async () => {
+test("commit refuses a foreign shadow, and what the check refuses, and else writes migration and schema", async () => {
   await project.write(file, "create table erp.leave (id uuid primary key);\n");
   const committed = await project.list("db/committed");
+  await rows(`create database ${shadow()} template template0 strategy file_copy`);
+  const foreign = await graphileMigrate("commit", "--message", "leave");
+  assert.notEqual(foreign.code, 0);
+  assert.match(foreign.output, /_shadow that graphile-migrate hasn't made/);
+  // It is still there
+  await rows(`drop database ${shadow()}`);
   const refused = await graphileMigrate("commit", "--message", "leave");
   assert.notEqual(refused.code, 0);
   assert.match(refused.output, /row-level-security/);

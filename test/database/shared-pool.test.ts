@@ -135,6 +135,26 @@ test("where statements are few, one client leaves some to another, and its quick
   assert.deepEqual(shared.turns.counts, { running: 0, waiting: 0 });
 });
 
+test("where statements are few, clients of slow ones leave one to others", async () => {
+  const few = { mustYield: () => false, mayGrow: () => true, noteUse: () => {}, mostStatements: () => 2 };
+  const shared = new SharedPool(pool, () => {}, few);
+  for (const client of ["slow", "as slow"]) {
+    const { release } = await shared.connection(client);
+    // A statement that takes long
+    await sleep(50);
+    release();
+  }
+  const slow = await shared.connection("slow");
+  const waiting = shared.connection("as slow");
+  const other = await shared.connection("other");
+  assert.deepEqual(shared.turns.counts, { running: 2, waiting: 1 });
+  other.release();
+  assert.deepEqual(shared.turns.counts, { running: 1, waiting: 1 });
+  slow.release();
+  (await waiting).release();
+  await until(isQuiet);
+});
+
 test("what holds up the event loop waits until requests that run have been answered, but not for ever", async () => {
   const order: string[] = [];
   const shared = new SharedPool(pool);

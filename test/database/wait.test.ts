@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
+import { withClient } from "../../src/database/client.ts";
 import { checkDatabase } from "../../src/database/requirements.ts";
 import { waitingFor } from "../../src/database/wait.ts";
 import { UserError } from "../../src/errors/user-error.ts";
@@ -10,22 +11,39 @@ import { startCommand } from "../commands/process.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
+import { until } from "../lib/until.ts";
 
 let database: TestDatabase;
 before(async () => void (database = await openTestDatabase("template_schema")));
 after(() => database.close());
 
-test("a start waits for a database that is away, says so every second, and then serves", async (t) => {
+test("a start waits for a database that is away, says so every second, and then serves all versions", async (t) => {
   const proxy = await openCuttableProxy(database.loginUrl);
   t.after(() => proxy.close());
   proxy.cut();
-  const service = startCommand(["start.ts"], { DATABASE_URL: proxy.url, WORKER_CONCURRENCY: "0" });
+  const service = startCommand(["start.ts"], {
+    ...{ DATABASE_URL: proxy.url, WORKER_CONCURRENCY: "0", LOCK_TIMEOUT: "60" },
+  });
   t.after(() => service.kill("SIGKILL"));
   const line = String.raw`Waiting for Postgres at 127\.0\.0\.1:\d+\/\w+, for up to \d+ s more: .+\n`;
   await service.said(new RegExp(`(?:${line}){2}`));
-  proxy.mend();
+  // Away again for one of the versions, while what they are built from is read
+  await withClient(database.adminUrl, async (admin) => {
+    await admin.query("begin; lock table pg_catalog.pg_inherits");
+    proxy.mend();
+    const reading = "from pg_stat_activity where application_name = 'catalog' and wait_event_type = 'Lock'";
+    // A transaction sees one moment of pg_stat_activity
+    const areReading = async () => {
+      await admin.query("select pg_stat_clear_snapshot()");
+      return (await admin.query(`select ${reading}`)).rowCount === 2;
+    };
+    await until(areReading);
+    await admin.query(`select pg_terminate_backend(min(pid)) ${reading}`);
+    await admin.query("rollback");
+  });
   const [, address] = await service.said(/The API is at (http:\S+?)\/api/);
-  assert.equal((await fetch(`${address}/readyz`)).status, 200);
+  const health = await fetch(`${address}/healthz`);
+  assert.deepEqual([health.status, await health.json()], [200, { status: "ok" }], service.output());
   assert.ok(!service.output().includes(new URL(proxy.url).password));
   service.kill("SIGINT");
   assert.equal(await service.ended, 0, service.output());

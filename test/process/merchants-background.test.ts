@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, before, suite, test } from "node:test";
+import { createCredential } from "../../src/auth/credentials.ts";
 import { databaseOf } from "../../src/database/merchant-database.ts";
 import { storeMerchant } from "../../src/process/merchants/directory.ts";
 import type { Merchant } from "../../src/process/merchants/merchant.ts";
@@ -143,6 +144,21 @@ suite("background work of many merchants", () => {
     );
   });
 
+  test("what a job deletes is counted, also of a merchant of whom nobody asks anything", async () => {
+    await owner(at(2), async (client) => {
+      const { id } = await createCredential(client, { name: "Former", read: "all", write: "all" });
+      await client.query(
+        `insert into auth.credential_use (credential_id, day, version, requests, last_used_at)
+         values ($1, current_date - 4000, 'unstable', 1, now())`,
+        [id],
+      );
+    });
+    assert.ok(!opened.serving.merchants.find(at(2).name));
+    await rows(2, "select graphile_worker.add_job('prune_use_counts')");
+    const line = `service_pruned_rows_total{what="counts of use",merchant="${at(2).name}"} 1`;
+    await until(async () => (await opened.serving.figures.metrics()).includes(line));
+  });
+
   test("a job that a killed process has left is done", async () => {
     await owner(at(2), (client) =>
       client.query(
@@ -164,7 +180,9 @@ suite("background work of many merchants", () => {
     assert.deepEqual(await rows(2, "select state from events.delivery"), [{ state: "delivered" }]);
   });
 
-  test("a flood of one, to a receiver that is slow, delays no other", async () => {
+  test("a flood of one, to a receiver that is slow, delays no other, and figures say whose it is", async () => {
+    const figures = () => opened.serving.figures.metrics();
+    const lag = `service_merchant_lag_seconds{merchant="${at(0).name}"`;
     let most = 0;
     receiver.answer = ({ path }, response) => {
       if (!path.startsWith("/slow")) return response.writeHead(204).end();
@@ -174,12 +192,15 @@ suite("background work of many merchants", () => {
     for (let n = 0; n < 5; n++) await listen(0, `/slow/${n}`);
     await write(0, "flood", 30);
     await until(() => most >= 5);
+    await until(async () => (await figures()).includes(lag));
     await create(1, "BESIDE");
     await arrived("/own/1", "BESIDE");
     // By default, a process sends twenty
     assert.ok(most < 20, `${most} at a time`);
     receiver.answer = (_, response) => response.writeHead(204).end();
     for (const response of held.splice(0)) response.writeHead(204).end();
+    await until(async () => !(await figures()).includes(lag));
+    assert.match(await figures(), /^service_outbox_lag_seconds \d/m);
   });
 
   test("while the database of one is away, others go on", async () => {

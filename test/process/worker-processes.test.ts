@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Agent } from "node:http";
 import { after, before, test } from "node:test";
 import pg from "pg";
 import { createCredential, deactivateCredential } from "../../src/auth/credentials.ts";
@@ -10,6 +11,7 @@ import type { TestDatabase } from "../lib/database.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import type { CuttableProxy } from "../lib/cuttable-proxy.ts";
 import { freePort } from "../lib/free-port.ts";
+import { send } from "../lib/load.ts";
 import { servingProcesses } from "../lib/processes.ts";
 import { query, read } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -96,8 +98,12 @@ test("a deactivated credential stops in all of them, and a plan without the API 
   await allAnswer(403);
 });
 
+const figures = async (path: string) => read(await fetch(`http://127.0.0.1:${metricsPort}${path}`));
+/** How many processes serve, by their metrics; none when these fail. */
+const serving = async () =>
+  Number(/^service_processes (\d+)$/m.exec((await figures("/metrics")).text)?.[1] ?? 0);
+
 test("Prometheus finds the figures of all of them, and nothing else", async () => {
-  const figures = async (path: string) => read(await fetch(`http://127.0.0.1:${metricsPort}${path}`));
   const { text, status } = await figures("/metrics");
   assert.equal(status, 200);
   const counted = [...text.matchAll(/^service_requests_total\{version="unstable",status="200"\} (\d+)$/gm)];
@@ -135,15 +141,32 @@ test("a killed one is replaced, and the others continue", async () => {
   await until(async () => (await servers()).length === count);
 });
 
-test("one that is to replace another waits for the database, if that is away", async (t) => {
-  t.after(() => proxy.mend());
+test("one that is to replace another waits for the database, and is replaced when it dies while that one leaves", async (t) => {
+  const agents = Array.from({ length: 2 * count }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+  t.after(() => {
+    proxy.mend();
+    for (const agent of agents) agent.destroy();
+  });
+  await until(async () => (await serving()) === count);
   proxy.cut();
-  const before = service.output().length;
+  const before = await servers();
+  const from = service.output().length;
   service.kill("SIGHUP");
-  const said = () => service.output().slice(before);
+  const said = () => service.output().slice(from);
   await until(() => /Waiting for Postgres at 127.*\n.*Waiting/.test(said()));
+  assert.equal(await serving(), count, "it is there, and doesn't serve");
+  // Each process has several connections. One without a request is a second's work for a process that leaves
+  const isLeaving = async () => {
+    const answers = agents.map((agent) => send(agent, `${address}/livez`, null).catch(() => null));
+    return (await Promise.all(answers)).some((answer) => answer?.closes);
+  };
+  await isLeaving();
   proxy.mend();
+  await until(isLeaving);
+  const added = (await servers()).filter((id) => !before.includes(id));
+  process.kill(added[0]!, "SIGKILL");
+  await until(() => /a process has died; starting another/.test(said()));
+  await until(async () => (await serving()) === count && !(await servers()).includes(added[0]!), 120_000);
   await until(async () => (await fetch(`${address}/readyz`)).status === 200);
-  await until(async () => (await servers()).length === count);
   assert.doesNotMatch(said(), /can't start/);
 });

@@ -1,17 +1,35 @@
 // What graphile-migrate runs beside its own steps, see settings.ts.
 import "../../process/graphile-env.ts";
+import type pg from "pg";
 import { isRefused } from "../../check/finding.ts";
 import { checkCurrent } from "../../check/rehearsal.ts";
 import { printFindings } from "../../check/report.ts";
 import { withClient } from "../../database/client.ts";
 import { committedSchema, writeSchema } from "../../database/migrations/schema-file.ts";
-import { besides, createCommitted, dropDatabase } from "../../database/migrations/templates.ts";
+import { besides, createCommitted } from "../../database/migrations/templates.ts";
+import { dropDatabase, isOwn, markSql } from "../../database/own-databases.ts";
 import { installQueueSchema } from "../../database/worker-schema.ts";
+import { UserError } from "../../errors/user-error.ts";
 import { atTheTerminal, hasColors, say } from "../terminal.ts";
+import { graphileShadowOf } from "./urls.ts";
 
 const adminUrl = process.env.SERVICE_ADMIN_URL!;
+/** The database that graphile-migrate works on: that of the URL, or the shadow. */
+const name = process.env.GM_DBNAME!;
+const onServer = (work: (admin: pg.Client) => Promise<void>) =>
+  withClient(besides(adminUrl, "postgres"), work);
+const ofDatabase = decodeURIComponent(new URL(adminUrl).pathname.slice(1));
+const mark = `Shadow of graphile-migrate for ${ofDatabase}`;
 
 const steps: Record<string, () => Promise<void>> = {
+  /** Only a shadow that it has made itself is dropped, unless SHADOW_DATABASE_URL says which one to use. */
+  own: () =>
+    onServer(async (admin) => {
+      if (name !== graphileShadowOf(ofDatabase) || (await isOwn(admin, name, mark))) return;
+      throw new UserError(
+        `There is a database ${name} that graphile-migrate hasn't made: rename it, drop it, or set SHADOW_DATABASE_URL.`,
+      );
+    }),
   async check() {
     const findings = await checkCurrent(adminUrl);
     if (findings.length > 0) say(printFindings(findings, { color: hasColors() }));
@@ -19,14 +37,20 @@ const steps: Record<string, () => Promise<void>> = {
   },
   /** An empty database becomes a copy of one with the committed migrations, which takes less than running them. */
   async copy() {
-    const name = process.env.GM_DBNAME!;
-    await withClient(besides(adminUrl, "postgres"), async (admin) => {
+    const isShadow = process.env.GM_SHADOW !== undefined;
+    await onServer(async (admin) => {
       await dropDatabase(admin, name);
       await createCommitted(admin, adminUrl, name);
+      if (isShadow) await admin.query(markSql(name, mark));
     });
-    if (process.env.GM_SHADOW === undefined) await installQueueSchema(adminUrl);
+    if (!isShadow) await installQueueSchema(adminUrl);
   },
   schema: async () => writeSchema(await committedSchema(adminUrl)),
 };
 
-await atTheTerminal(steps[process.argv[2]!]!);
+await atTheTerminal(async () => {
+  for (const step of process.argv.slice(2)) {
+    await steps[step]!();
+    if (process.exitCode !== undefined) return;
+  }
+});

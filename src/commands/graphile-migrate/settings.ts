@@ -7,9 +7,9 @@ const isCommit = process.argv.includes("commit");
 
 // Hooks are processes of their own, and get no DATABASE_URL
 process.env.SERVICE_ADMIN_URL = adminUrl;
-const hook = (step: string) => ({
+const hook = (steps: string) => ({
   _: "command",
-  command: `node src/commands/graphile-migrate/hook.ts ${step}`,
+  command: `node src/commands/graphile-migrate/hook.ts ${steps}`,
 });
 
 /** Settings of graphile-migrate, so that it does what `npm run db:…` does. */
@@ -21,8 +21,8 @@ export default {
   rootConnectionString: urls.ROOT_DATABASE_URL,
   beforeReset: [
     { _: "sql", file: "disconnect.sql", root: true, shadow: false },
-    // Before a commit, which first makes the shadow database anew
-    ...(isCommit ? [{ ...hook("check"), shadow: true }] : []),
+    // A commit, too, first makes the shadow database anew
+    { ...hook(isCommit ? "own check" : "own"), shadow: true },
   ],
   afterReset: [hook("copy")],
   afterAllMigrations: isCommit ? [{ ...hook("schema"), shadow: false }] : [],

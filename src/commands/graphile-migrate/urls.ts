@@ -1,5 +1,5 @@
 import { runningClusterUrl } from "../../database/cluster/cluster.ts";
-import { besides } from "../../database/migrations/templates.ts";
+import { besides, derivedName } from "../../database/migrations/templates.ts";
 import { urlAsOwner } from "../../database/roles.ts";
 import { UserError } from "../../errors/user-error.ts";
 import type { Settings } from "../../process/settings.ts";
@@ -33,11 +33,14 @@ export async function migrationUrls({
     adminUrl,
     urls: {
       DATABASE_URL: forPsql(urlAsOwner(url)),
-      SHADOW_DATABASE_URL: forPsql(urlAsOwner(shadow || besides(url, `${name}_shadow`))),
+      SHADOW_DATABASE_URL: forPsql(urlAsOwner(shadow || besides(url, graphileShadowOf(name)))),
       ROOT_DATABASE_URL: root || besides(adminUrl, "postgres"),
     },
   };
 }
+
+/** What graphile-migrate's shadow is called, unless SHADOW_DATABASE_URL names another. */
+export const graphileShadowOf = (name: string): string => derivedName(name, "_shadow");
 
 /** The role that connects makes and drops databases, not the owner. */
 function withoutRole(url: string): string {

@@ -1,32 +1,18 @@
 import { randomUUID } from "node:crypto";
-import pg from "pg";
+import type pg from "pg";
 import { withClient } from "../client.ts";
 import { within } from "../../lib/within.ts";
 import type { MigrateOptions, Rehearsal, Stage } from "./migrate-options.ts";
 import type { CurrentFile } from "./migration-files.ts";
 import { Migrator } from "./migrator.ts";
-import { besides, createCommitted, dropDatabase, shortHash } from "./templates.ts";
+import { dropDatabase, dropOwn, renameMarked } from "../own-databases.ts";
+import { besides, createCommitted, derivedName } from "./templates.ts";
 
 /** Milliseconds that its end may take. */
 const closeMs = 1_000;
 
-/** Bytes of a name that Postgres keeps. */
-const nameBytes = 63;
-
-/** What the shadow of a database is called: names that become too long end with a hash. */
-export function shadowOf(name: string): string {
-  const ending = "_rehearsal";
-  if (Buffer.byteLength(name + ending) <= nameBytes) return name + ending;
-  const unique = `_${shortHash(name)}${ending}`;
-  // Of a character that is cut in two, nothing stays
-  const begin = new TextDecoder().decode(Buffer.from(name).subarray(0, nameBytes - unique.length), {
-    stream: true,
-  });
-  return begin + unique;
-}
-
-/** The comment by which it is known: nothing else is dropped, whatever it is called. */
-const markOf = (name: string): string => `Shadow of db:watch for ${name}`;
+/** What the shadow of a database is called. */
+export const shadowOf = (name: string): string => derivedName(name, "_rehearsal");
 
 export interface ShadowOptions extends Pick<MigrateOptions, "locks"> {
   /** Told once why there is none, when it takes somebody to change that. */
@@ -56,7 +42,7 @@ export class Shadow implements Stage {
     this.#adminUrl = adminUrl;
     const name = decodeURIComponent(new URL(adminUrl).pathname.slice(1));
     this.#name = shadowOf(name);
-    this.#mark = markOf(name);
+    this.#mark = `Shadow of db:watch for ${name}`;
     this.#options = locks === undefined ? {} : { locks };
     this.#onWithout = onWithoutShadow;
   }
@@ -130,11 +116,7 @@ export class Shadow implements Stage {
     await withClient(this.#adminUrl, async (admin) => {
       try {
         await createCommitted(admin, this.#adminUrl, made);
-        const [from, to] = [made, this.#name].map((each) => pg.escapeIdentifier(each));
-        // One batch is one transaction: none has the name without the mark
-        await admin.query(
-          `comment on database ${from} is ${pg.escapeLiteral(this.#mark)}; alter database ${from} rename to ${to}`,
-        );
+        await renameMarked(admin, made, this.#name, this.#mark);
       } catch (error) {
         await dropDatabase(admin, made).catch(() => {});
         throw error;
@@ -149,14 +131,6 @@ export class Shadow implements Stage {
     const migrator = this.#migrator;
     this.#migrator = null;
     await migrator?.close();
-    return withClient(this.#adminUrl, async (admin) => {
-      const { rows } = await admin.query<{ mark: string | null }>(
-        "select shobj_description(oid, 'pg_database') as mark from pg_database where datname = $1",
-        [this.#name],
-      );
-      if (rows.some(({ mark }) => mark !== this.#mark)) return false;
-      if (rows.length > 0) await dropDatabase(admin, this.#name);
-      return true;
-    });
+    return withClient(this.#adminUrl, (admin) => dropOwn(admin, this.#name, this.#mark));
   }
 }

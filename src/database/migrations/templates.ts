@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { growingPause, pause, retry } from "../../lib/retry.ts";
 import { withClient } from "../client.ts";
+import { dropDatabase, isTaken, renameMarked } from "../own-databases.ts";
 import { readCommitted } from "./migration-files.ts";
 import type { MigrateOptions } from "./migrate-options.ts";
 import { migrateDatabase } from "./migrations.ts";
@@ -11,6 +12,9 @@ const fence = new URL("../../../db/fence.sql", import.meta.url);
 
 /** How the names of templates begin. */
 const prefix = "service_template_";
+const mark = "Template of the service";
+/** Bytes of a name that Postgres keeps. */
+const nameBytes = 63;
 /** Templates of a kind that stay on a server. */
 const keptOfAKind = 4;
 /** Pauses while others use or drop a template. */
@@ -27,6 +31,17 @@ export const templateName = (kind: TemplateKind, key: string): string => `${pref
 /** A database of the same server. */
 export const besides = (url: string, name: string): string =>
   Object.assign(new URL(url), { pathname: `/${encodeURIComponent(name)}` }).href;
+
+/** What a database is called that belongs to another one: names that become too long end with a hash. */
+export function derivedName(name: string, ending: string): string {
+  if (Buffer.byteLength(name + ending) <= nameBytes) return name + ending;
+  const unique = `_${shortHash(name)}${ending}`;
+  // Of a character that is cut in two, nothing stays
+  const begin = new TextDecoder().decode(Buffer.from(name).subarray(0, nameBytes - unique.length), {
+    stream: true,
+  });
+  return begin + unique;
+}
 
 /** For each committed migration, a key that stands for it and all before it. */
 export async function committedKeys(): Promise<string[]> {
@@ -126,12 +141,11 @@ async function makeTemplate(admin: pg.Client, { template, make }: TemplateToCopy
     const known = await admin.query("select from pg_database where datname = $1", [template]);
     if (known.rowCount! > 0) return;
     await make(name);
-    const [from, to] = [name, template].map((each) => pg.escapeIdentifier(each));
-    await admin.query(`alter database ${from} rename to ${to}`);
+    await renameMarked(admin, name, template, mark);
   } catch (error) {
     await dropDatabase(admin, name);
-    // duplicate_database: another process has made it meanwhile
-    if ((error as pg.DatabaseError).code !== "42P04") throw error;
+    // Another process has made it meanwhile
+    if (!isTaken(error)) throw error;
   } finally {
     if (isLocked) await admin.query("select pg_advisory_unlock(hashtext($1))", [template]);
   }
@@ -169,16 +183,13 @@ async function copyDatabase(admin: pg.Client, adminUrl: string, name: string, so
   await withClient(besides(adminUrl, name), async (client) => client.query(await readFile(fence, "utf8")));
 }
 
-/** Drops all templates of the kind but the newest. */
+/** Drops all templates of the kind but the newest. A database that is only called like one stays. */
 async function dropOldTemplates(admin: pg.Client, template: string): Promise<void> {
   const { rows } = await admin.query<{ name: string }>(
-    "select datname as name from pg_database where starts_with(datname, $1) order by oid desc offset $2",
-    [template.slice(0, template.lastIndexOf("_") + 1), keptOfAKind],
+    `select datname as name from pg_database
+     where starts_with(datname, $1) and shobj_description(oid, 'pg_database') = $2 order by oid desc offset $3`,
+    [template.slice(0, template.lastIndexOf("_") + 1), mark, keptOfAKind],
   );
   // Another process may be copying one, or dropping it
   for (const { name } of rows) await dropDatabase(admin, name).catch(() => {});
-}
-
-export async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
-  await admin.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`);
 }

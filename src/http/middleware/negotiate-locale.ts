@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { addVary } from "../answers.ts";
-import { asAuthRole } from "../../database/as-role.ts";
+import { readAs } from "../../database/as-role.ts";
 import type { Request, Middleware } from "../pipeline.ts";
 
 declare global {
@@ -56,9 +56,8 @@ export class Locales {
   async refresh(): Promise<void> {
     this.#readAt = performance.now();
     try {
-      const { rows } = await asAuthRole(this.#pool, (client) =>
-        client.query<{ code: string }>("select auth.supported_locales() as code"),
-      );
+      const text = "select auth.supported_locales() as code";
+      const rows = await readAs<{ code: string }>(this.#pool, "service_auth", text);
       this.#supported = rows.map(({ code }) => code);
       this.#chosen.clear();
     } catch (error) {

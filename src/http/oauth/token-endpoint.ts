@@ -8,7 +8,7 @@ import type { CurrentMerchantPlan } from "../../auth/merchant-plan.ts";
 import { requireMerchantPlanForTokens } from "../middleware/require-merchant-plan.ts";
 import type { AccessTokens } from "../../auth/access-token.ts";
 import { accessTokenSeconds } from "../../auth/access-token.ts";
-import { asAuthRole } from "../../database/as-role.ts";
+import { readAs } from "../../database/as-role.ts";
 import { invalidClient, invalidRequest, OAuthError } from "./oauth-error.ts";
 import { limitTokenRequests } from "./limit-token-requests.ts";
 import type { Refusals } from "../refusals.ts";
@@ -74,13 +74,12 @@ async function authenticate(pool: Pool, accessKey: string, secret: string) {
   const hash = createHash("sha256").update(secret).digest();
   // Postgres refuses null characters. No key is empty.
   const key = accessKey.includes("\0") ? "" : accessKey;
-  const { rows } = await asAuthRole(pool, (client) =>
-    client.query<{ id: string; scopes: string[] }>(
-      "select credential_id as id, scopes from auth.authenticate_credential($1, $2)",
-      [key, hash],
-    ),
+  const [credential] = await readAs<{ id: string; scopes: string[] }>(
+    pool,
+    "service_auth",
+    "select credential_id as id, scopes from auth.authenticate_credential($1, $2)",
+    [key, hash],
   );
-  const [credential] = rows;
   if (!credential) throw invalidClient();
   return { credentialId: credential.id, scopes: credential.scopes };
 }

@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import type { Counter } from "prom-client";
 import type { ConnectionBudget } from "../../database/connection-budget.ts";
 import { migrationsWanted } from "../../database/migrations/migrations.ts";
 import type { ListeningPlaces } from "../../database/occasional-listener.ts";
@@ -39,6 +40,9 @@ export interface Common {
   documentation: SharedDocumentation;
   places: ListeningPlaces;
   tracing: Tracing | null;
+  pruned: Counter;
+  /** Called when counts of use of a merchant have been written, with the number of rows. */
+  onCounted: (merchant: string, rows: number) => void;
 }
 
 /** A merchant whose requests can be answered. It holds no connection while there are none. */
@@ -60,7 +64,7 @@ export interface OpenMerchant {
 export async function openMerchant(merchant: Merchant, common: Common): Promise<OpenMerchant> {
   const closing = new Closing();
   const { name, databaseUrl } = merchant;
-  const { settings, budget, tracing, offered, now, ...shared } = common;
+  const { settings, budget, tracing, offered, now, onCounted, ...shared } = common;
   const allotment = budget.allot(name);
   closing.add(() => allotment.close());
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements, allotment };
@@ -80,7 +84,10 @@ export async function openMerchant(merchant: Merchant, common: Common): Promise<
       settings: { ...settings, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
       ...{ pool, apiPool, limiterPool, tracing: tracing?.of(name) ?? null, versions: offered, now },
       logger: common.logger.child({ merchant: name }),
-      shared: { ...shared, merchant: name, state, share: allotment, trouble: null },
+      shared: {
+        ...{ ...shared, merchant: name, state, share: allotment, trouble: null },
+        onCounted: (rows) => onCounted(name, rows),
+      },
     });
     closing.add(() => app.close());
     return { merchant, app, pool, state, close: () => closing.close() };

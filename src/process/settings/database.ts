@@ -24,7 +24,7 @@ export const database = {
     doc: "Host names at which several merchants are served, separated by commas: each is known by its client, see [docs/merchants.md](merchants.md#a-host-for-all).",
   }),
   merchantStatements: setting("MERCHANT_STATEMENTS", wholeNumber(1, 500), 2, {
-    doc: "Most statements of one merchant at a time, beside quick reads, while other merchants of the process have some, too: as many as leave processors of the databases to others.",
+    doc: "Most statements of one merchant at a time, beside quick reads, while other merchants of the process have some, too: as many as leave processors of the databases to others. One of them is kept for clients whose statements are quick.",
   }),
   readDatabaseUrls: optional(
     "READ_DATABASE_URLS",

@@ -86,7 +86,17 @@ export class Server {
   }
 
   async start(): Promise<void> {
+    const before = this.adminUrl;
     this.#cluster = await startCluster({ directory: this.folder, flags });
+    if (this.adminUrl !== before) throw new Error("Another program took the port of a Postgres that was away.");
+  }
+
+  /** Waits until it answers; starts it, as a supervisor does, when it has ended by itself. */
+  async comeBack(): Promise<void> {
+    const data = await realpath(join(this.folder, "postgres"));
+    const answers = () => this.query("select").then(Boolean, () => false);
+    await until(async () => (await answers()) || (await processesIn(data)).length === 0);
+    if (!(await answers())) await this.start();
   }
 
   async stop(): Promise<void> {

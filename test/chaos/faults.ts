@@ -125,7 +125,7 @@ function primaryFaults(world: World): Fault[] {
         const [one] = await world.primary.query(`select pid from pg_stat_activity where ${others} limit 1`);
         if (one) process.kill(one.pid as number, "SIGKILL");
       },
-      // Postgres 18 gives up after that, if it was promoted since its start and has truncated a table since its last checkpoint
+      // A promoted one may give up: docs/operating.md#a-failover
       mend: () => world.primary.comeBack(),
     },
   ];

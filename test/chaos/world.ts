@@ -24,6 +24,9 @@ const flags = {
   ...{ wal_sender_timeout: "10s", wal_receiver_timeout: "10s" },
 };
 
+/** Milliseconds in which Postgres recovers from a crash. */
+const comesBackMs = 20_000;
+
 /** A Postgres with its folder, which can be killed and started again. */
 export class Server {
   readonly folder: string;
@@ -91,12 +94,15 @@ export class Server {
     if (this.adminUrl !== before) throw new Error("Another program took the port of a Postgres that was away.");
   }
 
-  /** Waits until it answers; starts it, as a supervisor does, when it has ended by itself. */
+  /** Waits until it answers again. When it doesn't, it is ended, if it still runs, and started, as operators do. */
   async comeBack(): Promise<void> {
     const data = await realpath(join(this.folder, "postgres"));
     const answers = () => this.query("select").then(Boolean, () => false);
-    await until(async () => (await answers()) || (await processesIn(data)).length === 0);
-    if (!(await answers())) await this.start();
+    const hasEnded = async () => (await processesIn(data)).length === 0;
+    await until(async () => (await answers()) || (await hasEnded()), comesBackMs).catch(() => {});
+    if (await answers()) return;
+    if (!(await hasEnded())) await this.end("SIGKILL");
+    await this.start();
   }
 
   async stop(): Promise<void> {

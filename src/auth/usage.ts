@@ -24,11 +24,17 @@ interface Count {
   last_used_at: string;
 }
 
-/** Entries that wait to be written. */
-interface Notes<Entry> {
-  take(): Entry[];
-  add(entries: readonly Entry[]): void;
+/** Entries that wait to be written, and the function that writes them. */
+interface Waiting {
+  by: string;
+  entries: readonly unknown[];
+  keep: () => void;
 }
+
+/** How many rows the transaction has written. pg_stat_xact_all_tables would take as long to plan as all else here. */
+const rowsWritten = `select sum(pg_stat_get_xact_tuples_inserted(oid) + pg_stat_get_xact_tuples_updated(oid)
+    + pg_stat_get_xact_tuples_deleted(oid))::float8 as count
+  from pg_class where relnamespace = 'auth'::regnamespace and relkind = 'r'`;
 
 /**
  * Counts the requests of each credential, by day, version and deprecated field, and adds the sums to the database
@@ -42,6 +48,7 @@ export class Usage {
   readonly #pool: Pool;
   readonly #logger: Logger;
   readonly #intervalMs: number;
+  readonly #onWritten: ((rows: number) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** When the first count was made that isn't written. */
   #since = 0;
@@ -51,7 +58,14 @@ export class Usage {
   #latestOfOther = -Infinity;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(pool: Pool, logger: Logger, intervalMs = defaultIntervalMs) {
+  /** @param onWritten called with the number of rows that were written */
+  constructor(
+    pool: Pool,
+    logger: Logger,
+    intervalMs = defaultIntervalMs,
+    onWritten?: (rows: number) => void,
+  ) {
+    this.#onWritten = onWritten;
     this.#pool = pool;
     this.#logger = logger;
     this.#intervalMs = intervalMs;
@@ -61,8 +75,8 @@ export class Usage {
   note(credentialId: string, version: string): void {
     if (credentialId !== this.#latest.credentialId) this.#latestOfOther = this.#latest.at;
     this.#latest = { credentialId, at: performance.now() };
+    if (this.#counts.size === 0) this.#await(this.#intervalMs * quietShare);
     this.#add(credentialId, version, "", 1);
-    this.#await(this.#intervalMs * quietShare);
   }
 
   /** Whether others than a credential have sent requests just now. */
@@ -78,10 +92,7 @@ export class Usage {
 
   /** Writes the counts. When that fails, they are kept for the next time. */
   flush(): Promise<void> {
-    return (this.#writing = this.#writing
-      .then(() => this.#write())
-      .then(() => this.#writeNotes(this.fields, "auth.record_fields", "which fields credentials use"))
-      .then(() => this.#writeNotes(this.operations, "auth.record_operations", "which operations they send")));
+    return (this.#writing = this.#writing.then(() => this.#write()));
   }
 
   async close(): Promise<void> {
@@ -92,7 +103,7 @@ export class Usage {
 
   /** Nothing is awaited while there is nothing to count. */
   #await(ms: number): void {
-    if (this.#timer) return;
+    clearTimeout(this.#timer);
     this.#since = performance.now();
     this.#timer = setTimeout(() => this.#look(), ms).unref();
   }
@@ -106,40 +117,38 @@ export class Usage {
     void this.flush();
   }
 
-  /** Statements that still run are counted when they end, and what can't be written is kept. */
-  #awaitMore(): void {
-    this.#await(this.#intervalMs);
-  }
-
   async #write(): Promise<void> {
-    const counts = [...this.#counts.values()];
-    if (counts.length === 0) return;
-    this.#awaitMore();
-    this.#counts = new Map();
+    const waiting = this.#take();
+    if (waiting.length === 0) return;
+    // Statements that still run are counted when they end, and what can't be written is kept
+    this.#await(this.#intervalMs);
     try {
-      await asAuthRole(this.#pool, (client) =>
-        client.query("select auth.record_use($1)", [JSON.stringify(counts)]),
-      );
+      const rows = await asAuthRole(this.#pool, async (client) => {
+        for (const { by, entries } of waiting)
+          await client.query(`select auth.${by}($1)`, [JSON.stringify(entries)]);
+        return this.#onWritten ? (await client.query<{ count: number }>(rowsWritten)).rows[0]!.count : 0;
+      });
+      this.#onWritten?.(rows);
     } catch (error) {
       this.#logger.warn({ err: error }, "can't write the counts of requests; trying again");
-      for (const count of counts) {
-        const { credential_id, version, deprecated_field, requests, day, last_used_at } = count;
-        this.#add(credential_id, version, deprecated_field, requests, day, last_used_at);
-      }
+      for (const { keep } of waiting) keep();
     }
   }
 
-  /** Writes what waits by a function of the database. */
-  async #writeNotes<Entry>(notes: Notes<Entry>, by: string, what: string): Promise<void> {
-    const entries = notes.take();
-    if (entries.length === 0) return;
-    this.#awaitMore();
-    try {
-      await asAuthRole(this.#pool, (client) => client.query(`select ${by}($1)`, [JSON.stringify(entries)]));
-    } catch (error) {
-      this.#logger.warn({ err: error }, `can't write ${what}; trying again`);
-      notes.add(entries);
-    }
+  /** What waits to be written, with the functions of the database that write it. */
+  #take(): Waiting[] {
+    const counts = [...this.#counts.values()];
+    this.#counts = new Map();
+    const [fields, operations] = [this.fields.take(), this.operations.take()];
+    const keep = () => {
+      for (const { credential_id, version, deprecated_field, requests, day, last_used_at } of counts)
+        this.#add(credential_id, version, deprecated_field, requests, day, last_used_at);
+    };
+    return [
+      { by: "record_use", entries: counts, keep },
+      { by: "record_fields", entries: fields, keep: () => this.fields.add(fields) },
+      { by: "record_operations", entries: operations, keep: () => this.operations.add(operations) },
+    ].filter(({ entries }) => entries.length > 0);
   }
 
   #add(

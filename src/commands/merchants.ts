@@ -9,6 +9,7 @@ import {
   dropMerchantDatabase,
   migrateMerchantDatabase,
   openDatabases,
+  otherDatabasesOf,
   serverOf,
 } from "../database/merchant-database.ts";
 import { besides } from "../database/migrations/templates.ts";
@@ -162,11 +163,23 @@ async function remove(place: Place, name: string, isToDrop: boolean): Promise<vo
     throw new UserError(
       `The database of ${name} is at ${serverOf(databaseUrl)}, DATABASE_URL's at another place.`,
     );
+  const database = decodeURIComponent(new URL(databaseUrl).pathname.slice(1));
+  if (adminUrl !== null) await refuseOthers(adminUrl, name, database);
   await forgetMerchant(place.folder, name);
-  if (adminUrl !== null)
-    await dropMerchantDatabase(adminUrl, name, decodeURIComponent(new URL(databaseUrl).pathname.slice(1)));
+  if (adminUrl !== null) await dropMerchantDatabase(adminUrl, name, database);
   say(
     isToDrop ? `${name} and its data are gone.` : `${name} is served no more. Its database is still there.`,
+  );
+}
+
+/** @throws {UserError} when there is another database of the merchant, which may have its data */
+async function refuseOthers(adminUrl: string, name: string, database: string): Promise<void> {
+  const others = await otherDatabasesOf(adminUrl, name, database);
+  if (others.length === 0) return;
+  const drops = others.map((other) => `drop database "${other}";`).join("\n  ");
+  throw new UserError(
+    `Nothing was removed: ${name} has rights in other databases, as it has where it was moved from. ` +
+      `Drop those first, if nobody needs them:\n\n  ${drops}`,
   );
 }
 

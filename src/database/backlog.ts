@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { asRole } from "./as-role.ts";
+import { readAs } from "./as-role.ts";
 
 /** What waits in the database. */
 export interface Backlog {
@@ -30,15 +30,15 @@ const ofJobs = `with few as (
     coalesce(extract(epoch from clock_timestamp() - min(run_at) filter (where is_due)), 0)::float8 as "jobSeconds"
   from (select *, not is_failed and not is_running and run_at <= clock_timestamp() as is_due from few) f`;
 
+/** What waits, as one message: each statement has a part of it. */
+export const backlogQuery = `begin read only; set local role service_delivery; ${ofEvents};
+  set local role service_worker; ${ofJobs}; commit`;
+
 /** Makes a reader of what waits. It counts nothing beyond 10,001 rows. */
 export function backlogReader(pool: Pool): ReadBacklog {
   return async () => {
-    const events = await asRole(pool, "service_delivery", (client) =>
-      client.query<Omit<Backlog, "jobs" | "jobSeconds">>(ofEvents),
-    );
-    const jobs = await asRole(pool, "service_worker", (client) =>
-      client.query<Pick<Backlog, "jobs" | "jobSeconds">>(ofJobs),
-    );
-    return { ...events.rows[0]!, ...jobs.rows[0]! };
+    const [events] = await readAs<Omit<Backlog, "jobs" | "jobSeconds">>(pool, "service_delivery", ofEvents);
+    const [jobs] = await readAs<Pick<Backlog, "jobs" | "jobSeconds">>(pool, "service_worker", ofJobs);
+    return { ...events!, ...jobs! };
   };
 }

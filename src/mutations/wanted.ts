@@ -43,7 +43,7 @@ export function wantedMutationOf(request: OperationRequest): WantedMutation | nu
 }
 
 /** Mutations that `mutation.run_together` knows. */
-const jointOperations = new Set(["stock_adjust"]);
+const jointOperations = new Set(["stock_adjust", "stock_set", "stock_transfer"]);
 
 function jointOf({ operation, validateOnly }: MutationCall, encoded: unknown): WantedMutation["joint"] {
   if (!jointOperations.has(operation) || validateOnly !== false) return null;

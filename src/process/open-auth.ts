@@ -33,7 +33,7 @@ export async function openAuth({
   await requireSecretsKeys(pool, secrets, needed, logger);
   const cache = new InvalidatedCache(pool, logger, shared?.places);
   closing.add(() => cache.close());
-  const usage = new Usage(pool, logger);
+  const usage = new Usage(pool, logger, undefined, shared?.onCounted);
   closing.add(() => usage.close());
   const issuer = shared ? issuerFor(shared.merchant) : undefined;
   const forKeys = { pool, cache, secrets, logger, now, readiness };

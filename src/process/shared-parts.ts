@@ -21,6 +21,8 @@ export interface SharedParts {
   places: ListeningPlaces;
   /** Of the connections. */
   share: Share;
+  /** Called when counts of use have been written, with the number of rows. */
+  onCounted: (rows: number) => void;
   /** What `checkPipelining` has found, once that is known. */
   trouble: string | null | undefined;
 }

@@ -105,6 +105,9 @@ suite("npm run merchants", () => {
     assert.equal(new URL(next).pathname, `/${moved}`);
     assert.equal(await connects(next), "yes");
     assert.equal((await merchants("resume", name)).code, 0);
+    const refused = await merchants("remove", name, "--drop");
+    assert.deepEqual([refused.code, await readdir(folder)], [1, [`${name}.env`]]);
+    assert.match(refused.text, new RegExp(`drop database "${databaseOf(name)}"`));
     await withClient(adminUrl, (admin) => admin.query(`drop database "${databaseOf(name)}" with (force)`));
 
     assert.equal((await merchants("remove", name, "--drop")).code, 0);

@@ -144,6 +144,7 @@ describe("what movements refer to", () => {
         await rows("commit");
         return { done, ...((await waiting) as { row?: any; error?: pg.DatabaseError }) };
       } finally {
+        await rows("rollback");
         await other.end();
       }
     };
@@ -156,6 +157,38 @@ describe("what movements refer to", () => {
       return order.id as string;
     };
     const dangling = () => rows("select * from ledger.proof limit 5");
+
+    // It changes no stock, and so waits for nobody who deletes that
+    describe("a count that finds the books right", () => {
+      let stock: string;
+      let count: string;
+      before(async () => {
+        const [bin] = await rows(
+          `select b.id from erp.bin_location b
+           where not exists (select from ledger.stock s where s.bin_location_id = b.id) order by b.id limit 1`,
+        );
+        stock = `select id from ledger.stock where product_id = '${product}' and bin_location_id = '${bin.id}'`;
+        count = `select from ledger.set_stock(array[jsonb_populate_record(null::ledger.line,
+          '{"product_id": "${product}", "source_bin_location_id": "${bin.id}", "quantity": 0}')], null)`;
+      });
+      const deletion = () => `delete from ledger.stock where id = (${stock})`;
+
+      it("and comes first", async () => {
+        await rows(count);
+        const { error } = await oneAfterTheOther(count, deletion());
+        assert.equal(error, undefined);
+        assert.deepEqual(await rows(stock), []);
+        assert.deepEqual(await dangling(), []);
+      });
+
+      it("and comes second", async () => {
+        await rows(count);
+        const { error } = await oneAfterTheOther(deletion(), count);
+        assert.equal(error, undefined);
+        assert.equal((await rows(stock)).length, 1);
+        assert.deepEqual(await dangling(), []);
+      });
+    });
 
     for (const [name, write] of [
       ["a booking", booking],

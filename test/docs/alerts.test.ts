@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 import { backlogReader } from "../../src/database/backlog.ts";
 import { Positions } from "../../src/database/replicas/positions.ts";
 import { errorCodes } from "../../src/errors/api-error.ts";
+import { openMerchants } from "../lib/merchants.ts";
+import type { TestMerchants } from "../lib/merchants.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 
@@ -18,22 +20,29 @@ const dashboards = (await readdir(join(root, "ops/grafana"))).filter((file) => f
 
 // A service with everything that there are figures of
 let service: TestService;
+let many: TestMerchants;
 before(async () => {
   const urls = ["postgres://nobody@127.0.0.1:1/none"];
   const replicas = { urls, pool: { max: 1 }, maxLagMs: 1_000, positions: new Positions(null) };
   service = await startService({ replicas });
+  many = await openMerchants({ count: 0 });
   service.app.metrics.watchBacklog(backlogReader(service.pool));
   await service.owner.query(`insert into events.webhook_subscription (topic, url, api_version, enabled)
     values ('order.created', 'https://example.com/', 'unstable', false)`);
   const token = await service.token();
   for (const query of ["{ __typename }", "{ nothing }"]) await service.ask(token, { query });
 });
-after(() => service.close());
+after(async () => {
+  await many?.close();
+  await service.close();
+});
 
 /** The figures of the service: for each name, and each of its labels, the values. */
 async function figures(): Promise<Map<string, Map<string, Set<string>>>> {
   const found = new Map<string, Map<string, Set<string>>>();
-  for (const line of (await service.app.metrics.registry.metrics()).split("\n")) {
+  const registries = [service.app.metrics.registry, many.serving.figures];
+  const texts = await Promise.all(registries.map((registry) => registry.metrics()));
+  for (const line of texts.join("\n").split("\n")) {
     const [, name, labels = ""] = /^([a-z]\w+)(?:\{(.*)\})? [-\d.e+Na]+$/.exec(line) ?? [];
     if (name === undefined) continue;
     const known = found.get(name) ?? new Map<string, Set<string>>();

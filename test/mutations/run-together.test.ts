@@ -41,6 +41,14 @@ describe("calls that are run together", () => {
     ...others,
   });
   type Call = ReturnType<typeof adjust>;
+  const withLine = (nth: number, operation: string, line: object): Call =>
+    adjust(nth, 0, { operation, input: { lines: [{ product_id: places[nth]!.product, ...line }] } });
+  const count = (nth: number, quantity: number) =>
+    withLine(nth, "stock_set", { place: { bin_location_id: places[nth]!.bin }, quantity });
+  const transfer = (nth: number, to: string, quantity: number) => {
+    const [source, destination] = [places[nth]!.bin, to].map((bin_location_id) => ({ bin_location_id }));
+    return withLine(nth, "stock_transfer", { source, destination, quantity });
+  };
   const run = async (...calls: Call[]): Promise<any[]> =>
     (await rows("select mutation.run_together($1) as answers", [JSON.stringify(calls)]))[0].answers;
   const done = (answers: unknown[]) => answers.map((answer) => answer !== null);
@@ -80,10 +88,32 @@ describe("calls that are run together", () => {
       two,
       expecting,
       adjust(2, 1, { operation: "stock_set" }),
+      adjust(2, 1, { operation: "warehouse_create" }),
       adjust(3, 1, { version: "api_1999" }),
     );
-    assert.deepEqual(done(answers), [false, false, false, false]);
+    assert.deepEqual(done(answers), [false, false, false, false, false]);
     assert.deepEqual(await run(), []);
+  });
+
+  it("count and move, and leave what is refused, and counts of what was changed just before", async () => {
+    const [counted, adjusted, first] = await run(count(0, 1_200), adjust(0, -2), count(1, 300));
+    assert.deepEqual(
+      [counted, adjusted, first].map((answer) => answer.payload.stock_movements.length),
+      [1, 1, 1],
+    );
+    const [again, ...others] = await run(count(0, 1_198), adjust(1, 1), count(1, 500), adjust(1, 1));
+    assert.deepEqual([again.payload.stock_movements, again.payload.stocks], [[], counted.payload.stocks]);
+    assert.deepEqual(done(others), [true, false, false]);
+    assert.deepEqual(
+      done(await run(count(0, -1), transfer(1, places[1]!.bin, 1), transfer(2, places[3]!.bin, 1_000_000))),
+      [false, false, false],
+    );
+    await rows("select set_config('service.scopes', 'stocks:read', false)");
+    const [stock] = await rows(
+      "select quantity from api_unstable.stocks where id = $1",
+      counted.payload.stocks,
+    );
+    assert.equal(stock.quantity, 1_198);
   });
 
   it("answer a repetition again, and leave a key that stands for something else", async () => {

@@ -67,6 +67,41 @@ describe("calls that arrive together", () => {
     assert.ok((await transactionsSince(before)) < 60);
   });
 
+  it("may be counts, transfers and adjustments of the same products", async () => {
+    const round = (n: number) => {
+      const here = (product: string, quantity: number) => shop.line(product, "A-2", { quantity });
+      return Promise.all(
+        products.flatMap((product) => [
+          shop.mutate("stockSet", { lines: [here(product, n)] }, { select }),
+          shop.mutate(
+            "stockTransfer",
+            { lines: [shop.move(product, "A-1", "B-1", { quantity: 2 })] },
+            { select },
+          ),
+          book(product, 1),
+        ]),
+      );
+    };
+    // Where nothing has lain yet, each is booked alone
+    await round(10);
+    const before = await shop.movements();
+    const [here, there] = await Promise.all(["A-1", "B-1"].map((place) => shop.stockAt("part 0", place)));
+    const answers = await round(20);
+    answers.forEach(({ stockMovements, stocks, userErrors }, n) => {
+      assert.deepEqual(userErrors, []);
+      assert.deepEqual(
+        stockMovements.map(({ quantity }: any) => quantity),
+        [[10], [2], [1]][n % 3],
+      );
+      assert.equal(stockMovements[0].product.productNumber, products[Math.floor(n / 3)]);
+      assert.equal(stocks.length, n % 3 === 1 ? 2 : 1);
+      if (n % 3 === 0) assert.equal(stocks[0].quantity, 20);
+    });
+    const quantities = ["A-1", "A-2", "B-1"].map((place) => shop.stockAt("part 0", place));
+    assert.deepEqual(await Promise.all(quantities), [here! - 1, 20, there! + 2]);
+    assert.ok((await transactionsSince(before)) < answers.length);
+  });
+
   it("are refused alone: what comes with them is booked", async () => {
     const before = await shop.movements();
     const wanted = Array.from({ length: 40 }, (_, n) => ({

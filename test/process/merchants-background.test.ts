@@ -164,7 +164,9 @@ suite("background work of many merchants", () => {
     assert.deepEqual(await rows(2, "select state from events.delivery"), [{ state: "delivered" }]);
   });
 
-  test("a flood of one, to a receiver that is slow, delays no other", async () => {
+  test("a flood of one, to a receiver that is slow, delays no other, and figures say whose it is", async () => {
+    const figures = () => opened.serving.figures.metrics();
+    const lag = `service_merchant_lag_seconds{merchant="${at(0).name}"`;
     let most = 0;
     receiver.answer = ({ path }, response) => {
       if (!path.startsWith("/slow")) return response.writeHead(204).end();
@@ -174,12 +176,15 @@ suite("background work of many merchants", () => {
     for (let n = 0; n < 5; n++) await listen(0, `/slow/${n}`);
     await write(0, "flood", 30);
     await until(() => most >= 5);
+    await until(async () => (await figures()).includes(lag));
     await create(1, "BESIDE");
     await arrived("/own/1", "BESIDE");
     // By default, a process sends twenty
     assert.ok(most < 20, `${most} at a time`);
     receiver.answer = (_, response) => response.writeHead(204).end();
     for (const response of held.splice(0)) response.writeHead(204).end();
+    await until(async () => !(await figures()).includes(lag));
+    assert.match(await figures(), /^service_outbox_lag_seconds \d/m);
   });
 
   test("while the database of one is away, others go on", async () => {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { AwayServers } from "../../src/process/merchants/away-servers.ts";
 import { Lane } from "../../src/process/merchants/lane.ts";
+import { noteOwn, noteWrites } from "../../src/process/merchants/write-watch.ts";
+import type { Watched } from "../../src/process/merchants/write-watch.ts";
 
 suite("the lane of merchants", () => {
   test("a group that hangs leaves room for others, and all have their turns in the end", async () => {
@@ -49,5 +51,32 @@ suite("the lane of merchants", () => {
     assert.equal(servers.noteAnswer("a"), true);
     assert.equal(servers.waitUntil("a", second), null);
     assert.equal(servers.noteAnswer("a"), false);
+  });
+
+  test("who was written to is asked, but not for what the process itself has counted", () => {
+    const merchant: Watched = {
+      ...{ url: "", server: "", database: "", visitAt: Infinity, visitedAt: 0, failures: 0 },
+      ...{ writes: null, changes: 0, changedAt: 0, own: 0, ownUntil: 0 },
+    };
+    let [now, rows] = [100_000, 1_000];
+    const isAsked = (written: number, since: string | null = null): boolean => {
+      merchant.visitAt = Infinity;
+      noteWrites(merchant, { rows: (rows += written), since }, (now += 2_000));
+      return merchant.visitAt < Infinity;
+    };
+    isAsked(0);
+    assert.deepEqual([isAsked(0), isAsked(1), isAsked(0)], [false, true, false]);
+    // Postgres counts some rows earlier than others
+    noteOwn(merchant, 5, now);
+    assert.deepEqual([isAsked(3), isAsked(2), isAsked(1)], [false, false, true]);
+    // Somebody else's look like its own, until these are counted as well
+    noteOwn(merchant, 5, now);
+    assert.deepEqual([isAsked(3), isAsked(5)], [false, true]);
+    // Or until they should have been
+    noteOwn(merchant, 5, now);
+    assert.equal(isAsked(3), false);
+    now += 15_000;
+    assert.deepEqual([isAsked(0), isAsked(0)], [true, false]);
+    assert.equal(isAsked(0, "reset"), true);
   });
 });

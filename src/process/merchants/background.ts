@@ -7,12 +7,13 @@ import { tasksOf } from "../../jobs/tasks.ts";
 import { growingPause } from "../../lib/retry.ts";
 import type { Settings } from "../settings.ts";
 import { AwayServers } from "./away-servers.ts";
-import { briefly, dueQuery, kinds, readDue, Unreachable } from "./due.ts";
+import { Backlogs, isBehind } from "./backlogs.ts";
+import { briefly, dueQuery, kinds, readDue, readDueBy, Unreachable } from "./due.ts";
 import type { Due, Kind } from "./due.ts";
 import { Lane } from "./lane.ts";
 import type { Merchant } from "./merchant.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
-import { WriteWatch } from "./write-watch.ts";
+import { noteOwn, WriteWatch } from "./write-watch.ts";
 import type { Watched } from "./write-watch.ts";
 import type { Work } from "./work.ts";
 
@@ -22,12 +23,12 @@ const tickMs = 250;
 const writtenMs = { inTurn: 1_000, otherwise: 50 };
 /** Milliseconds after which any merchant is asked again: what is written is noticed before, unless Postgres counts nothing. */
 const everyMs = 3_600_000;
+/** Milliseconds after which one is asked again where something waits, so that it is known how much. */
+const behindMs = 15_000;
 /** Before a merchant is asked again whose database couldn't be, or where others do the work. */
 const pauses = { firstMs: 1_000, longestMs: 60_000 };
-/** Milliseconds after which a turn ends while others wait for theirs. */
-const turnMs = 10_000;
-/** Milliseconds within which chores are begun that were due before the start: not those of all merchants at once. */
-const defaultSpreadMs = 1_800_000;
+/** Milliseconds after which a turn ends while others wait, and within which chores are begun that were due before the start. */
+const [turnMs, defaultSpreadMs] = [10_000, 1_800_000];
 /** Merchants that are asked at a time, and of one server: one that doesn't answer holds up no others. */
 const [visitsAtOnce, visitsOfServer] = [8, 2];
 
@@ -64,6 +65,8 @@ export interface BackgroundOptions {
  * merchant with work has its turn, which opens it and lasts until nothing is due.
  */
 export class Background {
+  /** What waits, where this process watches all merchants. */
+  readonly backlogs = new Backlogs();
   readonly #options: BackgroundOptions;
   readonly #known = new Map<string, Known>();
   readonly #lanes: Record<Kind, Lane>;
@@ -100,6 +103,7 @@ export class Background {
     const before = this.#known.get(name);
     before?.leaving.abort();
     this.#known.delete(name);
+    this.backlogs.forget(name);
     if (merchant?.state !== "active") return;
     const { logger, watches } = this.#options;
     // A turn that is ending may still add to it
@@ -109,7 +113,7 @@ export class Background {
       ...{ server: serverOf(merchant.databaseUrl), url: merchant.databaseUrl },
       ...{ visitAt: watches ? 0 : Infinity, visitedAt: -Infinity, failures: 0, vain: 0, isBehind: false },
       database: decodeURIComponent(new URL(merchant.databaseUrl).pathname.slice(1)),
-      ...{ writes: null, changes: 0, changedAt: 0 },
+      ...{ writes: null, changes: 0, changedAt: 0, own: 0, ownUntil: 0 },
     });
   }
 
@@ -121,6 +125,11 @@ export class Background {
     const { inTurn, otherwise } = writtenMs;
     visitBy(known, known.visitedAt + (this.#lanes.webhooks.has(name) ? inTurn : otherwise));
     if (known.visitAt <= performance.now()) this.#begin(known);
+  }
+
+  /** Notes that counts of use have been written: they make no work. */
+  noteCounted(name: string, rows: number): void {
+    noteOwn(this.#known.get(name), rows);
   }
 
   /** Lets running work end, for some seconds, or returns it. */
@@ -159,6 +168,7 @@ export class Background {
     } catch (error) {
       if (error instanceof Unreachable) this.#servers.noteFailure(known.server);
       else if (error instanceof pg.DatabaseError) this.#noteAnswer(known.server);
+      this.backlogs.forget(known.merchant.name);
       if (known.failures++ === 0)
         known.logger.warn({ err: error }, "a merchant's background work rests: its database can't be asked");
       return visitBy(known, performance.now() + growingPause(known.failures, pauses));
@@ -166,11 +176,16 @@ export class Background {
     if (known.failures > 0) known.logger.info("a merchant's background work goes on");
     known.failures = 0;
     known.database = due.database;
-    if (this.#options.watches) visitBy(known, known.visitedAt + everyMs);
+    if (this.#options.watches) this.#noteBacklog(known, due.backlog);
     for (const [kind, inMs] of this.#plan(known.merchant, due)) {
       if (inMs > 0) visitBy(known, performance.now() + inMs);
       else this.#take(kind, known);
     }
+  }
+
+  #noteBacklog(known: Known, backlog: Due["backlog"]): void {
+    if (!known.leaving.signal.aborted) this.backlogs.note(known.merchant.name, backlog);
+    visitBy(known, known.visitedAt + (backlog && isBehind(backlog) ? behindMs : everyMs));
   }
 
   /** Has those asked that waited for it. */
@@ -186,17 +201,7 @@ export class Background {
     const query = dueQuery(Object.keys(tasksOf(settings)), chores);
     // A connection that it has open is cheaper
     const pool = merchants.find(name)?.pool;
-    if (pool && pool.idleCount > 0) {
-      const client = await pool.connect();
-      let isBroken = true;
-      try {
-        const due = await readDue(client, query);
-        isBroken = false;
-        return due;
-      } finally {
-        client.release(isBroken);
-      }
-    }
+    if (pool && pool.idleCount > 0) return readDueBy(pool, query);
     const allotment = allot(name);
     return briefly(databaseUrl, allotment, (client) => readDue(client, query)).finally(() =>
       allotment.close(),
@@ -207,10 +212,9 @@ export class Background {
   #plan({ name }: Merchant, { inMs, choresAt }: Due): [Kind, number][] {
     const { settings, sizes, spreadMs = defaultSpreadMs } = this.#options;
     const chores = choresOf(settings, name).map((chore) => {
-      const last = lastTimeOf(chore);
-      const isDone = (choresAt[chore.name] ?? 0) >= last;
-      const dueAt = isDone ? last + chore.everyMs : Math.max(last, this.#since + chore.place * spreadMs);
-      return dueAt - Date.now();
+      const [last, doneAt = 0] = [lastTimeOf(chore), choresAt[chore.name]];
+      const lateAt = Math.max(last, this.#since + chore.place * spreadMs);
+      return (doneAt >= last ? last + chore.everyMs : lateAt) - Date.now();
     });
     const all = { ...inMs, jobs: Math.min(inMs.jobs, ...chores) };
     return kinds.flatMap((kind) => (sizes[kind] > 0 ? [[kind, all[kind]]] : []));

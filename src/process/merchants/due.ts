@@ -1,4 +1,6 @@
 import pg from "pg";
+import { backlogQuery } from "../../database/backlog.ts";
+import type { Backlog } from "../../database/backlog.ts";
 import type { Allotment } from "../../database/connection-budget.ts";
 import { startOptions } from "../../database/pool.ts";
 import { abandonedAfter } from "../../jobs/chores.ts";
@@ -15,6 +17,8 @@ export interface Due {
   inMs: Record<Kind, number>;
   /** When chores were done for the last time, by their names. In milliseconds since 1970. */
   choresAt: Record<string, number>;
+  /** What waits; null if nothing does. */
+  backlog: Backlog | null;
 }
 
 const inMs = (moment: string): string =>
@@ -34,30 +38,57 @@ export const dueQuery = (tasks: readonly string[], chores: readonly string[]): s
     ${inMs(`(select min(case when j.is_available then j.run_at else j.locked_at + interval '${abandonedAfter}' end)
       from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
       where (j.is_available or j.locked_at is not null) and t.identifier = ${listed(tasks)})`)} as jobs,
+    exists (select from graphile_worker._private_jobs j) as "hasJobs",
     (select coalesce(json_object_agg(c.identifier, extract(epoch from c.last_execution) * 1000), '{}')
      from graphile_worker._private_known_crontabs c where c.identifier = ${listed(chores)}) as chores;
   commit`;
 
-type Row = Record<Kind, number> & { database: string; chores: Record<string, number> };
+type Row = Record<Kind, number> & { database: string; chores: Record<string, number>; hasJobs: boolean };
 type Queryable = Pick<pg.ClientBase, "query">;
 
+/** Asks what is due and, where anything is or will be, how much waits. */
 export async function readDue(client: Queryable, query: string): Promise<Due> {
+  const { database, chores: choresAt, hasJobs, ...inMs } = await readOne<Row>(client, query);
+  const isAwaited = hasJobs || inMs.webhooks < Infinity;
+  const backlog = isAwaited ? await readOne<Backlog>(client, backlogQuery) : null;
+  return { database, inMs, choresAt, backlog };
+}
+
+/** The same on a connection of a pool. */
+export async function readDueBy(pool: pg.Pool, query: string): Promise<Due> {
+  const client = await pool.connect();
+  let isBroken = true;
+  try {
+    const due = await readDue(client, query);
+    isBroken = false;
+    return due;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
+/** The rows of several statements, as one. */
+async function readOne<Row>(client: Queryable, query: string): Promise<Row> {
   const answers = (await client.query(query)) as unknown as pg.QueryResult<Partial<Row>>[];
-  const row = Object.assign({}, ...answers.map(({ rows }) => rows[0] ?? {})) as Row;
-  const { database, chores: choresAt, ...inMs } = row;
-  return { database, inMs, choresAt };
+  return Object.assign({}, ...answers.map(({ rows }) => rows[0] ?? {})) as Row;
+}
+
+/** How many rows have been written in a database since its statistics were reset. */
+export interface Writes {
+  rows: number;
+  since: string | null;
 }
 
 /**
- * How much has been written in each database of a cluster: numbers that are others after a while when something was. Postgres
- * tells every role, in any database, and counts within ten seconds.
+ * How much has been written in each database of a cluster. Postgres tells every role, in any database, and counts within ten
+ * seconds.
  */
-export async function readWrites(client: Queryable): Promise<Map<string, string>> {
-  const { rows } = await client.query<{ name: string; writes: string }>(
-    `select datname as name, concat_ws(' ', tup_inserted, tup_updated, tup_deleted, stats_reset) as writes
+export async function readWrites(client: Queryable): Promise<Map<string, Writes>> {
+  const { rows } = await client.query<Writes & { name: string }>(
+    `select datname as name, (tup_inserted + tup_updated + tup_deleted)::float8 as rows, stats_reset::text as since
      from pg_stat_database where datname is not null`,
   );
-  return new Map(rows.map(({ name, writes }) => [name, writes]));
+  return new Map(rows.map(({ name, ...writes }) => [name, writes]));
 }
 
 /** A server can't be reached, or doesn't answer. */

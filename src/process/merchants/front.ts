@@ -84,9 +84,14 @@ export function front(
   };
 }
 
-/** Whether a request was a mutation, or no operation of GraphQL at all, such as a form or the end of an upload. */
-function mayHaveWritten({ method }: IncomingMessage, response: ServerResponse): boolean {
+/**
+ * Whether a request may have made work: a mutation, or no operation of GraphQL at all, such as a form or the end of an upload.
+ * Tokens make none.
+ */
+function mayHaveWritten(request: IncomingMessage, response: ServerResponse): boolean {
+  const { method } = request;
   if (method === "GET" || method === "HEAD" || response.statusCode >= 400) return false;
+  if (kindOf(request) === "token") return false;
   const { operation } = (response as Partial<Response>).locals ?? {};
   const definitions = operation ? (operation.document?.definitions ?? []) : [null];
   return definitions.some(

@@ -39,6 +39,8 @@ export interface Common {
   documentation: SharedDocumentation;
   places: ListeningPlaces;
   tracing: Tracing | null;
+  /** Called when counts of use of a merchant have been written, with the number of rows. */
+  onCounted: (merchant: string, rows: number) => void;
 }
 
 /** A merchant whose requests can be answered. It holds no connection while there are none. */
@@ -60,7 +62,7 @@ export interface OpenMerchant {
 export async function openMerchant(merchant: Merchant, common: Common): Promise<OpenMerchant> {
   const closing = new Closing();
   const { name, databaseUrl } = merchant;
-  const { settings, budget, tracing, offered, now, ...shared } = common;
+  const { settings, budget, tracing, offered, now, onCounted, ...shared } = common;
   const allotment = budget.allot(name);
   closing.add(() => allotment.close());
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements, allotment };
@@ -80,7 +82,10 @@ export async function openMerchant(merchant: Merchant, common: Common): Promise<
       settings: { ...settings, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
       ...{ pool, apiPool, limiterPool, tracing: tracing?.of(name) ?? null, versions: offered, now },
       logger: common.logger.child({ merchant: name }),
-      shared: { ...shared, merchant: name, state, share: allotment, trouble: null },
+      shared: {
+        ...{ ...shared, merchant: name, state, share: allotment, trouble: null },
+        onCounted: (rows) => onCounted(name, rows),
+      },
     });
     closing.add(() => app.close());
     return { merchant, app, pool, state, close: () => closing.close() };

@@ -1,6 +1,7 @@
 import { AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
 import type { ConnectionBudget } from "../../database/connection-budget.ts";
+import { watchBacklog } from "../../http/backlog-metrics.ts";
 import { collectProcessMetrics } from "../../http/metrics.ts";
 import type { Background } from "./background.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
@@ -32,6 +33,20 @@ export class MerchantsRegistry extends Registry {
       },
     });
     this.#watch(background);
+    const { backlogs } = background;
+    watchBacklog(this.#own, async () => backlogs.sum);
+    new Gauge({
+      name: "service_merchant_lag_seconds",
+      help: "How long the oldest waits, of the merchants where that is longest: up to five for each kind of work.",
+      labelNames: ["merchant", "work"],
+      registers: [this.#own],
+      // Several processes see the same
+      aggregator: "max",
+      collect() {
+        this.reset();
+        for (const { seconds, ...labels } of backlogs.worst) this.set(labels, seconds);
+      },
+    });
   }
 
   #watch(background: Background): void {

@@ -72,12 +72,12 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
   const common: Common = {
     ...{ settings, logger, budget, thread, renderer, documentation, tracing, loop: new LoopTurns() },
     versions: sharedVersions({ settings: withDefaults(settings), versions, now, secrets, logger }),
-    ...{ offered: versions, now },
+    ...{ offered: versions, now, onCounted: (name, rows) => background.noteCounted(name, rows) },
     places: new ListeningPlaces(Math.ceil(merchantConnections * shareOfListeners)),
   };
   const merchants = new OpenMerchants(common, idleMs);
   closing.add(() => merchants.close());
-  const background = startBackground(options, merchants, common);
+  const background: Background = startBackground(options, merchants, common);
   const directory = new Directory(settings.merchants, logger, (name) => {
     merchants.outdate(name);
     background.outdate(name, directory.named(name));

@@ -2,12 +2,15 @@ import type { Logger } from "pino";
 import type { Allotment } from "../../database/connection-budget.ts";
 import { growingPause } from "../../lib/retry.ts";
 import { briefly, readWrites } from "./due.ts";
+import type { Writes } from "./due.ts";
 
 /** Milliseconds between two looks at a cluster. */
 const everyMs = 2_000;
 const pauses = { firstMs: 1_000, longestMs: 60_000 };
 /** Milliseconds without writes after which the next one counts as the first. */
 const quietMs = 30_000;
+/** Milliseconds after which Postgres has counted what was written: ten seconds, and two looks. */
+const ownMs = 15_000;
 
 /** What it knows of a merchant, and changes. */
 export interface Watched {
@@ -20,7 +23,10 @@ export interface Watched {
   visitedAt: number;
   failures: number;
   /** How much had been written at the last look; null before the first. */
-  writes: string | null;
+  writes: Writes | null;
+  /** Rows that this process has written itself, which make no work, and until when they are counted at the latest. */
+  own: number;
+  ownUntil: number;
   /** Looks since it was quiet, or there was work, that showed something was written. */
   changes: number;
   changedAt: number;
@@ -70,7 +76,7 @@ export class WriteWatch {
     try {
       const writes = await briefly(one.url, allotment, readWrites);
       this.#failures.delete(server);
-      for (const merchant of merchants) note(merchant, writes.get(merchant.database));
+      for (const merchant of merchants) noteWrites(merchant, writes.get(merchant.database));
     } catch (error) {
       const count = (failed?.count ?? 0) + 1;
       this.#failures.set(server, { count, until: performance.now() + growingPause(count, pauses) });
@@ -82,19 +88,38 @@ export class WriteWatch {
   }
 }
 
+/** Notes rows that this process has written itself. */
+export function noteOwn(merchant: Watched | undefined, rows: number, now = performance.now()): void {
+  if (!merchant) return;
+  if (merchant.own === 0) merchant.ownUntil = now + ownMs;
+  merchant.own += rows;
+}
+
 /** Has a merchant asked that was written to; ever more rarely, if others do the work that comes of it. */
-function note(merchant: Watched, writes: string | undefined): void {
-  const now = performance.now();
-  if (writes === undefined || writes === merchant.writes) {
+export function noteWrites(merchant: Watched, writes: Writes | undefined, now = performance.now()): void {
+  const isUnseen = merchant.writes === null && merchant.visitedAt === -Infinity;
+  if (writes === undefined || !isOfOthers(merchant, writes, now)) {
     if (now - merchant.changedAt > quietMs) merchant.changes = 0;
     return;
   }
-  const isUnseen = merchant.writes === null && merchant.visitedAt === -Infinity;
-  merchant.writes = writes;
   merchant.changedAt = now;
   if (isUnseen) return;
   merchant.visitAt = Math.min(
     merchant.visitAt,
     merchant.visitedAt + growingPause(++merchant.changes, pauses),
   );
+}
+
+/**
+ * Whether somebody else may have written something. What another one writes before our own rows are counted looks like these,
+ * and is noticed when they are, or aren't in time.
+ */
+function isOfOthers(merchant: Watched, writes: Writes, now: number): boolean {
+  const before = merchant.writes;
+  merchant.writes = writes;
+  const rows = before?.since === writes.since ? writes.rows - before.rows : Infinity;
+  const isLate = merchant.own > 0 && now > merchant.ownUntil;
+  const isOwn = rows <= merchant.own && !isLate;
+  merchant.own = isOwn ? merchant.own - rows : 0;
+  return !isOwn;
 }

@@ -91,7 +91,8 @@ export class Server {
   async start(): Promise<void> {
     const before = this.adminUrl;
     this.#cluster = await startCluster({ directory: this.folder, flags });
-    if (this.adminUrl !== before) throw new Error("Another program took the port of a Postgres that was away.");
+    if (this.adminUrl !== before)
+      throw new Error("Another program took the port of a Postgres that was away.");
   }
 
   /** Waits until it answers again. When it doesn't, it is ended, if it still runs, and started, as operators do. */

@@ -25,6 +25,8 @@ async function main(): Promise<void> {
 
 /** @returns whether all answers were right, or no attack was noticed */
 async function run(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
+  if (options.mode === "growth" && options.movements)
+    return (await import("./growth-ledger.ts")).growthOfLedger(options, cleanup);
   if (options.mode === "growth") return (await import("./growth.ts")).growth(options, cleanup);
   if (options.mode === "memory") return (await import("./memory.ts")).memory(options, cleanup);
   if (options.mode === "fairness") return (await import("./fairness.ts")).fairness(options, cleanup);

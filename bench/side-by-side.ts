@@ -10,10 +10,11 @@ import type { BenchOptions } from "./options.ts";
 import type { ReadName } from "./queries/reads.ts";
 import { readQueries } from "./queries/reads.ts";
 import { writeQueries } from "./queries/writes.ts";
+import { measuredCommit, runToRepeat } from "./report/both-runs.ts";
 import { describeMachine } from "./report/machine.ts";
 import { matchLine } from "./report/progress.ts";
-import { reportFiles } from "./report/side-by-side.ts";
-import { writeResults } from "./report/write.ts";
+import { reportFiles, resultsName } from "./report/side-by-side.ts";
+import { readResult, writeResults } from "./report/write.ts";
 import { deadlines } from "./schedule.ts";
 import type { RunningContestants, Testbed } from "./testbed.ts";
 import { openCluster, openTestbed, scaleFor, startContestants } from "./testbed.ts";
@@ -29,6 +30,7 @@ const quickVariants = 30;
  */
 export async function sideBySide(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const begin = performance.now();
+  const commit = await measuredCommit();
   const others = await othersOf(options);
   const cluster = await openCluster(cleanup);
   const testbed = await openTestbed(cluster, await scaleFor(cluster, options));
@@ -59,9 +61,12 @@ export async function sideBySide(options: BenchOptions, cleanup: Cleanup): Promi
 
   const titles: Record<string, { title: string }> = { ...readQueries, ...writeQueries };
   const asked = [...new Set(cells.map(({ query }) => query))];
+  const { scale } = testbed.database;
   const files = reportFiles({
     options,
-    scale: testbed.database.scale,
+    scale,
+    commit,
+    earlier: runToRepeat(await readResult(`${resultsName(options)}.json`), { commit, scale }),
     contestants: [...new Set([serviceContestant, ...others, ...writers])],
     cells,
     titles: Object.fromEntries(asked.map((query) => [query, titles[query]!.title])),

@@ -25,9 +25,16 @@ export interface Testbed {
   version: string;
 }
 
-/** Starts the cluster of the measurements, until the run closes. */
-export async function openCluster(cleanup: Cleanup): Promise<BenchCluster> {
-  const cluster = await openBenchCluster();
+/**
+ * Starts the cluster of the measurements, until the run closes.
+ *
+ * @param flags other settings of Postgres
+ */
+export async function openCluster(
+  cleanup: Cleanup,
+  flags: Record<string, string> = {},
+): Promise<BenchCluster> {
+  const cluster = await openBenchCluster(flags);
   cleanup.add(() => cluster.stop());
   return cluster;
 }
@@ -46,7 +53,11 @@ export async function openData(cluster: BenchCluster, scale: number): Promise<Be
 
 /** Opens the data of a scale, and the means to measure on it. */
 export async function openTestbed(cluster: BenchCluster, scale: number): Promise<Testbed> {
-  const database = await openData(cluster, scale);
+  return testbedOn(await openData(cluster, scale));
+}
+
+/** The means to measure on a database. */
+export async function testbedOn(database: BenchDatabase): Promise<Testbed> {
   return {
     database,
     signingKey: randomBytes(32).toString("base64url"),

@@ -10882,11 +10882,11 @@ create table auth.credential (
   id uuid default uuidv7() not null,
   name text not null,
   scopes text[] not null,
+  stored_operations_only boolean default false not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   last_used_at timestamp(0) with time zone,
   rotated_at timestamp(0) with time zone,
   deactivated_at timestamp(0) with time zone,
-  stored_operations_only boolean default false not null,
   expires_at timestamp(0) with time zone,
   constraint credential_name_has_1_to_100_characters CHECK (((length(btrim(name)) >= 1) AND (length(btrim(name)) <= 100))),
   constraint credential_pkey PRIMARY KEY (id),
@@ -10900,14 +10900,14 @@ create policy credential_insert_registrar on auth.credential for insert to servi
 create policy credential_select_registrar on auth.credential for select to service_registrar using (true);
 create policy credential_update_registrar on auth.credential for update to service_registrar using (true) with check (true);
 grant delete, insert, select on table auth.credential to service_registrar;
-grant update (name, scopes, last_used_at, rotated_at, deactivated_at, stored_operations_only, expires_at) on table auth.credential to service_registrar;
+grant update (name, scopes, stored_operations_only, last_used_at, rotated_at, deactivated_at, expires_at) on table auth.credential to service_registrar;
 comment on table auth.credential is 'What an administrator made for one client of the API: a name and the scopes of its tokens. Its key and secret are auth.credential_secret.';
 comment on column auth.credential.name is 'What the client is called in lists and in the log.';
 comment on column auth.credential.scopes is 'Scopes of its tokens, for example {products:read,stocks:read,stocks:write}. A write scope comes with its read scope.';
+comment on column auth.credential.stored_operations_only is 'Whether its tokens may send operations of auth.stored_operation only.';
 comment on column auth.credential.last_used_at is 'When it was last exchanged for a token, or a request came with one; to the minute.';
 comment on column auth.credential.rotated_at is 'When its present key and secret took the place of older ones; null while it has its first.';
 comment on column auth.credential.deactivated_at is 'Since when it and its tokens are refused; null while it works.';
-comment on column auth.credential.stored_operations_only is 'Whether its tokens may send operations of auth.stored_operation only.';
 comment on column auth.credential.expires_at is 'When it and its tokens end; null when it has no end.';
 comment on index auth.credential_expires_at_idx is 'For auth.prune_credentials.';
 
@@ -14217,6 +14217,7 @@ create table erp.product (
   canonical_product_id uuid,
   name text,
   description text,
+  translations jsonb default '{}'::jsonb not null,
   gtin text collate "C",
   manufacturer_number text collate "C",
   tax_rate numeric default 19 not null,
@@ -14232,7 +14233,6 @@ create table erp.product (
   last_supplier_order_at timestamp(0) with time zone,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
-  translations jsonb default '{}'::jsonb not null,
   constraint product_available_stock_follows CHECK ((available_stock = ((physical_stock - stock_not_available_for_sale) - reserved_stock))) NOT ENFORCED,
   constraint product_canonical_product_id_fkey FOREIGN KEY (canonical_product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
   constraint product_is_not_its_own_parent CHECK ((parent_id <> id)) NOT ENFORCED,
@@ -14263,9 +14263,9 @@ CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.product FO
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.product REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_words AFTER UPDATE OF product_number, name, gtin, manufacturer_number ON erp.product FOR EACH ROW EXECUTE FUNCTION search.keep_words_of_product();
 CREATE TRIGGER keep_words_of_new AFTER INSERT ON erp.product REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION search.keep_words_of_product();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, last_supplier_order_at, created_at, translations ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, last_supplier_order_at, created_at ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, tax_rate, storefront_variants, reorder_point, target_maximum_quantity, available_stock, translations ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, translations, tax_rate, storefront_variants, reorder_point, target_maximum_quantity, available_stock ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
 alter table erp.product enable row level security;
 create policy product_insert_writer on erp.product for insert to service_writer with check (true);
 create policy product_select_api on erp.product for select to service_api using (( SELECT auth.has_scope(VARIADIC '{products:read}'::text[]) AS has_scope));
@@ -14279,16 +14279,17 @@ create policy product_update_writer on erp.product for update to service_writer 
 grant select on table erp.product to service_booker;
 grant select on table erp.product to service_ledger;
 grant insert, select on table erp.product to service_writer;
-grant select (id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at, translations) on table erp.product to service_api;
+grant select (id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at) on table erp.product to service_api;
 grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, updated_at) on table erp.product to service_booker;
 grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, last_supplier_order_at, updated_at) on table erp.product to service_ledger;
 grant select (id, product_number, name, gtin, manufacturer_number) on table erp.product to service_searcher;
-grant update (product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, translations) on table erp.product to service_writer;
+grant update (product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity) on table erp.product to service_writer;
 comment on table erp.product is 'Products and their variants. A variant is a row whose parent is the product. Stock figures are kept by the ledger.';
 comment on column erp.product.product_number is 'Stock keeping unit (SKU), unique across the catalog.';
 comment on column erp.product.parent_id is 'Product that this one is a variant of; null for products that are no variant.';
 comment on column erp.product.name is 'Name of the product.';
 comment on column erp.product.description is 'Text that describes the product to buyers.';
+comment on column erp.product.translations is 'Name and description in other languages: an object from locale to an object of texts.';
 comment on column erp.product.gtin is 'Global Trade Item Number (EAN, UPC).';
 comment on column erp.product.manufacturer_number is 'Number that the manufacturer gave the product.';
 comment on column erp.product.is_batch_managed is 'Whether every movement of the product must name batches.';
@@ -14301,7 +14302,6 @@ comment on column erp.product.reserved_stock is 'Units of open and in-progress o
 comment on column erp.product.available_stock is 'Units that can be sold: physical stock less the stock not for sale and less the reserved stock. Negative when more was sold than there is.';
 comment on column erp.product.open_supplier_order_quantity is 'Units on open supplier orders that have not arrived yet.';
 comment on column erp.product.last_supplier_order_at is 'Time of the newest supplier order, in any state, that contains the product.';
-comment on column erp.product.translations is 'Name and description in other languages: an object from locale to an object of texts.';
 comment on constraint product_available_stock_follows on erp.product is '@internal
 @keeps available_stock';
 comment on constraint product_is_not_its_own_parent on erp.product is '@userError INVALID parent_id
@@ -21283,9 +21283,9 @@ create table events.event (
   data jsonb not null,
   changed_fields text[],
   cause jsonb not null,
+  traceparent text,
   occurred_at timestamp(3) with time zone not null,
   recorded_at timestamp(3) with time zone default clock_timestamp() not null,
-  traceparent text,
   constraint event_id_is_unique UNIQUE (id),
   constraint event_pkey PRIMARY KEY (sequence)
 );
@@ -21312,8 +21312,8 @@ comment on column events.event.topic is 'The topic, as resource.event.';
 comment on column events.event.data is 'The subject as it was at that time.';
 comment on column events.event.changed_fields is 'Fields that the update changed; null when it was no update.';
 comment on column events.event.cause is 'The request that caused it: an object with credentialId, requestId and idempotencyKey, each null for changes by other programs.';
-comment on column events.event.occurred_at is 'When it happened.';
 comment on column events.event.traceparent is 'The trace of the request that has caused it, for the webhooks that tell of it; null when it was not traced.';
+comment on column events.event.occurred_at is 'When it happened.';
 
 create table events.field (
   subject_type text not null,
@@ -24116,7 +24116,7 @@ create table ledger.batch_stock (
 );
 CREATE INDEX batch_stock_batch_id_idx ON ledger.batch_stock USING btree (batch_id);
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF quantity ON ledger.batch_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_figures_of_batch_stock();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON ledger.batch_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_batch_stock();
+CREATE TRIGGER uphold_rules BEFORE INSERT ON ledger.batch_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_batch_stock();
 alter table ledger.batch_stock enable row level security;
 create policy batch_stock_insert_booker on ledger.batch_stock for insert to service_booker with check (true);
 create policy batch_stock_insert_ledger on ledger.batch_stock for insert to service_ledger with check (true);

@@ -8,12 +8,16 @@ export const limit: Contestant = {
   title:
     "LIMIT: node:http, token check, row-level security in a transaction, and one statement by hand for each query",
   program: new URL("../limit/server.ts", import.meta.url),
+  remarks: [
+    "In mutations it books in a ledger of its own, as durable, with keys, locks and an outbox. It knows no batches, variants, counts, promises or rights, and answers ids only.",
+  ],
   speak: async () => ({ ask: askLimit, read: (_query, body) => dataOf(body) }),
 };
 
 /** The same with settings and statement in one message to Postgres, as the service sends them. */
 export const limitPipelined: Contestant = {
   ...limit,
+  remarks: [],
   name: "limit-pipelined",
   title: "LIMIT with settings and statement sent in one message, which is one implicit transaction",
   environment: { PIPELINED: "true" },
@@ -22,6 +26,7 @@ export const limitPipelined: Contestant = {
 /** For mutations: what remains if everything but the functions of the database is left out. */
 export const sameFunction: Contestant = {
   ...limit,
+  remarks: [],
   name: "same-function",
   title: "LIMIT's server, calling the service's own function of the database",
 };

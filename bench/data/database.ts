@@ -7,6 +7,8 @@ import { withClient } from "../../src/database/client.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
+import { offerStatistics, statisticsModule } from "../../src/database/statement-statistics.ts";
+import { extendLedger } from "./ledger.ts";
 
 /** The cluster of the measurements, with one database for each scale. They are kept for the next run. */
 const directory = ".data/bench";
@@ -14,12 +16,22 @@ const directory = ".data/bench";
 /** The comment on a database that has all of its data. */
 const filled = "filled";
 
+/** Settings with which much data is made sooner. They don't survive a crash, but can be made again. */
+export const hasty = { fsync: "off", wal_level: "minimal", max_wal_senders: "0", max_wal_size: "16GB" };
+
+/** The scale of the shop whose ledger is extended. */
+const scaleOfLedgers = 10;
+
 /** The Postgres of the measurements. */
 export interface BenchCluster {
   /** Existing scales. */
   filledScales(): Promise<number[]>;
   /** The database of a scale, which is made if it is missing. */
   open(scale: number, onProgress: (step: string) => void): Promise<BenchDatabase>;
+  /** Existing ledgers, by the movements that were wanted. */
+  filledLedgers(): Promise<number[]>;
+  /** A small shop with that many movements, which is made if it is missing; `drop` removes it. */
+  openLedger(movements: number, onProgress: (step: string) => void): Promise<DroppableDatabase>;
   stop(): Promise<void>;
 }
 
@@ -34,21 +46,28 @@ export interface BenchDatabase {
   /** The amounts of data in it. */
   size(): Promise<Size>;
   /** A copy for writing; `drop` removes it. */
-  copy(): Promise<BenchDatabase & { drop(): Promise<void> }>;
+  copy(): Promise<DroppableDatabase>;
 }
 
+export type DroppableDatabase = BenchDatabase & { drop(): Promise<void> };
+
 /** Starts the cluster of the measurements, with the settings of the service's own. */
-export async function openBenchCluster(): Promise<BenchCluster> {
-  const cluster = await startCluster({ directory });
+export async function openBenchCluster(flags: Record<string, string> = {}): Promise<BenchCluster> {
+  const cluster = await startCluster({
+    directory,
+    flags: { shared_preload_libraries: statisticsModule, ...flags },
+  });
+  await offerStatistics(cluster.adminUrl("postgres"));
   const admin = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
   admin.on("error", () => {});
   await admin.connect();
   const passwords: { login?: string } = {};
-  return {
-    filledScales: () => filledScales(admin),
+  const benchCluster: BenchCluster = {
+    filledScales: () => filledSizes(admin, nameOf),
+    filledLedgers: () => filledSizes(admin, nameOfLedger),
     async open(scale, onProgress) {
       const name = nameOf(scale);
-      const isFilled = (await filledScales(admin)).includes(scale);
+      const isFilled = (await benchCluster.filledScales()).includes(scale);
       if (!isFilled) {
         // An existing one is incomplete: making it was interrupted
         await admin.query(`drop database if exists ${name} with (force)`);
@@ -59,21 +78,39 @@ export async function openBenchCluster(): Promise<BenchCluster> {
       if (!isFilled) await admin.query(`comment on database ${name} is '${filled}'`);
       return describe(cluster, admin, scale, name, loginUrl);
     },
+    async openLedger(movements, onProgress) {
+      const name = nameOfLedger(movements);
+      const drop = async () => void (await admin.query(`drop database if exists ${name} with (force)`));
+      if (!(await benchCluster.filledLedgers()).includes(movements)) {
+        await benchCluster.open(scaleOfLedgers, onProgress);
+        await drop();
+        await admin.query(`create database ${name} template ${nameOf(scaleOfLedgers)} strategy file_copy`);
+        await extendLedger(cluster.adminUrl(name), movements, onProgress);
+        await admin.query(`comment on database ${name} is '${filled}'`);
+      }
+      const loginUrl = await migrate(cluster, name, passwords, onProgress);
+      return { ...describe(cluster, admin, scaleOfLedgers, name, loginUrl), drop };
+    },
     async stop() {
       await admin.end();
       await cluster.stop();
     },
   };
+  return benchCluster;
 }
 
-const nameOf = (scale: number): string => `scale_${scale}`;
+const nameOf = (scale: number | string): string => `scale_${scale}`;
+const nameOfLedger = (movements: number | string): string => `ledger_${movements}`;
 
-async function filledScales(admin: pg.Client): Promise<number[]> {
+/** The sizes of filled databases of a kind, in order. */
+async function filledSizes(admin: pg.Client, name: (size: number | string) => string): Promise<number[]> {
   const { rows } = await admin.query<{ name: string }>(
     "select datname as name from pg_database where shobj_description(oid, 'pg_database') = $1",
     [filled],
   );
-  return rows.map(({ name }) => Number(name.slice(nameOf(0).length - 1))).sort((one, other) => one - other);
+  const form = new RegExp(`^${name("(\\d+)")}$`);
+  const sizes = rows.flatMap((row) => form.exec(row.name)?.slice(1) ?? []);
+  return sizes.map(Number).sort((one, other) => one - other);
 }
 
 /** @returns the URL for the service */

@@ -1,6 +1,8 @@
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
+import { inBothRuns } from "./both-runs.ts";
 import { shareOf } from "./figures.ts";
+import type { Cell } from "../measure/rounds.ts";
 import type { SideBySide } from "./side-by-side-run.ts";
 
 // Colours are variables for light and dark mode. The picture is used as an image, so pages can't set them.
@@ -15,14 +17,20 @@ const width = 860;
 const barHeight = 11;
 const groupGap = 12;
 
-/** A picture of the shares of LIMIT: a column for each number of connections, a group of bars for each query. */
+/**
+ * A picture of the shares of LIMIT, of two runs the lesser: a column for each number of connections, a group of bars for
+ * each query.
+ */
 export function chartOf({
   cells,
   contestants,
   options,
-}: Pick<SideBySide, "cells" | "contestants" | "options">): string {
+  earlier,
+}: Pick<SideBySide, "cells" | "contestants" | "options" | "earlier">): string {
+  const leastShare = (cell: Cell): number =>
+    inBothRuns(cell, shareOf(cell, cells), "shareOfLimit", earlier)[0]!;
   const bars = cells
-    .map((cell) => ({ ...cell, share: shareOf(cell, cells) }))
+    .map((cell) => ({ ...cell, share: leastShare(cell) }))
     .filter(({ contestant, share }) => contestant !== "limit" && Number.isFinite(share));
   const shown = contestants
     .map(({ name }) => name)

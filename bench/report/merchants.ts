@@ -86,7 +86,8 @@ Postgres, which is on the same cores. Each database has ${megabytes} MB${inAll}.
     timesTable(measured),
     `The very first request builds the schemas, which all merchants share: ${Math.round(built)} ms. Steady requests are on sixteen connections, each
 to any merchant, so most of them find no connection of their merchant. Processor times are microseconds for each request. While nothing is
-asked, the process takes ${resting.node.toFixed(1)} ms of processor time in a second, and Postgres ${resting.postgres.toFixed(1)}.`,
+asked, the process takes ${resting.node.toFixed(1)} ms of processor time in a second, and Postgres ${resting.postgres.toFixed(1)}: this is in the half hour
+after a start, in which the upkeep of all merchants is made up for.`,
     "## Memory and connections",
     table(
       ["after", "resident MiB", "merchants open", "connections", "at most"],

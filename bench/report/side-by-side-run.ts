@@ -1,6 +1,7 @@
 import type { Contestant } from "../contestants/contestant.ts";
 import type { Cell } from "../measure/rounds.ts";
 import type { BenchOptions } from "../options.ts";
+import type { EarlierRun } from "./both-runs.ts";
 import type { Machine } from "./machine.ts";
 
 /** All results of a run side by side. */
@@ -14,5 +15,9 @@ export interface SideBySide {
   /** Errors. */
   notes: readonly string[];
   machine: Machine;
+  /** What is measured; null if it was changed since the last commit. */
+  commit: string | null;
+  /** The run that this one repeats. */
+  earlier: EarlierRun | null;
   minutes: number;
 }

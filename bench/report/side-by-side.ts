@@ -1,13 +1,19 @@
 import type { Cell } from "../measure/rounds.ts";
+import type { BenchOptions } from "../options.ts";
+import { claimsOf, inBothRuns } from "./both-runs.ts";
 import { chartOf } from "./chart.ts";
 import { over, perSecond, shareOf, thriftShareOf } from "./figures.ts";
 import { machineInWords } from "./machine.ts";
 import type { SideBySide } from "./side-by-side-run.ts";
 import { table } from "./table.ts";
 
+/** The name of the files of the report. */
+export const resultsName = ({ quick }: Pick<BenchOptions, "quick">): string =>
+  quick ? "quick" : "side-by-side";
+
 /** The files of the report: for people, for programs, and a picture. */
 export function reportFiles(run: SideBySide): Record<string, string> {
-  const name = run.options.quick ? "quick" : "side-by-side";
+  const name = resultsName(run.options);
   return {
     [`${name}.md`]: markdownOf(run, `${name}.svg`),
     [`${name}.json`]: JSON.stringify(jsonOf(run)),
@@ -16,16 +22,17 @@ export function reportFiles(run: SideBySide): Record<string, string> {
 }
 
 function markdownOf(run: SideBySide, picture: string): string {
-  const { options, contestants, notes, machine, minutes, scale, cells } = run;
+  const { options, contestants, notes, machine, minutes, scale, cells, earlier } = run;
   const present = contestants.filter(({ name }) => cells.some(({ contestant }) => contestant === name));
   const remarks = present.flatMap(({ name, remarks = [] }) =>
     remarks.map((remark) => `- **${name}**: ${remark}`),
   );
-  const shares = options.connections.flatMap((connections) => [
+  const tables = options.connections.flatMap((connections) => [
     `## Share of LIMIT, at ${inConnections(connections)}`,
-    section(run, connections, (cell) => share(cell, cells)),
+    section(run, connections, (cell) => `${shares(run, cell)}${wrong(cell)}`),
+    ...(earlier ? [`The service is at least as fast as LIMIT: ${claims(run, connections)}.`] : []),
     "The same by processor time per request, of Node and Postgres together:",
-    section(run, connections, (cell) => thriftShareOf(cell, cells).toFixed(2)),
+    section(run, connections, (cell) => shares(run, cell, "shareByProcessorTime")),
   ]);
   const details = options.connections.flatMap((connections) => [
     `## In figures, at ${inConnections(connections)}`,
@@ -48,10 +55,14 @@ function markdownOf(run: SideBySide, picture: string): string {
     "# Side by side",
     `Written by \`npm run bench${options.quick ? " -- --quick" : ""}\`: ${machineInWords(machine)}; demonstration data at
 scale ${scale}; medians of ${roundsOf(cells)} interleaved rounds of ${options.seconds} s, in ${minutes.toFixed(0)} minutes.
-Shares are medians of the ratios of requests per second within the same round. Every answer was compared with the
-service's before anything was timed, and checked while it was.`,
+Shares are medians of the ratios of requests per second within the same round. Every answer of a read was compared with the
+service's before anything was timed, and checked while it was. Each mutation had to book what was asked.`,
+    earlier
+      ? `This is the second run of the same commit, after one of ${earlier.machine.date}. Shares are those of both, the lesser
+first, and the picture shows the lesser: a claim stands only where both runs hold it. All other figures are of the second.`
+      : "This is one run. A second one of the same commit adds its own figures: a claim stands only where both hold it.",
     `![Shares of LIMIT](${picture})`,
-    ...shares,
+    ...tables,
     "## Who takes part",
     present.map(({ name, title }) => `- **${name}**: ${title}`).join("\n"),
     ...(remarks.length ? ["Not quite the same:", remarks.join("\n")] : []),
@@ -81,9 +92,30 @@ function section(run: SideBySide, connections: number, figure: (cell: Cell) => s
   return table(["", ...names], rows);
 }
 
-function share(cell: Cell, cells: readonly Cell[]): string {
-  const failures = cell.rounds.reduce((sum, round) => sum + round.failures, 0);
-  return `${shareOf(cell, cells).toFixed(2)}${failures ? `, ${failures} wrong` : ""}`;
+const shareBy = { shareOfLimit: shareOf, shareByProcessorTime: thriftShareOf };
+
+/** A share of LIMIT, and that of the run that this one repeats. */
+function shares(
+  { cells, earlier }: SideBySide,
+  cell: Cell,
+  figure: keyof typeof shareBy = "shareOfLimit",
+): string {
+  const both = inBothRuns(cell, shareBy[figure](cell, cells), figure, earlier);
+  return [...new Set(both.map((share) => share.toFixed(2)))].join("–");
+}
+
+/** In which queries the service is as fast as LIMIT. */
+function claims({ cells, earlier }: SideBySide, connections: number): string {
+  const ours = cells.filter((cell) => cell.contestant === "service" && cell.connections === connections);
+  const entries = ours.map(
+    (cell) => [cell.query, inBothRuns(cell, shareOf(cell, cells), "shareOfLimit", earlier)] as const,
+  );
+  return claimsOf(new Map(entries));
+}
+
+function wrong({ rounds }: Cell): string {
+  const failures = rounds.reduce((sum, round) => sum + round.failures, 0);
+  return failures ? `, ${failures} wrong` : "";
 }
 
 function milliseconds(cell: Cell, figure: "medianTime" | "slowTime" | "nodeCpu" | "postgresCpu"): string {
@@ -100,9 +132,11 @@ function roundsOf(cells: readonly Cell[]): string {
 
 const inConnections = (number: number): string => (number === 1 ? "1 connection" : `${number} connections`);
 
-function jsonOf({ options, contestants, cells, ...others }: SideBySide): unknown {
+function jsonOf({ options, contestants, cells, earlier, ...others }: SideBySide): unknown {
+  const before = earlier && { date: earlier.machine.date, cells: earlier.cells };
   return {
     ...others,
+    ...(before && { earlier: before }),
     secondsPerRound: options.seconds,
     contestants: contestants.map(({ name, title, remarks = [] }) => ({ name, title, remarks })),
     cells: cells.map((cell) => ({

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { format, resolveConfig } from "prettier";
 
@@ -17,3 +17,7 @@ export async function writeResults(files: Record<string, string>): Promise<strin
   }
   return names.map((name) => `bench/results/${name}`);
 }
+
+/** The text of a file of results; null if there is none. */
+export const readResult = (name: string): Promise<string | null> =>
+  readFile(new URL(name, folder), "utf8").catch(() => null);

@@ -41,6 +41,14 @@ export function collectProcessMetrics(registry: Registry): void {
   new Gauge({ name: "service_processes", help, registers: [registry] }).set(1);
 }
 
+/** What counts rows that were deleted by their age, with more labels than what they were. */
+export const prunedCounter = (registers: Registry[], more: string[] = []): Counter =>
+  new Counter({
+    name: "service_pruned_rows_total",
+    help: "Rows that background work has deleted because of their age, by what they were.",
+    ...{ labelNames: ["what", ...more], registers },
+  });
+
 /** Metrics of a process, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry();
@@ -74,11 +82,7 @@ export class Metrics {
     "Attempts to send a webhook, by result: delivered, failed, gone; or withheld, costly or unpaid, when nothing was sent.",
     ["outcome"],
   );
-  readonly #pruned = this.#counter(
-    "service_pruned_rows_total",
-    "Rows that background work has deleted because of their age, by what they were.",
-    ["what"],
-  );
+  readonly #pruned = prunedCounter([this.registry]);
   readonly #pools: [name: string, pool: Pool, waiting: () => number][] = [];
   readonly #waits: [name: string, of: { readonly waits: Waits }][] = [];
 

@@ -32,7 +32,7 @@ it("compares with LIMIT round by round", () => {
 
 it("draws a bar for everybody but LIMIT, as long as its share", () => {
   const options = readOptions(["--connections", "1"]);
-  const picture = chartOf({ cells, contestants: [serviceContestant, limit], options });
+  const picture = chartOf({ cells, contestants: [serviceContestant, limit], options, earlier: null });
   assert.equal(XMLValidator.validate(picture), true);
   const attributesOf = (tag: string) =>
     Object.fromEntries(tag.matchAll(/([a-z\d-]+)="([^"]*)"/g).map(([, name, value]) => [name!, value!]));

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import pg from "pg";
+import { seed } from "../lib/seed.ts";
 import { until } from "../lib/until.ts";
 import type { Scene } from "./ledger-by-hand.ts";
 import { useLedger } from "./ledger-by-hand.ts";
@@ -146,7 +147,6 @@ describe("counts where others have booked", () => {
 
 describe("counts of which some come late, beside movements of which some do", () => {
   const { used, rows, undone, settle, move, count, assertProof } = useLedger("template_schema");
-  const seed = Number(process.env.COUNTS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
   const age = fc.constantFrom("0", "1 minute", "1 hour", "1 day");
   const batch = fc.constantFrom("a", "b", undefined);

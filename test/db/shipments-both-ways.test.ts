@@ -3,6 +3,7 @@ import { before, describe, it } from "node:test";
 import fc from "fast-check";
 import { rowsOf, useDatabase } from "../lib/database.ts";
 import { assertProof } from "../lib/proof.ts";
+import { seed } from "../lib/seed.ts";
 import { folded, state, writeByHand } from "./written-by-hand.ts";
 
 // A shipment and a receipt write each row once, with all that changes of it; for the same by hand, table after
@@ -162,7 +163,7 @@ describe("shipments and receipts, directly and by triggers", () => {
     return { id, fulfillmentOrders };
   };
 
-  it("shipments", async () => {
+  it(`shipments, seed ${seed}`, async () => {
     let shipped = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 2 }), async (orders) => {
@@ -187,7 +188,7 @@ describe("shipments and receipts, directly and by triggers", () => {
           await rows("rollback");
         }
       }),
-      { numRuns: Number(process.env.BOOKINGS ?? 8), endOnFailure: true },
+      { seed, numRuns: Number(process.env.BOOKINGS ?? 8), endOnFailure: true },
     );
     assert.ok(shipped >= 5, `${shipped} were shipped`);
   });
@@ -203,7 +204,7 @@ describe("shipments and receipts, directly and by triggers", () => {
     { minLength: 1, maxLength: 6 },
   );
 
-  it("receipts", async () => {
+  it(`receipts, seed ${seed}`, async () => {
     let received = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(receipt, { minLength: 1, maxLength: 3 }), async (receipts) => {
@@ -247,7 +248,7 @@ describe("shipments and receipts, directly and by triggers", () => {
           await rows("rollback");
         }
       }),
-      { numRuns: Number(process.env.BOOKINGS ?? 8), endOnFailure: true },
+      { seed, numRuns: Number(process.env.BOOKINGS ?? 8), endOnFailure: true },
     );
     assert.ok(received >= 5, `${received} were received`);
   });

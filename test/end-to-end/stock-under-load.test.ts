@@ -1,5 +1,5 @@
 // Many clients change the stock of few products at the same time, while connections to the database are lost. The calls
-// are random; STOCK_LOAD_SEED repeats them, STOCK_LOAD_SECONDS sets the duration:
+// are random; SEED makes others, STOCK_LOAD_SECONDS sets the duration:
 //
 //     STOCK_LOAD_SECONDS=600 npm run test:only -- test/end-to-end/stock-under-load.test.ts
 import assert from "node:assert/strict";
@@ -9,6 +9,7 @@ import type { Shop } from "../lib/shop.ts";
 import { assertBooksAreRight, openShop } from "../lib/shop.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
+import { seed } from "../lib/seed.ts";
 import { sequence } from "../events/support.ts";
 import type { RunningFollower } from "./followers.ts";
 import { followByCursor, followBySequence } from "./followers.ts";
@@ -18,7 +19,6 @@ import { Clients, cutConnections } from "./stock-load.ts";
 // Has a process of its own: it simulates many clients at once.
 
 const seconds = Math.min(Number(process.env.STOCK_LOAD_SECONDS ?? 6), 86_400);
-const seed = Number(process.env.STOCK_LOAD_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 interface Movement {
   id: string;

@@ -1,13 +1,14 @@
 // A day in the warehouse, under load, while connections to the database are lost: goods are booked, moved, shipped,
 // taken back and received; bins come and go; counts arrive late and in any order; calls are repeated after their places
-// are gone; clients follow the ledger. At the end the books must equal the shelves. The actions are random; DAY_SEED
-// repeats them, DAY_SECONDS sets the duration:
+// are gone; clients follow the ledger. At the end the books must equal the shelves. The actions are random; SEED
+// makes others, DAY_SECONDS sets the duration:
 //
 //     DAY_SECONDS=600 npm run test:only -- test/end-to-end/warehouse-day.test.ts
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
+import { seed } from "../lib/seed.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { assertBooksAreRight } from "../lib/shop.ts";
@@ -20,7 +21,6 @@ import { orderCount, products, tasks } from "./warehouse-day/tasks.ts";
 // Has a process of its own: it simulates many clients at once.
 
 const seconds = Math.min(Number(process.env.DAY_SECONDS ?? 6), 86_400);
-const seed = Number(process.env.DAY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 describe(`a day in the warehouse, seed ${seed}`, () => {
   let shop: ShippingShop;

@@ -13,6 +13,7 @@ import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
 import { startOwnPostgres } from "../lib/prepared.ts";
 import { processesIn } from "../lib/processes.ts";
+import { seed } from "../lib/seed.ts";
 import { until } from "../lib/until.ts";
 import { newSecret, startReceiver, subscribe, verifySignature } from "../webhooks/support.ts";
 import type { Received, Receiver } from "../webhooks/support.ts";
@@ -25,7 +26,6 @@ const directory = `.data/webhooks-${randomUUID()}`;
 const flags = { autovacuum_naptime: "2s" };
 /** How many events there are at least; ten thousand take minutes. */
 const wanted = Number(process.env.CHAOS_EVENTS ?? 800);
-const seed = Number(process.env.SEED ?? 20_261_121);
 const sender = fileURLToPath(new URL("./webhook-sender.ts", import.meta.url));
 
 let cluster: Cluster;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import fc from "fast-check";
+import { seed } from "../lib/seed.ts";
 import type { Shop } from "../lib/shop.ts";
 import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
 
@@ -86,7 +87,6 @@ describe("counts of batches", () => {
 });
 
 describe("counts and bookings", () => {
-  const seed = Number(process.env.COUNTS_SEED ?? Math.floor(Math.random() * 2 ** 31));
   const kinds = [
     { product: "nail", place: "A-1", batchId: () => undefined },
     { product: "nail", place: "hall", batchId: () => shop.id.N1 },

@@ -3,6 +3,7 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
 import type { MutateOptions, Shop } from "../lib/shop.ts";
 import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import { until } from "../lib/until.ts";
 
 // Counts by stockSet that are late, repeated, or out of order
 let shop: Shop;
@@ -89,8 +90,16 @@ describe("a count", () => {
   });
 
   it("that is still to come is refused, be it by less than a second", async () => {
-    for (const ahead of ["-1 hour", "-900 milliseconds"])
-      assert.deepEqual(refusals(await count(4, await ago(ahead))), [["OUT_OF_RANGE", "lines.0.countedAt"]]);
+    const refused = [["OUT_OF_RANGE", "lines.0.countedAt"]];
+    assert.deepEqual(refusals(await count(4, await ago("-1 hour"))), refused);
+    await until(async () => {
+      const moment = await ago("-900 milliseconds");
+      const answer = await count(4, moment);
+      // A busy machine may have taken so long that it wasn't still to come
+      if (refusals(answer).length === 0) return (assert.ok((await now()) > moment), false);
+      assert.deepEqual(refusals(answer), refused);
+      return true;
+    });
   });
 
   it("of nothing, where nothing ever was, is one too", async () => {

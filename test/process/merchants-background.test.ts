@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, before, suite, test } from "node:test";
+import { createCredential } from "../../src/auth/credentials.ts";
 import { databaseOf } from "../../src/database/merchant-database.ts";
 import { storeMerchant } from "../../src/process/merchants/directory.ts";
 import type { Merchant } from "../../src/process/merchants/merchant.ts";
@@ -141,6 +142,21 @@ suite("background work of many merchants", () => {
       [done.last_execution.getTime(), others],
       [lastTimeOf(chores[0]!, done.last_execution), []],
     );
+  });
+
+  test("what a job deletes is counted, also of a merchant of whom nobody asks anything", async () => {
+    await owner(at(2), async (client) => {
+      const { id } = await createCredential(client, { name: "Former", read: "all", write: "all" });
+      await client.query(
+        `insert into auth.credential_use (credential_id, day, version, requests, last_used_at)
+         values ($1, current_date - 4000, 'unstable', 1, now())`,
+        [id],
+      );
+    });
+    assert.ok(!opened.serving.merchants.find(at(2).name));
+    await rows(2, "select graphile_worker.add_job('prune_use_counts')");
+    const line = `service_pruned_rows_total{what="counts of use",merchant="${at(2).name}"} 1`;
+    await until(async () => (await opened.serving.figures.metrics()).includes(line));
   });
 
   test("a job that a killed process has left is done", async () => {

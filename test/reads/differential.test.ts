@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { parse, validate } from "postgraphile/graphql";
+import { seed as firstSeed } from "../lib/seed.ts";
 import { makeRandom } from "../plugins/random-operations.ts";
 import type { Samples } from "./random-reads.ts";
 import { randomRead } from "./random-reads.ts";
@@ -12,7 +13,6 @@ import type { ReadAnswer, ReadRequest, TwoExecutors } from "./two-executors.ts";
 
 /** How many operations are compared for unstable, and half as many for the frozen version. */
 const wanted = Number(process.env.RANDOM_READS ?? 400);
-const firstSeed = Number(process.env.RANDOM_READS_FROM ?? 1);
 
 const locales = ["en-GB", "de-DE", "en-GB", "fr-FR", "nonsense"];
 

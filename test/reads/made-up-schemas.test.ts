@@ -13,6 +13,7 @@ import {
 } from "postgraphile/graphql";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
+import { seed } from "../lib/seed.ts";
 import { madeUpSchema, madeUpSql } from "./made-up-schema.ts";
 import { randomRead } from "./random-reads.ts";
 import { takeSamples } from "./samples.ts";
@@ -20,7 +21,6 @@ import type { ReadRequest, TwoExecutors } from "./two-executors.ts";
 import { makeTwoExecutors } from "./two-executors.ts";
 
 const runs = Number(process.env.MADE_UP_SCHEMAS ?? 3);
-const seed = Number(process.env.MADE_UP_SCHEMAS_FROM ?? 1);
 const operations = 30;
 const refusals = new Set<unknown>(["BAD_USER_INPUT", "CURSOR_INVALID", "PAGE_SIZE_EXCEEDED"]);
 

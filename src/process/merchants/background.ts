@@ -13,7 +13,7 @@ import type { Due, Kind } from "./due.ts";
 import { Lane } from "./lane.ts";
 import type { Merchant } from "./merchant.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
-import { noteOwn, WriteWatch } from "./write-watch.ts";
+import { noteOwn, visitBy, WriteWatch } from "./write-watch.ts";
 import type { Watched } from "./write-watch.ts";
 import type { Work } from "./work.ts";
 
@@ -25,6 +25,8 @@ const writtenMs = { inTurn: 1_000, otherwise: 50 };
 const everyMs = 3_600_000;
 /** Milliseconds after which one is asked again where something waits, so that it is known how much. */
 const behindMs = 15_000;
+/** Milliseconds between two that are asked at the start: requests have processors, too. */
+const firstMs = 40;
 /** Before a merchant is asked again whose database couldn't be, or where others do the work. */
 const pauses = { firstMs: 1_000, longestMs: 60_000 };
 /** Milliseconds after which a turn ends while others wait, and within which chores are begun that were due before the start. */
@@ -111,7 +113,8 @@ export class Background {
     this.#known.set(name, {
       ...{ merchant, logger: logger.child({ merchant: name }), leaving: new AbortController(), held },
       ...{ server: serverOf(merchant.databaseUrl), url: merchant.databaseUrl },
-      ...{ visitAt: watches ? 0 : Infinity, visitedAt: -Infinity, failures: 0, vain: 0, isBehind: false },
+      visitAt: !watches ? Infinity : this.#visited > 0 ? 0 : performance.now() + this.#known.size * firstMs,
+      ...{ visitedAt: -Infinity, failures: 0, vain: 0, isBehind: false },
       database: decodeURIComponent(new URL(merchant.databaseUrl).pathname.slice(1)),
       ...{ writes: null, changes: 0, changedAt: 0, own: 0, ownUntil: 0 },
     });
@@ -243,7 +246,3 @@ export class Background {
     });
   }
 }
-
-const visitBy = (known: Watched, at: number): void => {
-  known.visitAt = Math.min(known.visitAt, at);
-};

@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import type { Counter } from "prom-client";
 import type { ConnectionBudget } from "../../database/connection-budget.ts";
 import { migrationsWanted } from "../../database/migrations/migrations.ts";
 import type { ListeningPlaces } from "../../database/occasional-listener.ts";
@@ -39,6 +40,7 @@ export interface Common {
   documentation: SharedDocumentation;
   places: ListeningPlaces;
   tracing: Tracing | null;
+  pruned: Counter;
   /** Called when counts of use of a merchant have been written, with the number of rows. */
   onCounted: (merchant: string, rows: number) => void;
 }

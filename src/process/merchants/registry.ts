@@ -1,9 +1,9 @@
 import { AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
-import type { ConnectionBudget } from "../../database/connection-budget.ts";
 import { watchBacklog } from "../../http/backlog-metrics.ts";
 import { collectProcessMetrics } from "../../http/metrics.ts";
 import type { Background } from "./background.ts";
+import type { Common } from "./open-merchant.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
 
 /** The metrics of a process with several merchants: its own, and those of each that is open, which have its name. */
@@ -11,9 +11,14 @@ export class MerchantsRegistry extends Registry {
   readonly #own = new Registry();
   readonly #merchants: OpenMerchants;
 
-  constructor(merchants: OpenMerchants, budget: ConnectionBudget, background: Background) {
+  constructor(
+    merchants: OpenMerchants,
+    { budget, pruned }: Pick<Common, "budget" | "pruned">,
+    background: Background,
+  ) {
     super();
     this.#merchants = merchants;
+    this.#own.registerMetric(pruned);
     collectProcessMetrics(this.#own);
     new Gauge({
       name: "service_merchants_open",

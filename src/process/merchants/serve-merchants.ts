@@ -5,6 +5,7 @@ import { SharedDocumentation } from "../../documentation/documentation.ts";
 import { SchemaThread } from "../../graphql/schema-thread.ts";
 import { boundedServer } from "../../http/bounded-server.ts";
 import { HttpServer } from "../../http/http-server.ts";
+import { prunedCounter } from "../../http/metrics.ts";
 import { Closing } from "../../lib/closing.ts";
 import { LoopTurns } from "../../lib/loop-turns.ts";
 import { Readiness } from "../../lib/readiness.ts";
@@ -70,7 +71,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
   closing.add(async () => tracing?.close());
   const secrets = new Secrets(settings.secretsKeys);
   const common: Common = {
-    ...{ settings, logger, budget, thread, renderer, documentation, tracing, loop: new LoopTurns() },
+    ...{ settings, logger, budget, thread, renderer, documentation, tracing, ...withoutClosing() },
     versions: sharedVersions({ settings: withDefaults(settings), versions, now, secrets, logger }),
     ...{ offered: versions, now, onCounted: (name, rows) => background.noteCounted(name, rows) },
     places: new ListeningPlaces(Math.ceil(merchantConnections * shareOfListeners)),
@@ -96,7 +97,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
     await server.listen(settings);
     return {
       merchants,
-      figures: new MerchantsRegistry(merchants, budget, background),
+      figures: new MerchantsRegistry(merchants, common, background),
       port: server.port,
       announceStop: () => void (isStopping = true),
       async stop(withinMs = defaultStopMs) {
@@ -116,11 +117,14 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
   }
 }
 
+/** What merchants share that needs no closing. */
+const withoutClosing = () => ({ loop: new LoopTurns(), pruned: prunedCounter([], ["merchant"]) });
+
 /** Begins the background work of all merchants, with a part of their connections. */
 function startBackground(
   { settings, logger, isBackground = true, spreadMs }: ServeMerchantsOptions,
   merchants: OpenMerchants,
-  { budget, tracing }: Common,
+  { budget, tracing, pruned }: Common,
 ): Background {
   const connections = Math.max(Math.ceil(settings.merchantConnections * shareOfBackground), fewest);
   const own = new ConnectionBudget(connections);
@@ -131,7 +135,7 @@ function startBackground(
   const steady = Math.floor(connections / ofSteady);
   return new Background({
     ...{ settings, logger, merchants, allot, watches: isBackground, spreadMs },
-    work: workOf({ settings, merchants, tracing, allot }),
+    work: workOf({ settings, merchants, tracing, allot, pruned }),
     sizes: {
       webhooks: webhookConcurrency > 0 ? connections : 0,
       bulk: bulkConcurrency > 0 ? steady : 0,

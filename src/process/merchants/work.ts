@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Counter } from "prom-client";
 import { workOnNext } from "../../bulk/start.ts";
 import { createJobPool } from "../../database/background-pool.ts";
 import type { Allotment } from "../../database/connection-budget.ts";
@@ -51,6 +52,8 @@ export interface WorkOptions {
   tracing: Tracing | null;
   /** What a turn of a merchant opens connections with. */
   allot: (merchant: string) => Allotment;
+  /** Counts what was deleted by its age, of merchants that aren't open, too. */
+  pruned: Counter;
 }
 
 /** Works until nothing is due. @returns whether there was anything */
@@ -58,7 +61,7 @@ export type Work = (turn: Turn) => Promise<boolean>;
 
 /** What is done in a merchant's turn, by its kind. */
 export function workOf(options: WorkOptions): Record<Kind, Work> {
-  const { settings, allot, merchants } = options;
+  const { settings, allot, merchants, pruned } = options;
   const shares = new DeliveryShares(settings.webhookConcurrency);
   const read = sharedReading();
   const inTurn = (work: (turn: Turn, allotment: Allotment) => Promise<boolean>): Work => {
@@ -83,8 +86,9 @@ export function workOf(options: WorkOptions): Record<Kind, Work> {
       );
     }),
     jobs: inTurn(({ merchant, logger, held, ...turn }, allotment) => {
-      const onPruned = (what: string, rows: number) =>
-        merchants.find(merchant.name)?.app.metrics.countPruned(what, rows);
+      const onPruned = (what: string, rows: number) => {
+        if (rows > 0) pruned.inc({ what, merchant: merchant.name }, rows);
+      };
       const tasks = tasksOf(settings, onPruned, read);
       return runJobs({ merchant, logger, held, ...turn }, allotment, tasks, settings);
     }),

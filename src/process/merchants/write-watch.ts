@@ -88,6 +88,11 @@ export class WriteWatch {
   }
 }
 
+/** Has a merchant asked at a time, or before. */
+export const visitBy = (merchant: Watched, at: number): void => {
+  merchant.visitAt = Math.min(merchant.visitAt, at);
+};
+
 /** Notes rows that this process has written itself. */
 export function noteOwn(merchant: Watched | undefined, rows: number, now = performance.now()): void {
   if (!merchant) return;
@@ -104,10 +109,7 @@ export function noteWrites(merchant: Watched, writes: Writes | undefined, now = 
   }
   merchant.changedAt = now;
   if (isUnseen) return;
-  merchant.visitAt = Math.min(
-    merchant.visitAt,
-    merchant.visitedAt + growingPause(++merchant.changes, pauses),
-  );
+  visitBy(merchant, merchant.visitedAt + growingPause(++merchant.changes, pauses));
 }
 
 /**

@@ -1,5 +1,5 @@
---! Previous: sha1:7d577c40bd4192714df0f9d0671d7fd1becc7153
---! Hash: sha1:72ca6762df761a9ebd545ef67ac0edcc4abf36f9
+--! Previous: sha1:3945dce911c4df4f0fb1c8930de903c70949c2b7
+--! Hash: sha1:adf4321a09ac96f80a3711803690406c7b746454
 --! Message: version-2026-06-unstable
 
 -- From here on each migration derives in its own transaction what follows from it, and leaves frozen versions as they

@@ -1,9 +1,9 @@
---! Previous: sha1:269ee23a4eb4e670a8c4df690bcd26ad3bc779c6
---! Hash: sha1:d6b7237625acfdc6614f1045211bc574eedf1e29
+--! Previous: sha1:fe2720a9716feb89e7759c4913e76046f4cd836e
+--! Hash: sha1:1fe1bec6029c217c814826338217b1b87cf24513
 --! Message: access
 
--- Who may ask: API credentials with their secrets, the keys that sign access tokens, the merchant's plan, and who
--- administrates. What the service needs goes through functions.
+-- Who may ask: API credentials with their secrets, the keys that sign access tokens, the merchant's plan, and
+-- who administrates. What the service needs goes through functions.
 
 --! Included auth/is_scope_list.sql
 create or replace function auth.is_scope_list(scopes text[]) returns boolean
@@ -29,11 +29,14 @@ create table auth.credential (
   name text not null
     constraint credential_name_has_1_to_100_characters check (length(btrim(name)) between 1 and 100),
   scopes text[] not null constraint credential_scopes_are_scopes check (auth.is_scope_list(scopes)),
+  stored_operations_only boolean not null default false,
   created_at timestamptz(0) not null default date_trunc('second', now()),
   last_used_at timestamptz(0),
   rotated_at timestamptz(0),
-  deactivated_at timestamptz(0)
+  deactivated_at timestamptz(0),
+  expires_at timestamptz(0)
 );
+create index credential_expires_at_idx on auth.credential (expires_at) where expires_at is not null;
 alter table auth.credential enable row level security;
 comment on table auth.credential is
   'What an administrator made for one client of the API: a name and the scopes of its tokens. Its key '
@@ -42,14 +45,21 @@ comment on column auth.credential.name is 'What the client is called in lists an
 comment on column auth.credential.scopes is
   'Scopes of its tokens, for example {products:read,stocks:read,stocks:write}. A write scope comes with '
   'its read scope.';
+comment on column auth.credential.stored_operations_only is
+  'Whether its tokens may send operations of auth.stored_operation only.';
 comment on column auth.credential.last_used_at is
   'When it was last exchanged for a token, or a request came with one; to the minute.';
 comment on column auth.credential.rotated_at is
   'When its present key and secret took the place of older ones; null while it has its first.';
 comment on column auth.credential.deactivated_at is
   'Since when it and its tokens are refused; null while it works.';
+comment on column auth.credential.expires_at is
+  'When it and its tokens end; null when it has no end.';
+comment on index auth.credential_expires_at_idx is 'For auth.prune_credentials.';
 select api_meta.allow('service_registrar', 'auth.credential',
-  'select', 'insert', 'update (name, scopes, last_used_at, rotated_at, deactivated_at)', 'delete');
+  'select', 'insert',
+  'update (name, scopes, stored_operations_only, last_used_at, rotated_at, deactivated_at, expires_at)',
+  'delete');
 
 create table auth.credential_secret (
   access_key text collate "C" primary key
@@ -109,7 +119,7 @@ comment on column auth.plan.name is
 comment on column auth.plan.is_current is 'Whether it is the plan that the merchant has.';
 comment on column auth.plan.limits is
   'Limits that differ from the settings of the service while the plan is current, by the names that '
-  'src/limits/limits.ts gives them, for example {"cost": 4000}.';
+  'src/graphql/limits.ts gives them, for example {"cost": 4000}.';
 select api_meta.allow('service_registrar', 'auth.plan', 'select', 'update (is_current, limits)');
 
 insert into auth.plan (name, is_current) values ('none', false), ('read_only', false), ('full', true);
@@ -177,7 +187,8 @@ create table auth.audit_event (
   subject text,
   details jsonb not null default '{}'
     constraint audit_event_details_are_an_object check (jsonb_typeof(details) = 'object'),
-  constraint audit_event_of_an_administrator_names_one check ((actor = 'administrator') = (administrator_id is not null))
+  constraint audit_event_of_an_administrator_names_one
+    check ((actor = 'administrator') = (administrator_id is not null))
 );
 create index audit_event_administrator_id_idx on auth.audit_event (administrator_id);
 create index audit_event_credential_id_idx
@@ -191,6 +202,8 @@ comment on column auth.audit_event.credential_id is
   'The credential that it is about; no foreign key, for the credential may be deleted.';
 comment on column auth.audit_event.subject is
   'What it is about as people called it then: the name of the credential or of the administrator.';
+comment on index auth.audit_event_credential_id_idx is 'For the page of a credential.';
+select api_meta.allow('service_keeper', 'auth.audit_event', 'select', 'delete');
 select api_meta.allow('service_registrar', 'auth.audit_event', 'select', 'insert');
 
 create table auth.credential_use (
@@ -208,7 +221,84 @@ comment on table auth.credential_use is
 comment on column auth.credential_use.deprecated_field is
   'Type.field, when the row counts requests that used this deprecated field; empty when it counts all.';
 select api_meta.allow('service_registrar', 'auth.credential_use',
-  'select', 'insert', 'update (requests, last_used_at)');
+  'select', 'insert', 'update (requests, last_used_at)', 'delete');
+
+-- Which fields of the API each credential uses, and when last: tells whom a change would break
+create table auth.field_use (
+  credential_id uuid not null references auth.credential on delete cascade,
+  version text not null,
+  field text not null,
+  last_used_on date not null,
+  primary key (credential_id, version, field)
+);
+alter table auth.field_use enable row level security;
+comment on table auth.field_use is
+  'When each credential last used each field of each version, by UTC: whom a change of it would break.';
+comment on column auth.field_use.field is
+  'Type.field, or Type.field(argument:) for an argument that was given.';
+select api_meta.allow('service_registrar', 'auth.field_use',
+  'select', 'insert', 'update (last_used_on)', 'delete');
+
+-- Which operations credentials send, how often, and how long their statements take
+create table auth.operation (
+  id text primary key,
+  version text not null,
+  name text,
+  document text not null,
+  statement text,
+  slowest_ms double precision not null,
+  slowest_on date not null
+);
+alter table auth.operation enable row level security;
+comment on table auth.operation is
+  'Operations that credentials sent in the last 14 days: one for all that differ only in names, aliases and '
+  'values.';
+comment on column auth.operation.id is
+  '16 hexadecimal digits, as in the comments of its statements and the application_name of its transactions.';
+comment on column auth.operation.name is 'What a client calls it.';
+comment on column auth.operation.document is 'Its text without names, aliases and values.';
+comment on column auth.operation.statement is
+  'Its slowest statement, with parameters instead of values; null when that is very long.';
+comment on column auth.operation.slowest_ms is 'Milliseconds that this statement took.';
+select api_meta.allow('service_registrar', 'auth.operation',
+  'select', 'insert', 'update (name, statement, slowest_ms, slowest_on)', 'delete');
+
+create table auth.operation_use (
+  credential_id uuid not null references auth.credential on delete cascade,
+  day date not null,
+  operation_id text not null references auth.operation on delete cascade,
+  requests bigint not null,
+  ms double precision not null,
+  slowest_ms double precision not null,
+  primary key (credential_id, day, operation_id)
+);
+create index operation_use_operation_id_idx on auth.operation_use (operation_id);
+alter table auth.operation_use enable row level security;
+comment on table auth.operation_use is 'How often credentials sent operations, by day of UTC.';
+comment on column auth.operation_use.ms is 'Milliseconds that their statements took in all.';
+comment on column auth.operation_use.slowest_ms is 'Milliseconds of the slowest statement.';
+select api_meta.allow('service_registrar', 'auth.operation_use',
+  'select', 'insert', 'update (requests, ms, slowest_ms)', 'delete');
+
+create table auth.stored_operation (
+  version text not null constraint stored_operation_has_a_version check (version <> ''),
+  sha256 bytea not null constraint stored_operation_hash_has_32_bytes check (octet_length(sha256) = 32),
+  credential_id uuid references auth.credential on delete cascade,
+  name text not null
+    constraint stored_operation_name_has_1_to_200_characters check (length(name) between 1 and 200),
+  document text not null
+    constraint stored_operation_has_at_most_65536_bytes check (octet_length(document) between 1 and 65536),
+  published_at timestamptz(0) not null default date_trunc('second', now()),
+  constraint stored_operation_is_stored_once unique nulls not distinct (sha256, version, credential_id)
+);
+create index stored_operation_credential_id_idx on auth.stored_operation (credential_id);
+alter table auth.stored_operation enable row level security;
+comment on table auth.stored_operation is
+  'Operations that were published for clients: they may be sent by the SHA-256 of their document alone.';
+comment on column auth.stored_operation.sha256 is 'Of the document, in UTF-8.';
+comment on column auth.stored_operation.credential_id is 'Who may send it; null: every credential.';
+comment on column auth.stored_operation.name is 'What the document or the manifest calls it.';
+select api_meta.allow('service_registrar', 'auth.stored_operation', 'select');
 
 -- Not worth a log: after a crash every bucket counts as full.
 create unlogged table auth.bucket (
@@ -252,12 +342,15 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   old record;
 begin
-  select credential.name, credential.deactivated_at
+  select credential.name, credential.deactivated_at, credential.expires_at
   into old
   from auth.credential
   where credential.id = activate_credential.credential_id for update;
   if not found then
     raise exception 'There is no credential %.',
+      activate_credential.credential_id using errcode = 'no_data_found';
+  elsif old.expires_at <= now() then
+    raise exception 'The credential % has ended.',
       activate_credential.credential_id using errcode = 'no_data_found';
   elsif old.deactivated_at is not null then
     update auth.credential set deactivated_at = null where credential.id = activate_credential.credential_id;
@@ -267,30 +360,33 @@ end
 $$;
 comment on function auth.activate_credential(uuid) is
   'Lets a deactivated credential work again, with the same key and secret. On an active one it changes '
-  'nothing.';
+  'nothing; one that has ended stays so.';
 grant execute on function auth.activate_credential(uuid) to service_registrar;
 --! EndIncluded auth/activate_credential.sql
 --! Included auth/active_scopes.sql
 create or replace function auth.active_scopes(access_key text)
-returns table (scopes text[], remaining interval)
+returns table (scopes text[], remaining interval, stored_operations_only boolean)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 begin atomic
-  select credential.scopes, secret.expires_at - now()
+  select credential.scopes, least(secret.expires_at, credential.expires_at) - now(),
+    credential.stored_operations_only
   from auth.credential_secret as secret
   join auth.credential on credential.id = secret.credential_id
   where secret.access_key = active_scopes.access_key and credential.deactivated_at is null
-    and (secret.expires_at is null or secret.expires_at > now());
+    and (secret.expires_at is null or secret.expires_at > now())
+    and (credential.expires_at is null or credential.expires_at > now());
 end;
 comment on function auth.active_scopes(text) is
-  'Scopes that tokens of this access key may have now, and for how long the key goes on, or null when '
-  'it has no end. No row when it is gone or its credential is deactivated.';
+  'Scopes that tokens of this access key may have now, for how long the key goes on, or null when it has '
+  'no end, and whether they may send stored operations only. No row when it is gone or its credential has '
+  'ended or is deactivated.';
 grant execute on function auth.active_scopes(text) to service_auth;
 --! EndIncluded auth/active_scopes.sql
 --! Included auth/add_first_signing_key.sql
 create or replace function auth.add_first_signing_key(id uuid, secret text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  -- Of several processes that start at once, one makes the key and the others take it.
+  -- If several processes start at the same time, one makes the key and the others use it.
   lock table auth.signing_key in share row exclusive mode;
   insert into auth.signing_key (id, secret)
   select add_first_signing_key.id, add_first_signing_key.secret
@@ -326,10 +422,11 @@ begin
   into candidate
   from auth.credential_secret as secret
   join auth.credential on credential.id = secret.credential_id
-  where secret.access_key = presented_key and (secret.expires_at is null or secret.expires_at > now());
+  where secret.access_key = presented_key and (secret.expires_at is null or secret.expires_at > now())
+    and (credential.expires_at is null or credential.expires_at > now());
 
   -- Hashing both sides once more with a nonce makes the time of the comparison independent of the stored
-  -- hash. An unknown key goes the same way, with a hash that nobody can present.
+  -- hash. An unknown key takes the same path, with a hash that no secret has.
   if sha256(nonce || presented_hash) <> sha256(nonce || coalesce(candidate.secret_hash, nonce))
     or candidate.deactivated_at is not null
   then
@@ -436,7 +533,7 @@ begin
 end
 $$;
 comment on function auth.clear_full_buckets() is
-  'Deletes up to 10,000 buckets that are full: one that is not there counts as full. Answers how many.';
+  'Deletes up to 10,000 full buckets: a missing one counts as full. Answers how many.';
 grant execute on function auth.clear_full_buckets() to service_limiter;
 --! EndIncluded auth/clear_full_buckets.sql
 --! Included auth/create_administrator.sql
@@ -488,13 +585,16 @@ select
     order by secret.expires_at desc nulls first, secret.access_key
   ) as access_keys,
   credential.scopes,
-  credential.deactivated_at is null as active,
+  credential.deactivated_at is null and (credential.expires_at is null or credential.expires_at > now())
+    as active,
   credential.created_at,
   credential.last_used_at,
   credential.rotated_at,
   credential.deactivated_at,
   (select max(secret.expires_at) from auth.credential_secret as secret
-    where secret.credential_id = credential.id and secret.expires_at > now()) as old_key_ends_at
+    where secret.credential_id = credential.id and secret.expires_at > now()) as old_key_ends_at,
+  credential.stored_operations_only,
+  credential.expires_at
 from auth.credential;
 comment on view auth.credential_overview is
   'Credentials as an administrator sees them: everything but the secrets. The newest key comes first; '
@@ -509,7 +609,8 @@ begin atomic
 end;
 comment on function auth.current_plan() is
   'The plan that the merchant has, and the limits that come with it.';
-grant execute on function auth.current_plan() to service_auth, service_delivery, service_writer;
+grant execute on function auth.current_plan() to service_auth, service_delivery, service_recorder,
+  service_writer;
 --! EndIncluded auth/current_plan.sql
 --! Included auth/deactivate_administrator.sql
 create or replace function auth.deactivate_administrator(name text) returns void
@@ -591,17 +692,6 @@ comment on function auth.erase_retired_keys() is
 select api_meta.give('auth.erase_retired_keys()', 'service_keeper');
 grant execute on function auth.erase_retired_keys() to service_worker;
 --! EndIncluded auth/erase_retired_keys.sql
---! Included auth/has_scope.sql
-create or replace function auth.has_scope(variadic scopes text[]) returns boolean
-language sql stable parallel safe
-return coalesce(
-  pg_catalog.string_to_array(pg_catalog.current_setting('service.scopes', true), ' ') && scopes, false
-);
-comment on function auth.has_scope(text[]) is
-  'Whether the caller has at least one of the scopes. Policies call it in a sub-select, (select '
-  'auth.has_scope(''products:read'')), so that it runs once per statement and not once per row.';
-grant execute on function auth.has_scope(text[]) to service_api, service_writer;
---! EndIncluded auth/has_scope.sql
 --! Included auth/is_session.sql
 create or replace function auth.is_session(token_hash bytea) returns boolean
 language sql stable security definer set search_path = pg_catalog, pg_temp
@@ -618,11 +708,18 @@ grant execute on function auth.is_session(bytea) to service_auth;
 create or replace function auth.keep_audit() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  raise exception 'Events of the audit are never changed or deleted.' using errcode
+  -- Only the trigger for deletions has a row
+  if tg_op = 'DELETE' and current_user = 'service_keeper' then
+    if old.happened_at < now() - auth.audit_lifetime() then
+      return old;
+    end if;
+  end if;
+  raise exception 'Events of the audit are never changed, and deleted only by age.' using errcode
     = 'integrity_constraint_violation';
 end
 $$;
-comment on function auth.keep_audit() is 'Trigger: refuses changes and deletions, also by the owner.';
+comment on function auth.keep_audit() is
+  'Trigger: refuses changes and deletions, also by the owner, but for what auth.prune_audit deletes.';
 --! EndIncluded auth/keep_audit.sql
 --! Included auth/known_scopes.sql
 create or replace function auth.known_scopes() returns setof text
@@ -636,26 +733,56 @@ begin atomic
     select pg_proc.oid from pg_proc
     join pg_namespace on pg_namespace.oid = pg_proc.pronamespace
     where pg_namespace.nspname ^@ 'api_'
-  ), resource (name) as (
-    select distinct scope.match[1]
+  ), named (resource, level) as (
+    select scope.match[1], scope.match[2]
     from api_object
     join pg_description on pg_description.objoid = api_object.oid
       and pg_description.classoid in ('pg_class'::regclass, 'pg_proc'::regclass)
     cross join lateral regexp_matches(
       pg_description.description, '@requiresScopes\s+([^\n|]+)', 'g'
     ) as tag (match)
-    cross join lateral regexp_matches(tag.match[1], '([a-z][a-z_]*):[a-z]+', 'g') as scope (match)
+    cross join lateral regexp_matches(tag.match[1], '([a-z][a-z_]*):([a-z]+)', 'g') as scope (match)
   )
-  select resource.name || ':' || access.level
-  from resource
-  cross join (values (1, 'read'), (2, 'write')) as access (position, level)
-  order by resource.name, access.position;
+  select scope.resource || ':' || scope.level
+  from (
+    select named.resource, 'read' as level from named
+    union
+    select named.resource, named.level from named
+  ) scope
+  order by scope.resource, scope.level;
 end;
 comment on function auth.known_scopes() is
-  'Every scope that a credential can have: reading and writing of each resource that a @requiresScopes '
-  'tag names in an API schema. So a scope is declared in one place, beside the view that it protects.';
+  'Every scope that a credential can have: those that a @requiresScopes tag names in an API schema, and '
+  'reading of what can be written. So a scope is declared in one place, beside the view that it protects or '
+  'the mutation that needs it, and nobody is offered to write what no mutation writes.';
 grant execute on function auth.known_scopes() to service_registrar;
 --! EndIncluded auth/known_scopes.sql
+--! Included auth/limit_credential.sql
+create or replace function auth.limit_credential(credential_id uuid, lasts interval) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  ends_at constant timestamptz := date_trunc('second', now() + lasts);
+  credential_name text;
+begin
+  if lasts <= interval '0' then
+    raise exception 'A credential lasts longer than nothing.' using errcode = 'invalid_parameter_value';
+  end if;
+  update auth.credential set expires_at = ends_at
+  where credential.id = limit_credential.credential_id
+  returning credential.name into credential_name;
+  if not found then
+    raise exception 'There is no credential %.',
+      limit_credential.credential_id using errcode = 'no_data_found';
+  end if;
+  perform auth.note_event('credential.limited', credential_name, limit_credential.credential_id,
+    jsonb_build_object('ends_at', ends_at));
+end
+$$;
+comment on function auth.limit_credential(uuid, interval) is
+  'Lets a credential last for a while from now on, whatever its end was. Then it is refused, as all of its '
+  'keys and tokens are; rotating it moves no end.';
+grant execute on function auth.limit_credential(uuid, interval) to service_registrar;
+--! EndIncluded auth/limit_credential.sql
 --! Included auth/note_event.sql
 create or replace function auth.note_event(
   action text, subject text, credential_id uuid default null, details jsonb default '{}'
@@ -677,10 +804,251 @@ begin
 end
 $$;
 comment on function auth.note_event(text, text, uuid, jsonb) is
-  'Adds to the audit, as done by the administrator of the session; without one, at the command line, or '
-  'if there is an address (setting service.address), by somebody who is not logged in.';
+  'Adds to the audit, as done by the administrator of the session; without one, at the command line, or if '
+  'there is an address (setting service.address), by a visitor who is not logged in.';
 grant execute on function auth.note_event(text, text, uuid, jsonb) to service_registrar;
 --! EndIncluded auth/note_event.sql
+--! Included auth/operation_overview.sql
+create or replace view auth.operation_overview with (security_invoker) as
+select
+  o.id,
+  o.version,
+  o.name,
+  o.document,
+  o.statement,
+  sum(u.requests)::bigint as requests,
+  sum(u.ms) as ms,
+  max(u.slowest_ms) as slowest_ms,
+  count(distinct u.credential_id) as tokens,
+  max(u.day) as last_used_on
+from auth.operation o
+join auth.operation_use u on u.operation_id = o.id
+group by o.id;
+comment on view auth.operation_overview is
+  'Operations of the last 14 days with their sums: requests, milliseconds of their statements, tokens.';
+grant select on auth.operation_overview to service_registrar;
+--! EndIncluded auth/operation_overview.sql
+--! Included auth/prune_audit.sql
+create or replace function auth.prune_audit(batch integer default 500) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  lifetime constant interval := auth.audit_lifetime();
+  deleted integer;
+begin
+  if lifetime is null or not pg_try_advisory_xact_lock(hashtextextended('auth.prune_audit', 0)) then
+    return 0;
+  end if;
+  -- Ids are ordered by time
+  delete from auth.audit_event e where e.id = any (array(
+    select o.id from auth.audit_event o
+    where o.id < uuidv7(-lifetime) and o.happened_at < now() - lifetime order by o.id limit batch));
+  get diagnostics deleted = row_count;
+  return deleted;
+end
+$$;
+comment on function auth.prune_audit(integer) is
+  'Deletes events of the audit that are older than auth.audit_lifetime(), at most as many as the batch. '
+  'Answers how many: to be called again until that is 0.';
+select api_meta.give('auth.prune_audit(integer)', 'service_keeper');
+grant execute on function auth.prune_audit(integer) to service_worker;
+--! EndIncluded auth/prune_audit.sql
+--! Included auth/prune_credentials.sql
+create or replace function auth.prune_credentials(batch integer default 100) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  ended constant uuid[] := array(
+    select c.id from auth.credential c
+    where c.expires_at < now() - auth.use_lifetime()
+      and not exists (select from events.webhook_subscription s where s.credential_id = c.id)
+    order by c.expires_at limit batch for update skip locked);
+begin
+  -- Deleting nothing would be announced too
+  if ended <> '{}' then
+    delete from auth.credential c where c.id = any (ended);
+  end if;
+  return cardinality(ended);
+end
+$$;
+comment on function auth.prune_credentials(integer) is
+  'Deletes credentials that ended longer ago than auth.use_lifetime(), with what is left of the counts of '
+  'their use, at most as many as the batch; those that a webhook subscription names stay. Answers how many: '
+  'to be called again until that is 0.';
+select api_meta.give('auth.prune_credentials(integer)', 'service_registrar');
+grant execute on function auth.prune_credentials(integer) to service_worker;
+--! EndIncluded auth/prune_credentials.sql
+--! Included auth/prune_operations.sql
+create or replace function auth.prune_operations(batch integer default 2000) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  oldest constant date := (now() at time zone 'UTC')::date - 14;
+  count integer;
+  deleted integer;
+begin
+  delete from auth.operation_use u where u.ctid = any (array(
+    select o.ctid from auth.credential c
+    cross join lateral (
+      select x.ctid from auth.operation_use x where x.credential_id = c.id and x.day < oldest limit batch
+    ) o
+    limit batch));
+  get diagnostics count = row_count;
+
+  delete from auth.operation p where p.id = any (array(
+    select o.id from auth.operation o
+    where not exists (select from auth.operation_use u where u.operation_id = o.id)
+    limit batch));
+  get diagnostics deleted = row_count;
+  return count + deleted;
+end
+$$;
+comment on function auth.prune_operations(integer) is
+  'Forgets what was sent more than 14 days ago, and operations that nobody sends any more, at most as many '
+  'of each as the batch. Answers how many: to be called again until that is 0.';
+select api_meta.give('auth.prune_operations(integer)', 'service_registrar');
+grant execute on function auth.prune_operations(integer) to service_worker;
+--! EndIncluded auth/prune_operations.sql
+--! Included auth/prune_uses.sql
+create or replace function auth.prune_uses(batch integer default 1000) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  oldest constant date := (now() at time zone 'UTC')::date - extract(day from auth.use_lifetime())::integer;
+  count integer;
+  deleted integer;
+begin
+  -- By credential, as the primary keys are ordered
+  delete from auth.credential_use u where u.ctid = any (array(
+    select o.ctid from auth.credential c
+    cross join lateral (
+      select x.ctid from auth.credential_use x where x.credential_id = c.id and x.day < oldest limit batch
+    ) o
+    limit batch));
+  get diagnostics count = row_count;
+  delete from auth.field_use u where u.ctid = any (array(
+    select o.ctid from auth.credential c
+    cross join lateral (
+      select x.ctid from auth.field_use x
+      where x.credential_id = c.id and x.last_used_on < oldest limit batch
+    ) o
+    limit batch));
+  get diagnostics deleted = row_count;
+  return count + deleted;
+end
+$$;
+comment on function auth.prune_uses(integer) is
+  'Forgets which credentials used what longer ago than auth.use_lifetime(), at most as many rows of each '
+  'kind as the batch. Answers how many: to be called again until that is 0.';
+select api_meta.give('auth.prune_uses(integer)', 'service_registrar');
+grant execute on function auth.prune_uses(integer) to service_worker;
+--! EndIncluded auth/prune_uses.sql
+--! Included auth/publish_operations.sql
+create or replace function auth.publish_operations(version text, credential_id uuid, operations jsonb)
+returns integer
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  published integer;
+  total record;
+begin
+  -- One after the other, so that the limits below hold
+  lock table auth.stored_operation in share row exclusive mode;
+  insert into auth.stored_operation (version, credential_id, sha256, name, document)
+  select publish_operations.version, publish_operations.credential_id,
+    pg_catalog.sha256(convert_to(given.document, 'UTF8')), given.name, given.document
+  from jsonb_to_recordset(publish_operations.operations) as given (name text, document text)
+  on conflict on constraint stored_operation_is_stored_once do nothing;
+  get diagnostics published = row_count;
+  select count(*) as operations, sum(octet_length(document)) as bytes into total from auth.stored_operation;
+  if total.operations > 5000 or total.bytes > 16777216 then
+    raise exception 'There would be % stored operations of % bytes: 5000 of 16777216 bytes are the most.',
+      total.operations, total.bytes using errcode = 'program_limit_exceeded';
+  end if;
+  if published > 0 then
+    perform auth.note_event('operations.published', coalesce(
+        (select c.name from auth.credential c where c.id = publish_operations.credential_id), 'all tokens'
+      ), publish_operations.credential_id,
+      jsonb_build_object('operations', published, 'version', publish_operations.version));
+  end if;
+  return published;
+end
+$$;
+comment on function auth.publish_operations(text, uuid, jsonb) is
+  'Stores operations of a version, for one credential or, with null, for all: an array of objects with name '
+  'and document. Those that are stored already stay as they are. Answers how many are new.';
+--! EndIncluded auth/publish_operations.sql
+--! Included auth/record_fields.sql
+create or replace function auth.record_fields(entries jsonb) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  with present as materialized (
+    -- Those that were deleted meanwhile are left out; in one order, as auth.record_use has it
+    select credential.id from auth.credential
+    where credential.id in (select (e ->> 'credential_id')::uuid from jsonb_array_elements(entries) e)
+    order by credential.id for key share
+  )
+  insert into auth.field_use as use (credential_id, version, field, last_used_on)
+  select e.credential_id, e.version, e.field, max(e.day)
+  from jsonb_to_recordset(entries) as e (credential_id uuid, version text, field text, day date)
+  join present on present.id = e.credential_id
+  group by 1, 2, 3
+  order by 1, 2, 3
+  on conflict on constraint field_use_pkey do update set last_used_on = excluded.last_used_on
+  where use.last_used_on < excluded.last_used_on
+$$;
+comment on function auth.record_fields(jsonb) is
+  'Notes the last day on which credentials used fields: an array of objects with credential_id, version, '
+  'field, day.';
+select api_meta.give('auth.record_fields(jsonb)', 'service_registrar');
+grant execute on function auth.record_fields(jsonb) to service_auth;
+--! EndIncluded auth/record_fields.sql
+--! Included auth/record_operations.sql
+create or replace function auth.record_operations(entries jsonb) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  with present as materialized (
+    -- Those that were deleted meanwhile are left out; in one order, as auth.record_use has it
+    select credential.id from auth.credential
+    where credential.id in (select (e ->> 'credential_id')::uuid from jsonb_array_elements(entries) e)
+    order by credential.id for key share
+  ), given as materialized (
+    select e.* from jsonb_to_recordset(entries) as e (
+      id text, version text, name text, document text, credential_id uuid, day date, requests bigint,
+      ms double precision, slowest_ms double precision, statement text
+    ) join present on present.id = e.credential_id
+  ), one as (
+    select g.id, g.credential_id, g.day, sum(g.requests) as requests, sum(g.ms) as ms,
+      max(g.slowest_ms) as slowest_ms, u.operation_id is not null as is_known
+    from given g left join auth.operation_use u
+      on u.credential_id = g.credential_id and u.day = g.day and u.operation_id = g.id
+    group by g.id, g.credential_id, g.day, u.operation_id
+  ), numbered as (
+    select one.*, row_number() over (partition by credential_id, day, is_known order by requests desc, id)
+      + present_already as nth
+    from one cross join lateral (
+      select count(*) as present_already from auth.operation_use u
+      where u.credential_id = one.credential_id and u.day = one.day
+    ) p
+  ), kept as materialized (
+    -- So many of a credential on a day: nobody fills the journal for others
+    select * from numbered where is_known or nth <= 300
+  ), operations as (
+    insert into auth.operation as o (id, version, name, document, slowest_ms, statement, slowest_on)
+    select distinct on (g.id) g.id, g.version, g.name, g.document, g.slowest_ms, g.statement, g.day
+    from given g where g.id in (select kept.id from kept)
+    order by g.id, g.slowest_ms desc
+    on conflict on constraint operation_pkey do update
+    set name = excluded.name, slowest_ms = excluded.slowest_ms, statement = excluded.statement,
+      slowest_on = excluded.slowest_on
+    where o.slowest_ms < excluded.slowest_ms or o.slowest_on < excluded.slowest_on - 14
+  )
+  insert into auth.operation_use as u (credential_id, day, operation_id, requests, ms, slowest_ms)
+  select kept.credential_id, kept.day, kept.id, kept.requests, kept.ms, kept.slowest_ms
+  from kept order by 1, 2, 3
+  on conflict on constraint operation_use_pkey do update
+  set requests = u.requests + excluded.requests, ms = u.ms + excluded.ms,
+    slowest_ms = greatest(u.slowest_ms, excluded.slowest_ms)
+$$;
+comment on function auth.record_operations(jsonb) is
+  'Adds up the operations that credentials sent: an array of objects with id, version, name, document, '
+  'credential_id, day, requests, ms, slowest_ms, statement. Of one credential 300 operations a day are kept.';
+select api_meta.give('auth.record_operations(jsonb)', 'service_registrar');
+grant execute on function auth.record_operations(jsonb) to service_auth;
+--! EndIncluded auth/record_operations.sql
 --! Included auth/record_use.sql
 create or replace function auth.record_use(entries jsonb) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -692,8 +1060,8 @@ begin
         last_used_at timestamptz
       )
   ), present as materialized (
-    -- Those that were deleted meanwhile are left out, and the others stay until this has been written. In one
-    -- order, so that two processes do not wait for each other in a circle.
+    -- Deleted credentials are left out, and the others can't be deleted until this has been written. In one
+    -- order, so that two processes can't deadlock.
     select credential.id from auth.credential
     where credential.id in (select entry.credential_id from entry)
     order by credential.id for key share
@@ -725,6 +1093,31 @@ comment on function auth.record_use(jsonb) is
 select api_meta.give('auth.record_use(jsonb)', 'service_registrar');
 grant execute on function auth.record_use(jsonb) to service_auth;
 --! EndIncluded auth/record_use.sql
+--! Included auth/remove_operations.sql
+create or replace function auth.remove_operations(version text, credential_id uuid, hashes text[])
+returns integer
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  removed integer;
+begin
+  delete from auth.stored_operation o
+  where (remove_operations.version is null or o.version = remove_operations.version)
+    and (remove_operations.credential_id is null or o.credential_id = remove_operations.credential_id)
+    and (remove_operations.hashes is null or encode(o.sha256, 'hex') = any (remove_operations.hashes));
+  get diagnostics removed = row_count;
+  if removed > 0 then
+    perform auth.note_event('operations.removed', coalesce(
+        (select c.name from auth.credential c where c.id = remove_operations.credential_id), 'all tokens'
+      ), remove_operations.credential_id,
+      jsonb_build_object('operations', removed, 'version', remove_operations.version));
+  end if;
+  return removed;
+end
+$$;
+comment on function auth.remove_operations(text, uuid, text[]) is
+  'Removes stored operations: those of a version, of a credential and with these SHA-256 in hex; null stands '
+  'for any. Answers how many there were.';
+--! EndIncluded auth/remove_operations.sql
 --! Included auth/reset_administrator_password.sql
 create or replace function auth.reset_administrator_password(name text, password_hash text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -747,6 +1140,31 @@ comment on function auth.reset_administrator_password(text, text) is
   'Gives an administrator another password, ends all of their sessions, and lets them in again if they '
   'were deactivated.';
 --! EndIncluded auth/reset_administrator_password.sql
+--! Included auth/restrict_operations.sql
+create or replace function auth.restrict_operations(credential_id uuid, stored_only boolean) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  old record;
+begin
+  select credential.name, credential.stored_operations_only
+  into old
+  from auth.credential
+  where credential.id = restrict_operations.credential_id for update;
+  if not found then
+    raise exception 'There is no credential %.',
+      restrict_operations.credential_id using errcode = 'no_data_found';
+  elsif old.stored_operations_only <> restrict_operations.stored_only then
+    update auth.credential set stored_operations_only = restrict_operations.stored_only
+    where credential.id = restrict_operations.credential_id;
+    perform auth.note_event('credential.changed', old.name, restrict_operations.credential_id,
+      jsonb_build_object('stored_operations_only', restrict_operations.stored_only));
+  end if;
+end
+$$;
+comment on function auth.restrict_operations(uuid, boolean) is
+  'Lets a credential send stored operations only, or all operations again.';
+grant execute on function auth.restrict_operations(uuid, boolean) to service_registrar;
+--! EndIncluded auth/restrict_operations.sql
 --! Included auth/retire_signing_key.sql
 create or replace function auth.retire_signing_key(id uuid) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -780,13 +1198,13 @@ begin
   end if;
   update auth.credential set rotated_at = date_trunc('second', now())
   where id = rotate_credential.credential_id and deactivated_at is null
+    and (expires_at is null or expires_at > now())
   returning name into credential_name;
   if not found then
     raise exception 'There is no active credential %.',
       rotate_credential.credential_id using errcode = 'no_data_found';
   end if;
-  -- Without an overlap, keys that were to go on after an earlier rotation stop too: whoever does this fears
-  -- for them.
+  -- Without an overlap, keys from an earlier overlap stop too, because they may have leaked.
   if overlap = interval '0' then
     delete from auth.credential_secret as secret where secret.credential_id = rotate_credential.credential_id;
   else
@@ -806,8 +1224,8 @@ begin
 end
 $$;
 comment on function auth.rotate_credential(uuid, text, bytea, interval) is
-  'Gives a credential a new key and secret. Older pairs, and the tokens that were issued for them, stop '
-  'after the overlap; by default at once.';
+  'Gives a credential a new key and secret. Older credentials, and the tokens that were issued for them, '
+  'stop after the overlap; by default at once.';
 grant execute on function auth.rotate_credential(uuid, text, bytea, interval) to service_registrar;
 --! EndIncluded auth/rotate_credential.sql
 --! Included auth/rotate_signing_key.sql
@@ -825,8 +1243,8 @@ begin
 end
 $$;
 comment on function auth.rotate_signing_key(uuid, text, interval) is
-  'Has another key sign access tokens. The one before is accepted for as long as the overlap, which is to '
-  'outlast the tokens that it has signed. Answers until when.';
+  'Makes a new signing key. The previous one is accepted for the overlap, which must outlast the tokens that '
+  'it has signed. Answers until when.';
 --! EndIncluded auth/rotate_signing_key.sql
 --! Included auth/secrets_key_id.sql
 create or replace function auth.secrets_key_id(secret text) returns text
@@ -888,6 +1306,46 @@ comment on function auth.signing_keys() is
   'have left.';
 grant execute on function auth.signing_keys() to service_auth;
 --! EndIncluded auth/signing_keys.sql
+--! Included auth/stored_document.sql
+create or replace function auth.stored_document(wanted text) returns text
+language sql stable security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  select o.document from auth.stored_operation o where o.sha256 = decode(wanted, 'hex') limit 1;
+end;
+comment on function auth.stored_document(text) is
+  'The document of a stored operation, by its SHA-256 in hex; null when there is none.';
+select api_meta.give('auth.stored_document(text)', 'service_registrar');
+grant execute on function auth.stored_document(text) to service_auth;
+--! EndIncluded auth/stored_document.sql
+--! Included auth/stored_operation_overview.sql
+create or replace view auth.stored_operation_overview with (security_invoker) as
+select
+  operation.version,
+  encode(operation.sha256, 'hex') as sha256,
+  operation.name,
+  octet_length(operation.document) as bytes,
+  operation.published_at,
+  operation.credential_id,
+  credential.name as credential_name
+from auth.stored_operation as operation
+left join auth.credential on credential.id = operation.credential_id;
+comment on view auth.stored_operation_overview is
+  'Stored operations without their documents. Those without a credential are for all of them.';
+grant select on auth.stored_operation_overview to service_registrar;
+--! EndIncluded auth/stored_operation_overview.sql
+--! Included auth/stored_operations.sql
+create or replace function auth.stored_operations()
+returns table (version text, sha256 text, credential_id uuid)
+language sql stable security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  select o.version, encode(o.sha256, 'hex'), o.credential_id from auth.stored_operation o;
+end;
+comment on function auth.stored_operations() is
+  'Which operations are stored, by version and SHA-256 of their document, and for which credential; null: '
+  'for all of them.';
+select api_meta.give('auth.stored_operations()', 'service_registrar');
+grant execute on function auth.stored_operations() to service_auth;
+--! EndIncluded auth/stored_operations.sql
 --! Included auth/supported_locales.sql
 create or replace function auth.supported_locales() returns setof text
 language sql stable security definer set search_path = pg_catalog, pg_temp
@@ -931,16 +1389,40 @@ comment on function auth.take_points(text, double precision, double precision) i
   'milliseconds the bucket is full.';
 grant execute on function auth.take_points(text, double precision, double precision) to service_limiter;
 --! EndIncluded auth/take_points.sql
+--! Included auth/use_lifetime.sql
+create or replace function auth.use_lifetime() returns interval
+language sql stable
+return greatest(interval '90 days', coalesce(
+  nullif(pg_catalog.current_setting('service.keep_use_counts', true), '')::interval, interval '400 days'));
+comment on function auth.use_lifetime() is
+  'How long it is kept which credential used what: the setting service.keep_use_counts, at least the 90 days '
+  'that checks of a change look back on, and without it 400.';
+grant execute on function auth.use_lifetime() to service_registrar;
 
-create trigger audit_event_is_kept before delete or update or truncate on auth.audit_event
+create or replace function auth.audit_lifetime() returns interval
+language sql stable
+return case when nullif(pg_catalog.current_setting('service.keep_audit', true), '') is not null
+  then greatest(interval '365 days', pg_catalog.current_setting('service.keep_audit')::interval) end;
+comment on function auth.audit_lifetime() is
+  'How long events of the audit are kept: the setting service.keep_audit, at least a year. Null without it: '
+  'for ever.';
+grant execute on function auth.audit_lifetime() to service_registrar, service_keeper;
+--! EndIncluded auth/use_lifetime.sql
+
+create trigger audit_event_is_kept before update or truncate on auth.audit_event
   for each statement execute function auth.keep_audit();
-create trigger credential_announces_changes after delete or update of scopes, deactivated_at or truncate on auth.credential
-  for each statement
-  execute function auth.announce_credential_change();
-create trigger credential_secret_announces_changes after delete or update or truncate on auth.credential_secret
+create trigger audit_event_is_kept_until_its_age before delete on auth.audit_event
+  for each row execute function auth.keep_audit();
+create trigger credential_announces_changes
+  after update of scopes, deactivated_at, stored_operations_only, expires_at or delete or truncate
+  on auth.credential for each statement execute function auth.announce_credential_change();
+create trigger credential_secret_announces_changes after delete or update or truncate
+  on auth.credential_secret
   for each statement
   execute function auth.announce_credential_change();
 create trigger announce_change after insert or delete or update on auth.plan
   for each statement execute function auth.announce_credential_change();
 create trigger announce_signing_key after insert or delete or update of retires_at on auth.signing_key
   for each statement execute function auth.announce_credential_change();
+create trigger stored_operation_announces_changes after insert or update or delete or truncate
+  on auth.stored_operation for each statement execute function auth.announce_credential_change();

@@ -1,6 +1,8 @@
---! Previous: sha1:980ce800d47e76a45b89db7e272a41f7dc8f46c5
---! Hash: sha1:74f2bc857ad4007266493bb4b0f8042cefd6d08a
+--! Previous: sha1:78b3ee106f3765820d2b7371ec2452e1ba468284
+--! Hash: sha1:0eada6f239086692766fbd9b79c5aacbe40ed605
 --! Message: purchasing
+
+-- Suppliers, what is ordered there, and the receipt of goods.
 
 create table erp.supplier (
   id uuid primary key default uuidv7(),
@@ -43,9 +45,22 @@ comment on column erp.supplier.minimum_order_value is
   'Least value of an order, in the currency of the supplier.';
 comment on column erp.supplier.vat_id is 'VAT identification number.';
 comment on column erp.supplier.active is 'Whether the shop still orders there.';
+comment on constraint supplier_address_is_an_object on erp.supplier is
+  E'@userError INVALID address\nThe address must be a JSON object.';
+comment on constraint supplier_delivery_time_is_not_negative on erp.supplier is
+  E'@userError OUT_OF_RANGE default_delivery_time_days\nThe delivery time must not be negative.';
+comment on constraint supplier_minimum_order_value_is_not_negative on erp.supplier is
+  E'@userError OUT_OF_RANGE minimum_order_value\nThe value must not be negative.';
+comment on constraint supplier_name_is_not_blank on erp.supplier is
+  E'@userError INVALID name\nThe name is blank.';
+comment on constraint supplier_number_is_unique on erp.supplier is
+  E'@userError NOT_UNIQUE number\nAnother supplier has this number.';
 create trigger touch_updated_at before update on erp.supplier
   for each row execute function erp.touch_updated_at();
-select api_meta.allow('service_writer', 'erp.supplier', 'select');
+select api_meta.allow('service_writer', 'erp.supplier',
+  'select', 'insert', 'update (
+    number, name, customer_number, currency_id, language_code, email, phone, address,
+    default_delivery_time_days, minimum_order_value, vat_id, active)');
 
 create table erp.product_supplier_configuration (
   id uuid primary key default uuidv7(),
@@ -98,12 +113,13 @@ comment on constraint
 create trigger touch_updated_at before update on erp.product_supplier_configuration
   for each row execute function erp.touch_updated_at();
 select api_meta.allow('service_writer', 'erp.product_supplier_configuration',
-  'select', 'insert',
-  'update (supplier_product_number, min_purchase, purchase_steps, supplier_is_default, delivery_time_days)',
+  'select', 'insert', 'update (
+    supplier_product_number, min_purchase, purchase_steps, supplier_is_default, delivery_time_days)',
   'delete');
 
 create table erp.product_supplier_price (
-  product_supplier_configuration_id uuid not null references erp.product_supplier_configuration on delete cascade,
+  product_supplier_configuration_id uuid not null
+    references erp.product_supplier_configuration on delete cascade,
   currency_id uuid not null references erp.currency on delete cascade,
   net numeric not null constraint product_supplier_price_net_is_not_negative check (net >= 0),
   gross numeric not null constraint product_supplier_price_gross_is_not_negative check (gross >= 0),
@@ -125,7 +141,8 @@ create table erp.supplier_order (
   number text collate "C" not null constraint supplier_order_number_is_unique unique,
   supplier_order_number text collate "C",
   state text not null default 'open' constraint supplier_order_state_is_known
-    check (state in ('open', 'sent', 'confirmed', 'partially_delivered', 'delivered', 'completed', 'cancelled')),
+    check (state in ('open', 'sent', 'confirmed', 'partially_delivered', 'delivered', 'completed',
+    'cancelled')),
   payment_state text not null default 'open',
   supplier_id uuid references erp.supplier on delete set null,
   warehouse_id uuid references erp.warehouse on delete set null,
@@ -193,8 +210,7 @@ create trigger touch_updated_at before update on erp.supplier_order
   for each row execute function erp.touch_updated_at();
 select api_meta.allow('service_ledger', 'erp.supplier_order', 'select');
 select api_meta.allow('service_writer', 'erp.supplier_order',
-  'select', 'insert',
-  'update (
+  'select', 'insert', 'update (
     supplier_order_number, state, supplier_id, warehouse_id, supplier_snapshot, warehouse_snapshot,
     currency_id, amount_net, amount_total, position_price, tax_status, order_date_time, due_date,
     delivery_date, actual_delivery_date, comment)',
@@ -270,10 +286,11 @@ comment on constraint supplier_order_line_item_tax_rate_is_a_percentage on erp.s
   '@internal The functions that write here see to it.';
 create trigger touch_updated_at before update on erp.supplier_order_line_item
   for each row execute function erp.touch_updated_at();
+select api_meta.allow('service_booker', 'erp.supplier_order_line_item',
+  'select', 'update (received_quantity, actual_delivery_date)');
 select api_meta.allow('service_ledger', 'erp.supplier_order_line_item', 'select');
 select api_meta.allow('service_writer', 'erp.supplier_order_line_item',
-  'select', 'insert',
-  'update (
+  'select', 'insert', 'update (
     product_id, "position", label, product_number, supplier_product_number, quantity, received_quantity,
     min_purchase, purchase_steps, unit_price, total_price, tax_rate, expected_delivery_date,
     actual_delivery_date)',
@@ -295,7 +312,8 @@ create table erp.goods_receipt (
   type text not null default 'Free'
     constraint goods_receipt_type_is_known check (type in ('Free', 'Customer', 'Supplier')),
   state text not null default 'draft'
-    constraint goods_receipt_state_is_known check (state in ('draft', 'created', 'approved', 'in_progress', 'completed')),
+    constraint goods_receipt_state_is_known
+    check (state in ('draft', 'created', 'approved', 'in_progress', 'completed')),
   goods_receipt_date_time timestamptz(0) not null default date_trunc('second', now()),
   warehouse_id uuid references erp.warehouse on delete set null,
   supplier_id uuid references erp.supplier on delete set null,
@@ -321,7 +339,8 @@ create table erp.goods_receipt (
     or (currency_factor_origin_source is null and currency_factor_reference_date is null)
   ),
   constraint goods_receipt_customer_only_on_customer_returns check (customer_id is null or type = 'Customer'),
-  constraint goods_receipt_supplier_only_on_supplier_receipts check (supplier_id is null or type <> 'Customer')
+  constraint goods_receipt_supplier_only_on_supplier_receipts
+    check (supplier_id is null or type <> 'Customer')
 );
 create index goods_receipt_currency_id_id_idx on erp.goods_receipt (currency_id, id);
 create index goods_receipt_customer_id_id_idx on erp.goods_receipt (customer_id, id);
@@ -383,11 +402,11 @@ create trigger touch_updated_at before update on erp.goods_receipt
 select api_meta.allow('service_keeper', 'erp.goods_receipt',
   'select (id, currency_factor)', 'update (updated_at)');
 select api_meta.allow('service_writer', 'erp.goods_receipt',
-  'select', 'insert',
-  'update (
-    state, goods_receipt_date_time, warehouse_id, supplier_id, customer_id, currency_id, currency_factor,
-    currency_factor_origin_type, currency_factor_origin_source, currency_factor_reference_date,
-    currency_factor_captured_at, tax_status, amount_net, amount_total, position_price, comment)',
+  'select', 'insert', 'update (
+    state, goods_receipt_date_time, warehouse_id, supplier_id, customer_id, currency_id,
+    currency_factor, currency_factor_origin_type, currency_factor_origin_source,
+    currency_factor_reference_date, currency_factor_captured_at, tax_status, amount_net, amount_total,
+    position_price, comment)',
   'delete');
 
 create table erp.goods_receipt_line_item (
@@ -404,7 +423,8 @@ create table erp.goods_receipt_line_item (
   unit_price numeric,
   unit_price_in_default_currency numeric,
   total_price numeric generated always as (unit_price * quantity) stored,
-  total_price_in_default_currency numeric generated always as (unit_price_in_default_currency * quantity) stored,
+  total_price_in_default_currency numeric generated always
+  as (unit_price_in_default_currency * quantity) stored,
   tax_rate numeric
     constraint goods_receipt_line_item_tax_rate_is_a_percentage check (tax_rate between 0 and 100),
   created_at timestamptz(0) not null default date_trunc('second', now()),
@@ -466,14 +486,14 @@ comment on constraint goods_receipt_line_item_quantity_is_not_zero on erp.goods_
   '@internal The functions that write here see to it.';
 comment on constraint goods_receipt_line_item_tax_rate_is_a_percentage on erp.goods_receipt_line_item is
   '@internal The functions that write here see to it.';
+comment on index erp.goods_receipt_line_item_id_idx is 'For erp.fill_default_currency_prices.';
 create trigger touch_updated_at before update on erp.goods_receipt_line_item
   for each row execute function erp.touch_updated_at();
 select api_meta.allow('service_keeper', 'erp.goods_receipt_line_item',
   'select (id, goods_receipt_id, unit_price, unit_price_in_default_currency)',
   'update (unit_price_in_default_currency)');
 select api_meta.allow('service_writer', 'erp.goods_receipt_line_item',
-  'select', 'insert',
-  'update (
+  'select', 'insert', 'update (
     product_id, batch_id, return_order_id, supplier_order_id, supplier_order_line_item_id,
     destination_bin_location_id, quantity, planned_disposal_quantity, unit_price,
     unit_price_in_default_currency, tax_rate)',

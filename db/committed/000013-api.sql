@@ -1,8 +1,18 @@
---! Previous: sha1:f0481279f8f3c56484dadd964d7415fd24f1536c
---! Hash: sha1:7d577c40bd4192714df0f9d0671d7fd1becc7153
+--! Previous: sha1:3e101694480618a41ab8ac7dd1c226cbc99b181e
+--! Hash: sha1:3945dce911c4df4f0fb1c8930de903c70949c2b7
 --! Message: api
 
 -- The version that changes: types, views and mutations.
+
+-- Whose bigint and numeric are Floats: in others they lose no digit
+comment on schema api_unstable is
+  E'@floats currencies events goods_receipt_create_input goods_receipt_line_input '
+  'goods_receipt_line_items goods_receipt_update_input goods_receipts order_line_items '
+  'order_line_upsert_input orders price product_price_input product_upsert_input '
+  'purchase_price_input quote_line_items quotes stock_movements supplier_order_line_input '
+  'supplier_order_line_items supplier_orders supplier_upsert_input suppliers webhook_deliveries '
+  'webhook_deliveries_replay_input webhook_subscriptions\n'
+  'The head of the API: one view per GraphQL type. Released versions are frozen clones of it.';
 
 create type api_unstable.price as (currency_id uuid, net numeric, gross numeric, linked boolean);
 comment on type api_unstable.price is
@@ -80,9 +90,10 @@ select id, product_id, number, comment, physical_stock from erp.batch;
 comment on view api_unstable.batches is $$
 @primaryKey id
 @requiresScopes batches:read
+@search number,product_id
 @nullable number
 @filters comment,number,physical_stock,product_id
-@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName batches
 @ref tags to:Tag plural
 @refVia tags via:(id)->batch_tags(batch_id);(tag_id)->tags(id)
 A batch (lot) of a product. Product and number together are unique.$$;
@@ -256,12 +267,118 @@ select id, warehouse_id, code, position, created_at, updated_at from erp.bin_loc
 comment on view api_unstable.bin_locations is $$
 @primaryKey id
 @requiresScopes warehouses:read
+@search code
 @filters *
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName binLocations
 @ref tags to:Tag plural
 @refVia tags via:(id)->bin_location_tags(bin_location_id);(tag_id)->tags(id)
 The smallest place in a warehouse that has an address of its own.$$;
 --! EndIncluded api/bin_locations.sql
+--! Included api/bulk_operation_cancel.sql
+drop type if exists api_unstable.bulk_operation_cancel_input cascade;
+create type api_unstable.bulk_operation_cancel_input as (id uuid);
+comment on type api_unstable.bulk_operation_cancel_input is 'A bulk operation to stop.';
+comment on column api_unstable.bulk_operation_cancel_input.id is
+  E'@notNull\n@gid BulkOperation\nId of the bulk operation.';
+
+drop type if exists api_unstable.bulk_operation_cancel_payload cascade;
+create type api_unstable.bulk_operation_cancel_payload
+  as (bulk_operation uuid, user_errors api_unstable.user_error[]);
+comment on type api_unstable.bulk_operation_cancel_payload is 'What stopping a bulk operation answers.';
+comment on column api_unstable.bulk_operation_cancel_payload.bulk_operation is
+  E'@entity BulkOperation\nThe bulk operation as it is now; null when it was refused.';
+comment on column api_unstable.bulk_operation_cancel_payload.user_errors is
+  'Why it was not stopped; empty when it was.';
+
+create function api_unstable.bulk_operation_cancel(input api_unstable.bulk_operation_cancel_input)
+returns api_unstable.bulk_operation_cancel_payload
+language sql set search_path = pg_catalog, pg_temp as $$
+  select row (bulk.cancel(input.id), null)::api_unstable.bulk_operation_cancel_payload
+$$;
+comment on function api_unstable.bulk_operation_cancel(api_unstable.bulk_operation_cancel_input) is
+  E'@requiresScopes bulk_operations:write\n'
+  '@userErrors NOT_FOUND INVALID_STATE_TRANSITION\n'
+  'Stops a bulk operation that has not ended. Rows that were done stay done.';
+--! EndIncluded api/bulk_operation_cancel.sql
+--! Included api/bulk_operation_run.sql
+drop type if exists api_unstable.bulk_operation_run_input cascade;
+create type api_unstable.bulk_operation_run_input as (query text, variables jsonb, format text);
+comment on type api_unstable.bulk_operation_run_input is 'A list to be written to a file.';
+comment on column api_unstable.bulk_operation_run_input.query is
+  E'@notNull\nA GraphQL document with one query of one list, up to 10,000 characters. Its pages and those of '
+  'lists within it don''t count: all rows are written.';
+comment on column api_unstable.bulk_operation_run_input.variables is
+  'Values of the variables of the query: an object.';
+comment on column api_unstable.bulk_operation_run_input.format is
+  'Format of the file: jsonl, which is meant when it is left out, or csv.';
+
+drop type if exists api_unstable.bulk_operation_run_payload cascade;
+create type api_unstable.bulk_operation_run_payload
+  as (bulk_operation uuid, user_errors api_unstable.user_error[]);
+comment on type api_unstable.bulk_operation_run_payload is 'What asking for an export answers.';
+comment on column api_unstable.bulk_operation_run_payload.bulk_operation is
+  E'@entity BulkOperation\nThe bulk operation; null when it was refused.';
+comment on column api_unstable.bulk_operation_run_payload.user_errors is
+  'Why it was refused; empty when it was not.';
+
+create function api_unstable.bulk_operation_run(input api_unstable.bulk_operation_run_input)
+returns api_unstable.bulk_operation_run_payload
+language sql set search_path = pg_catalog, pg_temp as $$
+  select row (bulk.run_export(input.query, coalesce(input.variables, '{}'), coalesce(input.format, 'jsonl')),
+    null)::api_unstable.bulk_operation_run_payload
+$$;
+comment on function api_unstable.bulk_operation_run(api_unstable.bulk_operation_run_input) is
+  E'@requiresScopes bulk_operations:write\n'
+  '@userErrors INVALID OUT_OF_RANGE SCOPE_MISSING\n'
+  'Writes all rows of a list to a file, as background work, as they are at one moment: a line for each row, '
+  'and for each row of lists within it a line with __parentId.';
+--! EndIncluded api/bulk_operation_run.sql
+--! Included api/bulk_operation_state.sql
+create type api_unstable.bulk_operation_state
+  as enum ('uploading', 'queued', 'running', 'completed', 'failed', 'cancelled');
+comment on type api_unstable.bulk_operation_state is $$
+@value uploading The file is arriving.
+@value queued It waits for its turn: one of a credential is worked on at a time.
+@value running It is being worked on.
+@value completed It has ended. Rows may have been refused nevertheless.
+@value failed It had to stop; the error says why. What was done before stays.
+@value cancelled Somebody stopped it. What was done before stays.
+State of a bulk operation.$$;
+
+create type api_unstable.bulk_operation_kind as enum ('import', 'export');
+comment on type api_unstable.bulk_operation_kind is $$
+@value import Rows of a file are taken in, as by the upsert of their resource.
+@value export The rows of a list are written to a file.
+What a bulk operation does.$$;
+--! EndIncluded api/bulk_operation_state.sql
+--! Included api/bulk_operations.sql
+create view api_unstable.bulk_operations with (security_invoker = true) as
+select id, kind, state, resource, format, row_count, done_count, created_count, updated_count, refused_count,
+  case when state = 'completed' then 1
+    else least(1, (done_count + refused_count)::double precision / nullif(row_count, 0))
+  end::double precision as progress,
+  error_code, error_message, created_at, started_at, finished_at, expires_at,
+  case when kind = 'export' and state = 'completed' then
+    '/api/bulk/' || id::text || '/result?code=' || code end as result_url,
+  case when refused_count > 0 then '/api/bulk/' || id::text || '/errors?code=' || code end as errors_url
+from bulk.operation;
+comment on view api_unstable.bulk_operations is
+  E'@primaryKey id\n'
+  '@requiresScopes bulk_operations:read\n'
+  '@columnEnum state bulk_operation_state\n'
+  '@columnEnum kind bulk_operation_kind\n'
+  '@filters created_at\n'
+  'A file of many rows that is taken in, or a list that is written to a file, as background work. Each '
+  'credential sees its own. They are kept for 7 days after their end.';
+comment on column api_unstable.bulk_operations.progress is
+  'The part that is done, from 0 to 1; null while that isn''t known.';
+comment on column api_unstable.bulk_operations.result_url is
+  'Address of the file that an export has written, relative to the address of the service. It needs no '
+  'token: anyone with the address may read it.';
+comment on column api_unstable.bulk_operations.errors_url is
+  'Address of a file about the rows that were refused, a line of JSON each: line, code, message and field. '
+  'It needs no token, as the result.';
+--! EndIncluded api/bulk_operations.sql
 --! Included api/countries.sql
 create view api_unstable.countries with (security_invoker = true) as
 select id, erp.localized(name) as name from erp.country;
@@ -325,6 +442,9 @@ from erp.customer;
 comment on view api_unstable.customers is
   E'@primaryKey id\n'
   '@requiresScopes customers:read\n'
+  '@aggregates created_at\n'
+  '@groupBy account_type,group_id,active,created_at\n'
+  '@search customer_number,first_name,last_name,company,email\n'
   '@hidden bound_sales_channel_id,requested_group_id,default_payment_method_id,last_payment_method_id,'
   'salutation_id\n'
   '@nullable active,guest\n'
@@ -346,6 +466,128 @@ comment on view api_unstable.customers is
   '@refVia tags via:(id)->customer_tags(customer_id);(tag_id)->tags(id)\n'
   'A person or a company that buys.';
 --! EndIncluded api/customers.sql
+--! Included api/upsert_outcome.sql
+do $$
+begin
+  if to_regtype('api_unstable.upsert_outcome') is null then
+    create type api_unstable.upsert_outcome as enum ();
+  end if;
+end
+$$;
+select api_meta.add_values('api_unstable.upsert_outcome', 'CREATED', 'UPDATED', 'UNCHANGED', 'REFUSED');
+comment on type api_unstable.upsert_outcome is
+  E'@value CREATED It was not there, and was made.\n'
+  '@value UPDATED It was there, and something about it was changed.\n'
+  '@value UNCHANGED It is as the row says already: nothing was written, and no event tells of it.\n'
+  '@value REFUSED The row was refused, for its user errors. Nothing of it was done.\n'
+  'What became of a row of an upsert.';
+
+drop type if exists api_unstable.upsert_result cascade;
+create type api_unstable.upsert_result as (
+  index integer, outcome api_unstable.upsert_outcome, id uuid, user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.upsert_result is 'What became of a row of an upsert.';
+comment on column api_unstable.upsert_result.index is
+  E'@notNull\nThe place of the row in the input, counted from 0.';
+comment on column api_unstable.upsert_result.outcome is E'@notNull\nWhat became of it.';
+comment on column api_unstable.upsert_result.id is
+  E'@gid Node\nId of what the row is about; null when it is new and was refused.';
+comment on column api_unstable.upsert_result.user_errors is
+  E'@notNull\nWhy it was refused; empty otherwise.';
+--! EndIncluded api/upsert_outcome.sql
+--! Included api/customers_upsert.sql
+drop type if exists api_unstable.customers_upsert_input cascade;
+drop type if exists api_unstable.customer_upsert_input cascade;
+drop type if exists api_unstable.customers_upsert_payload cascade;
+
+create type api_unstable.customer_upsert_input as (
+  id uuid, storefront_id text, sales_channel_id uuid, customer_number text,
+  account_type api_unstable.customer_account_type, email text, first_name text, last_name text, title text,
+  company text, vat_ids jsonb, active boolean, guest boolean, group_id uuid, requested_group_id uuid,
+  bound_sales_channel_id uuid, default_payment_method_id uuid, salutation_id uuid, tags text[]
+);
+comment on type api_unstable.customer_upsert_input is
+  'A customer as they are to be. What is left out stays as it is; null empties it.';
+comment on column api_unstable.customer_upsert_input.id is
+  E'@gid Customer\nId of the customer. Without it, the customer is known by storefrontId and '
+  'salesChannelId, or else by customerNumber.';
+comment on column api_unstable.customer_upsert_input.storefront_id is
+  'Id in the external storefront platform, unique in the sales channel; at most 255 characters.';
+comment on column api_unstable.customer_upsert_input.sales_channel_id is
+  E'@gid SalesChannel\nId of the sales channel where the account was made. A new customer needs it.';
+comment on column api_unstable.customer_upsert_input.customer_number is
+  'Number that the shop knows the customer by, unique; at most 255 characters. When left out of a new '
+  'one, the next of its range.';
+comment on column api_unstable.customer_upsert_input.account_type is
+  'Whether a person or a company buys. Private when left out of a new one.';
+comment on column api_unstable.customer_upsert_input.email is
+  'E-mail address, unique within the sales channel and the channel that the account is bound to; at '
+  'most 255 characters. A new customer needs it.';
+comment on column api_unstable.customer_upsert_input.first_name is
+  'Given name. A new customer needs it.';
+comment on column api_unstable.customer_upsert_input.last_name is
+  'Family name. A new customer needs it.';
+comment on column api_unstable.customer_upsert_input.title is
+  'Academic or honorary title.';
+comment on column api_unstable.customer_upsert_input.company is
+  'Name of the company, for business customers.';
+comment on column api_unstable.customer_upsert_input.vat_ids is
+  'VAT identification numbers: a list of strings.';
+comment on column api_unstable.customer_upsert_input.active is
+  'Whether the account may log in and buy. True when left out of a new one.';
+comment on column api_unstable.customer_upsert_input.guest is
+  'Whether the customer bought without opening an account. False when left out of a new one.';
+comment on column api_unstable.customer_upsert_input.group_id is
+  E'@gid CustomerGroup\nId of the customer group whose terms apply. That of the sales channel when left '
+  'out of a new one.';
+comment on column api_unstable.customer_upsert_input.requested_group_id is
+  E'@gid CustomerGroup\nId of the group that the customer wants to belong to.';
+comment on column api_unstable.customer_upsert_input.bound_sales_channel_id is
+  E'@gid SalesChannel\nId of the only sales channel where the account is valid; null for all.';
+comment on column api_unstable.customer_upsert_input.default_payment_method_id is
+  E'@gid PaymentMethod\nId of the way to pay that the customer prefers.';
+comment on column api_unstable.customer_upsert_input.salutation_id is
+  E'@gid Salutation\nId of the form of address.';
+comment on column api_unstable.customer_upsert_input.tags is
+  'Names of tags, which take the place of all present ones. A tag that does not exist is made.';
+
+create type api_unstable.customers_upsert_input
+  as (customers api_unstable.customer_upsert_input[], partial boolean);
+comment on type api_unstable.customers_upsert_input is 'Customers as they are to be.';
+comment on column api_unstable.customers_upsert_input.customers is
+  E'@notNull\nThe customers; 1 to 250 rows.';
+comment on column api_unstable.customers_upsert_input.partial is
+  E'@neverNull\nWhether rows are done although others are refused. False when left out: all rows, or '
+  'none.';
+
+create type api_unstable.customers_upsert_payload as (
+  results api_unstable.upsert_result[], customers uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.customers_upsert_payload is 'What an upsert of customers answers.';
+comment on column api_unstable.customers_upsert_payload.results is
+  E'@resultOf Customer\nWhat became of each row, in their order; empty when all were refused together.';
+comment on column api_unstable.customers_upsert_payload.customers is
+  E'@entity Customer\n@perLine customers\nThe customers of the rows that were not refused, in their '
+  'order.';
+comment on column api_unstable.customers_upsert_payload.user_errors is
+  'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
+create function api_unstable.customers_upsert(input api_unstable.customers_upsert_input, changes jsonb)
+returns api_unstable.customers_upsert_payload
+language sql set search_path = pg_catalog, pg_temp as $$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.customers_upsert_payload
+  from mutation.upserted(erp.upsert_customers(changes -> 'customers', input.partial)) d
+$$;
+comment on function api_unstable.customers_upsert(api_unstable.customers_upsert_input, jsonb) is
+  E'@requiresScopes customers:write\n'
+  '@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES\n'
+  'Makes customers and changes those that are there, known by their id, by storefrontId and sales '
+  'channel, or by number. A customer found by number who has no storefrontId yet gets that of the row. '
+  'Rows that say nothing new change nothing.';
+--! EndIncluded api/customers_upsert.sql
 --! Included api/document_types.sql
 create view api_unstable.document_types with (security_invoker = true) as
 select id, technical_name, erp.localized(name) as name from erp.document_type;
@@ -365,6 +607,7 @@ from erp.document;
 comment on view api_unstable.documents is
   E'@primaryKey id\n'
   '@requiresScopes documents:read\n'
+  '@search document_number,order_id\n'
   '@hidden document_type_id,order_id,referenced_document_id\n'
   '@nullable static,sent\n'
   '@filters deep_link_code,document_number,sent,static\n'
@@ -380,13 +623,14 @@ comment on column api_unstable.documents.download_url is
   'same as long as the document lives.';
 --! EndIncluded api/documents.sql
 --! Included api/events.sql
-create view api_unstable.events with (security_invoker = true) as
+create or replace view api_unstable.events with (security_invoker = true) as
 select id, sequence, topic, occurred_at, changed_fields, cause, data from events.event;
 comment on view api_unstable.events is
   E'@primaryKey id\n'
   '@requiresScopes orders:read fulfillment_orders:read stocks:read products:read goods_receipts:read '
   'supplier_orders:read batches:read customers:read documents:read shipping_labels:read\n'
   '@filters topic,sequence,occurred_at\n'
+  '@log\n'
   'Something that happened, as the log has it: in the order in which it was committed, without gaps, '
   'for 30 days. Shown are the events whose subjects the caller may read.';
 --! EndIncluded api/events.sql
@@ -648,25 +892,26 @@ drop type if exists api_unstable.fulfillment_order_create_input cascade;
 drop type if exists api_unstable.fulfillment_order_create_line_input cascade;
 create type api_unstable.fulfillment_order_create_line_input as (order_line_item_id uuid, quantity integer);
 comment on type api_unstable.fulfillment_order_create_line_input is
-  'Units of a line of an order that a warehouse is to ship.';
+  'Units of a line of an order that a warehouse ships.';
 comment on column api_unstable.fulfillment_order_create_line_input.order_line_item_id is
-  E'@notNull\n@gid OrderLineItem\nId of the line of the order, which is one of a product.';
+  E'@notNull\n@gid OrderLineItem\nId of the line of the order, which must have a product.';
 comment on column api_unstable.fulfillment_order_create_line_input.quantity is
   E'@notNull\n'
-  'How many; at least 1, and no more than are neither shipped nor to be shipped by an open fulfillment '
+  'Number of units: at least 1, and at most those that are neither shipped nor in an open fulfillment '
   'order.';
 
 create type api_unstable.fulfillment_order_create_input as (
   order_id uuid, warehouse_id uuid, lines api_unstable.fulfillment_order_create_line_input[]
 );
-comment on type api_unstable.fulfillment_order_create_input is 'What of an order a warehouse is to ship.';
+comment on type api_unstable.fulfillment_order_create_input is
+  'The part of an order that a warehouse ships.';
 comment on column api_unstable.fulfillment_order_create_input.order_id is
   E'@notNull\n@gid Order\nId of the order.';
 comment on column api_unstable.fulfillment_order_create_input.warehouse_id is
   E'@notNull\n@gid Warehouse\nId of the warehouse; it has an active location.';
 comment on column api_unstable.fulfillment_order_create_input.lines is
-  '1 to 250 lines, each of another line of the order. Left out, all is assigned that no open '
-  'fulfillment order is to ship.';
+  '1 to 250 lines, each of another line of the order. Without it, all units are assigned that no open '
+  'fulfillment order has.';
 
 create function api_unstable.fulfillment_order_create(input api_unstable.fulfillment_order_create_input)
 returns api_unstable.fulfillment_order_payload
@@ -682,8 +927,8 @@ comment on function api_unstable.fulfillment_order_create(api_unstable.fulfillme
   E'@requiresScopes orders:write\n'
   '@userErrors NOT_FOUND INVALID INVALID_STATE_TRANSITION OVER_FULFILLMENT REQUIRED NOT_UNIQUE '
   'OUT_OF_RANGE TOO_MANY_LINES\n'
-  'Has a warehouse ship units of an order that no fulfillment order has, for example because one was '
-  'cancelled. They are promised to the order in that warehouse, whether or not it holds them yet; '
+  'Makes a warehouse ship units of an order that no fulfillment order has, for example because one was '
+  'cancelled. They are promised to the order in that warehouse, even if it does not have them yet; '
   'fulfillmentCreate or orderShipmentComplete ships them from there.';
 --! EndIncluded api/fulfillment_order_create.sql
 --! Included api/fulfillment_order_fulfillments.sql
@@ -804,6 +1049,9 @@ select id, number, state, storefront_id, created_at from erp.fulfillment;
 comment on view api_unstable.fulfillments is
   E'@primaryKey id\n'
   '@requiresScopes fulfillment_orders:read\n'
+  '@aggregates created_at\n'
+  '@groupBy state,created_at\n'
+  '@search number\n'
   '@columnEnum state fulfillment_state\n'
   '@filters *\n'
   'The record of shipping work that was done. It may fulfill a part of a fulfillment order, several of '
@@ -1088,9 +1336,9 @@ comment on function
   '@userErrors NOT_FOUND NOT_EDITABLE INVALID OUT_OF_RANGE NOT_UNIQUE BATCH_MISMATCH TOO_MANY_LINES '
   'SUPPLIER_MISMATCH\n'
   '@warnings SURPLUS ORDER_CANCELLED PRICE_CONVERTED\n'
-  'Sets the lines of a goods receipt that is not approved yet, and computes its totals anew. They are '
-  'listed in the order given, but for lines that are there already and change places among themselves. '
-  'A receipt without a supplier takes that of the supplier orders that its lines name.';
+  'Sets the lines of a goods receipt that is not approved yet, and computes its totals again. Lines are '
+  'listed in the given order, except existing lines that change places among themselves. A receipt without '
+  'a supplier takes that of the supplier orders that its lines name.';
 --! EndIncluded api/goods_receipt_line_items_set.sql
 --! Included api/goods_receipt_start.sql
 drop type if exists api_unstable.goods_receipt_start_input cascade;
@@ -1182,6 +1430,9 @@ from erp.goods_receipt;
 comment on view api_unstable.goods_receipts is
   E'@primaryKey id\n'
   '@requiresScopes goods_receipts:read\n'
+  '@aggregates amount_net,amount_total,goods_receipt_date_time\n'
+  '@groupBy type,state,supplier_id,warehouse_id,currency_id,goods_receipt_date_time\n'
+  '@search number,supplier_id\n'
   '@gid user_id User\n'
   '@columnEnum type goods_receipt_type\n'
   '@columnEnum currency_factor_origin_type currency_factor_origin_type\n'
@@ -1210,6 +1461,38 @@ comment on view api_unstable.locations is $$
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName location
 A place that orders are fulfilled from.$$;
 --! EndIncluded api/locations.sql
+--! Included api/order_cancel.sql
+drop type if exists api_unstable.order_cancel_input cascade;
+drop type if exists api_unstable.order_cancel_payload cascade;
+
+create type api_unstable.order_cancel_input as (id uuid);
+comment on type api_unstable.order_cancel_input is 'An order to cancel.';
+comment on column api_unstable.order_cancel_input.id is E'@notNull\n@gid Order\nId of the order.';
+
+create type api_unstable.order_cancel_payload as (
+  "order" uuid, fulfillment_orders uuid[], user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.order_cancel_payload is 'What cancelling an order answers.';
+comment on column api_unstable.order_cancel_payload."order" is
+  E'@entity Order\nThe order as it is now; null when it was refused.';
+comment on column api_unstable.order_cancel_payload.fulfillment_orders is
+  E'@entity FulfillmentOrder\nThe fulfillment orders that were cancelled with it.';
+comment on column api_unstable.order_cancel_payload.user_errors is
+  'Why nothing was changed; empty when it was.';
+
+create function api_unstable.order_cancel(input api_unstable.order_cancel_input)
+returns api_unstable.order_cancel_payload
+language sql set search_path = pg_catalog, pg_temp as $$
+  select row (d.order_id, d.fulfillment_orders, null)::api_unstable.order_cancel_payload
+  from erp.cancel_order(input.id) d
+$$;
+comment on function api_unstable.order_cancel(api_unstable.order_cancel_input) is
+  E'@requiresScopes orders:write\n'
+  '@userErrors NOT_FOUND INVALID_STATE_TRANSITION NOT_EDITABLE\n'
+  'Cancels an open order, or one in progress, of which nothing is shipped, and its open fulfillment '
+  'orders. Its '
+  'units are no longer reserved. What is fulfilled externally is left alone.';
+--! EndIncluded api/order_cancel.sql
 --! Included api/order_line_items.sql
 create view api_unstable.order_line_items with (security_invoker = true) as
 select id, order_id, product_id, type, identifier, label, description, quantity, shipped_quantity, unit_price,
@@ -1219,6 +1502,8 @@ from erp.sales_order_line_item;
 comment on view api_unstable.order_line_items is $$
 @primaryKey id
 @requiresScopes orders:read
+@aggregates quantity,shipped_quantity,total_price
+@groupBy product_id,order_id,type
 @hidden parent_id
 @nullable shipped_quantity
 @filters order_id,product_id,description,identifier,label,type,quantity,total_price,unit_price
@@ -1288,17 +1573,16 @@ end
 $$;
 comment on function api_unstable.order_shipment_complete(api_unstable.order_shipment_complete_input) is
   E'@requiresScopes orders:write\n'
-  '@userErrors NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES INVALID_STATE_TRANSITION '
-  'ON_HOLD EXTERNALLY_MANAGED INSUFFICIENT_STOCK OVER_FULFILLMENT BATCH_REQUIRED\n'
+  '@userErrors NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES INVALID_STATE_TRANSITION ON_HOLD '
+  'EXTERNALLY_MANAGED INSUFFICIENT_STOCK OVER_FULFILLMENT BATCH_REQUIRED\n'
   '@warnings DOCUMENT_INCOMPLETE\n'
-  'Ships everything that is still open of an order: its open fulfillment orders, each from the '
-  'warehouse of its location, and what no open fulfillment order has from the warehouse that is named, '
-  'or else from the default warehouse. What was called off there goes from another warehouse that has '
-  'all of it. Units are picked from the bins by their position, then by code, and at last from what '
-  'lies in no bin; of products that are kept in batches, the oldest batch first. Books them out by the '
-  'process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states '
-  'of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or '
-  'nothing.';
+  'Ships everything that is still open of an order: its open fulfillment orders, each from the warehouse '
+  'of its location, and what no open fulfillment order has from the warehouse that is named, or else from '
+  'the default warehouse. Units that were cancelled there are shipped by another warehouse that has all of '
+  'them. Units are picked from the bins by position, then by code, and last from stock without a bin; of '
+  'products that are kept in batches, the oldest batch first. Books them out by the process api_shipping, '
+  'records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. '
+  'What is fulfilled externally is left alone. All of it is shipped, or nothing.';
 --! EndIncluded api/order_shipment_complete.sql
 --! Included api/order_tags.sql
 create view api_unstable.order_tags with (security_invoker = true) as
@@ -1320,17 +1604,138 @@ from erp.sales_order;
 comment on view api_unstable.orders is
   E'@primaryKey id\n'
   '@requiresScopes orders:read\n'
-  '@hidden sales_channel_id,customer_id\n'
-  '@filters amount_net,amount_total,created_at,order_date_time,updated_at,currency_id,order_number\n'
+  '@aggregates amount_net,amount_total,order_date_time\n'
+  '@groupBy state,delivery_state,payment_state,currency_id,order_date_time\n'
+  '@search order_number,storefront_id,tracking_codes,customer_id\n'
+  '@filters amount_net,amount_total,created_at,order_date_time,updated_at,currency_id,order_number,state,'
+  'delivery_state,payment_state,customer_id,sales_channel_id\n'
   '@foreignKey (currency_id) references currencies (id)|@fieldName currency|@foreignFieldName orders\n'
   '@foreignKey (sales_channel_id) references sales_channels (id)|@fieldName '
   'salesChannel|@foreignFieldName orders\n'
-  '@foreignKey (customer_id) references customers (id)|@behavior '
-  '-singularRelation:resource:single|@foreignFieldName orders|@noFilter\n'
+  '@foreignKey (customer_id) references customers (id)|@fieldName customer|@foreignFieldName orders\n'
   '@ref tags to:Tag plural\n'
   '@refVia tags via:(id)->order_tags(order_id);(tag_id)->tags(id)\n'
   'An order of a customer.';
 --! EndIncluded api/orders.sql
+--! Included api/orders_upsert.sql
+drop type if exists api_unstable.orders_upsert_input cascade;
+drop type if exists api_unstable.order_upsert_input cascade;
+drop type if exists api_unstable.orders_upsert_payload cascade;
+
+drop type if exists api_unstable.order_line_upsert_input cascade;
+
+create type api_unstable.order_line_upsert_input as (
+  id uuid, storefront_id text, identifier text, type text, product_id uuid, product_number text, label text,
+  description text, quantity integer, unit_price numeric, total_price numeric, tax_rate numeric
+);
+comment on type api_unstable.order_line_upsert_input is
+  'A line of an order as it is to be. What is left out stays as it is; null empties it.';
+comment on column api_unstable.order_line_upsert_input.id is
+  E'@gid OrderLineItem\nId of the line. Without it, the line is known by its storefrontId, or else by '
+  'its identifier.';
+comment on column api_unstable.order_line_upsert_input.storefront_id is
+  'Id of the line in the external storefront platform.';
+comment on column api_unstable.order_line_upsert_input.identifier is
+  'Identifier taken over from the cart. When left out of a new line, its storefrontId, number of the '
+  'product or label.';
+comment on column api_unstable.order_line_upsert_input.type is
+  'What the line stands for: product, custom, promotion, credit or another word. When left out of a new '
+  'line, product or custom.';
+comment on column api_unstable.order_line_upsert_input.product_id is
+  E'@gid Product\nId of the product that was ordered.';
+comment on column api_unstable.order_line_upsert_input.product_number is
+  'Number of the product, instead of its id.';
+comment on column api_unstable.order_line_upsert_input.label is
+  'Text shown for the line. When left out of a new line, the name of the product.';
+comment on column api_unstable.order_line_upsert_input.description is
+  'Second line of text.';
+comment on column api_unstable.order_line_upsert_input.quantity is
+  'Units ordered; at least 1. A new line needs it.';
+comment on column api_unstable.order_line_upsert_input.unit_price is
+  'Price of one unit with tax, in the currency of the order.';
+comment on column api_unstable.order_line_upsert_input.total_price is
+  'Price of the line with tax. When left out beside a unit price or a quantity, their product.';
+comment on column api_unstable.order_line_upsert_input.tax_rate is
+  'Tax rate in percent, from 0 to 100.';
+
+create type api_unstable.order_upsert_input as (
+  id uuid, storefront_id text, sales_channel_id uuid, order_number text, order_date_time timestamptz,
+  payment_state text, tax_status text, currency_id uuid, customer_id uuid, shipping_method_id uuid,
+  payment_method_id uuid, shipping_address jsonb, billing_address jsonb,
+  line_items api_unstable.order_line_upsert_input[], tags text[]
+);
+comment on type api_unstable.order_upsert_input is
+  'An order as it is to be. What is left out stays as it is; null empties it.';
+comment on column api_unstable.order_upsert_input.id is
+  E'@gid Order\nId of the order. Without it, the order is known by storefrontId and salesChannelId, or '
+  'else by orderNumber.';
+comment on column api_unstable.order_upsert_input.storefront_id is
+  'Id in the external storefront platform, unique in the sales channel; at most 255 characters. It '
+  'needs the sales channel.';
+comment on column api_unstable.order_upsert_input.sales_channel_id is
+  E'@gid SalesChannel\nId of the sales channel where it was ordered.';
+comment on column api_unstable.order_upsert_input.order_number is
+  'Number that the customer knows the order by, unique; at most 255 characters.';
+comment on column api_unstable.order_upsert_input.order_date_time is
+  'When the customer ordered. Now, when left out of a new one.';
+comment on column api_unstable.order_upsert_input.payment_state is
+  'State of the primary payment, for example open, paid or refunded.';
+comment on column api_unstable.order_upsert_input.tax_status is
+  'Whether prices are gross, net or tax-free. Gross when left out of a new one.';
+comment on column api_unstable.order_upsert_input.currency_id is
+  E'@gid Currency\nId of the currency of all amounts. That of the sales channel when left out of a new '
+  'one.';
+comment on column api_unstable.order_upsert_input.customer_id is
+  E'@gid Customer\nId of the customer.';
+comment on column api_unstable.order_upsert_input.shipping_method_id is
+  E'@gid ShippingMethod\nId of the way to ship.';
+comment on column api_unstable.order_upsert_input.payment_method_id is
+  E'@gid PaymentMethod\nId of the way to pay.';
+comment on column api_unstable.order_upsert_input.shipping_address is
+  'Where to ship to: an object with the keys of FulfillmentOrder.shippingAddress.';
+comment on column api_unstable.order_upsert_input.billing_address is
+  'Where the invoice goes: an object of the same keys.';
+comment on column api_unstable.order_upsert_input.line_items is
+  'All lines that the order is to have, up to 250. Lines that are not among them go.';
+comment on column api_unstable.order_upsert_input.tags is
+  'Names of tags, which take the place of all present ones. A tag that does not exist is made.';
+
+create type api_unstable.orders_upsert_input as (orders api_unstable.order_upsert_input[], partial boolean);
+comment on type api_unstable.orders_upsert_input is 'Orders as they are to be.';
+comment on column api_unstable.orders_upsert_input.orders is
+  E'@notNull\nThe orders; 1 to 250 rows.';
+comment on column api_unstable.orders_upsert_input.partial is
+  E'@neverNull\nWhether rows are done although others are refused. False when left out: all rows, or '
+  'none.';
+
+create type api_unstable.orders_upsert_payload as (
+  results api_unstable.upsert_result[], orders uuid[], user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.orders_upsert_payload is 'What an upsert of orders answers.';
+comment on column api_unstable.orders_upsert_payload.results is
+  E'@resultOf Order\nWhat became of each row, in their order; empty when all were refused together.';
+comment on column api_unstable.orders_upsert_payload.orders is
+  E'@entity Order\n@perLine orders\nThe orders of the rows that were not refused, in their order.';
+comment on column api_unstable.orders_upsert_payload.user_errors is
+  'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
+create function api_unstable.orders_upsert(input api_unstable.orders_upsert_input, changes jsonb)
+returns api_unstable.orders_upsert_payload
+language sql set search_path = pg_catalog, pg_temp as $$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.orders_upsert_payload
+  from mutation.upserted(erp.upsert_orders(changes -> 'orders', input.partial)) d
+$$;
+comment on function api_unstable.orders_upsert(api_unstable.orders_upsert_input, jsonb) is
+  E'@requiresScopes orders:write\n'
+  '@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE OVER_FULFILLMENT '
+  'TOO_MANY_LINES\n'
+  'Makes orders and changes those that are there, known by their id, by storefrontId and sales channel, '
+  'or by number. What is shipped, assigned to a fulfillment order or invoiced stays: a line keeps at '
+  'least these units, and its product; lines of completed and cancelled orders stay as they are. Rows '
+  'that say nothing new change nothing.';
+--! EndIncluded api/orders_upsert.sql
 --! Included api/payment_methods.sql
 create view api_unstable.payment_methods with (security_invoker = true) as
 select id, technical_name, erp.localized(name) as name, erp.localized(description) as description, active,
@@ -1346,6 +1751,33 @@ comment on view api_unstable.payment_methods is
   'via:(id)->sales_channel_payment_methods(payment_method_id);(sales_channel_id)->sales_channels(id)\n'
   'A way to pay.';
 --! EndIncluded api/payment_methods.sql
+--! Included api/product_images.sql
+drop type if exists api_unstable.product_image_translation;
+create type api_unstable.product_image_translation as (locale text, alt_text text);
+comment on type api_unstable.product_image_translation is
+  'The alternative text of an image in another language.';
+comment on column api_unstable.product_image_translation.locale is
+  E'@notNull\nThe language, perhaps with script and region, such as de or de-AT.';
+comment on column api_unstable.product_image_translation.alt_text is
+  E'@notNull\nWhat the image shows.';
+
+create view api_unstable.product_images with (security_invoker = true) as
+select product_id, position, url, alt_text,
+  array(
+    select row (t.key, t.value ->> 'alt_text')::api_unstable.product_image_translation
+    from jsonb_each(product_image.translations) t order by t.key collate "C"
+  ) as translations
+from erp.product_image;
+comment on view api_unstable.product_images is $$
+@primaryKey product_id,position
+@requiresScopes products:read
+@filters product_id,position,url
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName images
+@describe productImages All images of products that the caller may read, those of a product in their order.
+An image of a product. Its id says which product's, and the place among its images.$$;
+comment on column api_unstable.product_images.translations is
+  E'@notNull\nThe alternative text in other languages, in the order of their locales.';
+--! EndIncluded api/product_images.sql
 --! Included api/product_stock_location_configurations.sql
 create view api_unstable.product_stock_location_configurations with (security_invoker = true) as
 select id, reorder_point, stock_below_reorder_point, target_maximum_quantity, product_id
@@ -1360,17 +1792,6 @@ comment on view api_unstable.product_stock_location_configurations is
   '-singularRelation:resource:single|@foreignFieldName stockLocationConfigurations|@noFilter\n'
   'When to refill a product at one place: a bin, or the part of a warehouse that has no bin.';
 --! EndIncluded api/product_stock_location_configurations.sql
---! Included api/product_supplier_configuration_payload.sql
-drop type if exists api_unstable.product_supplier_configuration_payload cascade;
-create type api_unstable.product_supplier_configuration_payload
-  as (product_supplier_configuration uuid, user_errors api_unstable.user_error[]);
-comment on type api_unstable.product_supplier_configuration_payload is
-  'What a mutation of how a supplier sells a product answers.';
-comment on column api_unstable.product_supplier_configuration_payload.product_supplier_configuration is
-  E'@entity ProductSupplierConfiguration\nThe assignment as it is now; null when it was refused.';
-comment on column api_unstable.product_supplier_configuration_payload.user_errors is
-  'Why nothing was changed; empty when it was.';
---! EndIncluded api/product_supplier_configuration_payload.sql
 --! Included api/purchase_price_input.sql
 drop type if exists api_unstable.purchase_price_input cascade;
 create type api_unstable.purchase_price_input
@@ -1383,6 +1804,17 @@ comment on column api_unstable.purchase_price_input.gross is E'@notNull\nAmount 
 comment on column api_unstable.purchase_price_input.linked is
   'Whether one of the amounts follows from the other by the tax rate. True when left out.';
 --! EndIncluded api/purchase_price_input.sql
+--! Included api/product_supplier_configuration_payload.sql
+drop type if exists api_unstable.product_supplier_configuration_payload cascade;
+create type api_unstable.product_supplier_configuration_payload
+  as (product_supplier_configuration uuid, user_errors api_unstable.user_error[]);
+comment on type api_unstable.product_supplier_configuration_payload is
+  'What a mutation of how a supplier sells a product answers.';
+comment on column api_unstable.product_supplier_configuration_payload.product_supplier_configuration is
+  E'@entity ProductSupplierConfiguration\nThe assignment as it is now; null when it was refused.';
+comment on column api_unstable.product_supplier_configuration_payload.user_errors is
+  'Why nothing was changed; empty when it was.';
+--! EndIncluded api/product_supplier_configuration_payload.sql
 --! Included api/product_supplier_configuration_create.sql
 drop type if exists api_unstable.product_supplier_configuration_create_input cascade;
 create type api_unstable.product_supplier_configuration_create_input as (
@@ -1542,7 +1974,8 @@ comment on view api_unstable.product_supplier_configurations is
   E'@primaryKey id\n'
   '@requiresScopes product_supplier_configurations:read\n'
   '@filters *\n'
-  '@foreignKey (product_id) references products (id)|@fieldName product\n'
+  '@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName '
+  'supplierConfigurations\n'
   '@foreignKey (supplier_id) references suppliers (id)|@fieldName supplier|@foreignFieldName '
   'productConfigurations\n'
   'What a supplier sells a product for, and on what terms.';
@@ -1560,6 +1993,17 @@ comment on view api_unstable.product_tags is $$
 @foreignKey (tag_id) references tags (id)|@behavior -*
 Link between products and tags; not a type of the API.$$;
 --! EndIncluded api/product_tags.sql
+--! Included api/product_translation.sql
+drop type if exists api_unstable.product_translation;
+create type api_unstable.product_translation as (locale text, name text, description text);
+comment on type api_unstable.product_translation is 'Texts of a product in another language.';
+comment on column api_unstable.product_translation.locale is
+  E'@notNull\nThe language, perhaps with script and region, such as de or de-AT.';
+comment on column api_unstable.product_translation.name is
+  'Name of the product; null when it has none in this language.';
+comment on column api_unstable.product_translation.description is
+  'Text that describes the product to buyers; null when there is none in this language.';
+--! EndIncluded api/product_translation.sql
 --! Included api/product_warehouse_configuration_payload.sql
 drop type if exists api_unstable.product_warehouse_configuration_payload cascade;
 create type api_unstable.product_warehouse_configuration_payload
@@ -1640,11 +2084,18 @@ select id, product_number, parent_id, name, description, gtin, manufacturer_numb
     from erp.product_purchase_price p where p.product_id = product.id order by p.currency_id
   ), '{}') as purchase_prices,
   physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity,
-  last_supplier_order_at, reorder_point, target_maximum_quantity, storefront_variants, canonical_product_id
+  last_supplier_order_at, reorder_point, target_maximum_quantity, storefront_variants, canonical_product_id,
+  array(
+    select row (t.key, t.value ->> 'name', t.value ->> 'description')::api_unstable.product_translation
+    from jsonb_each(product.translations) t order by t.key collate "C"
+  ) as translations
 from erp.product;
 comment on view api_unstable.products is $$
 @primaryKey id
 @requiresScopes products:read
+@aggregates physical_stock,available_stock,reserved_stock
+@groupBy parent_id
+@search product_number,name,gtin,manufacturer_number in erp.product_words
 @hidden canonical_product_id
 @nullable physical_stock,stock_not_available_for_sale,reserved_stock,available_stock
 @filters parent_id,available_stock,gtin,manufacturer_number,product_number
@@ -1652,6 +2103,7 @@ comment on view api_unstable.products is $$
 @foreignKey (canonical_product_id) references products (id)|@fieldName canonicalProduct
 @ref tags to:Tag plural
 @refVia tags via:(id)->product_tags(product_id);(tag_id)->tags(id)
+@describe images The images of the product, in their order. The first is shown where there is room for one.
 A product of the catalog, or a variant of one.$$;
 comment on column api_unstable.products.price is
   E'@notNull\n'
@@ -1660,7 +2112,144 @@ comment on column api_unstable.products.purchase_prices is
   'Purchase prices, one per currency. Kept in step with the default supplier''s: both ways while that '
   'supplier is paid in the default currency; otherwise only copied from it, converted by the rate of '
   'the moment. Prices of other suppliers stand on their configuration only. Null when there are none.';
+comment on column api_unstable.products.translations is
+  E'@notNull\nName and description in other languages, in the order of their locales.';
 --! EndIncluded api/products.sql
+--! Included api/products_upsert.sql
+drop type if exists api_unstable.products_upsert_input cascade;
+drop type if exists api_unstable.product_upsert_input cascade;
+drop type if exists api_unstable.product_price_input cascade;
+drop type if exists api_unstable.products_upsert_payload cascade;
+drop type if exists api_unstable.product_upsert_image_input cascade;
+drop type if exists api_unstable.product_upsert_image_translation_input cascade;
+drop type if exists api_unstable.product_upsert_translation_input cascade;
+
+create type api_unstable.product_price_input
+  as (currency_id uuid, net numeric, gross numeric, linked boolean);
+comment on type api_unstable.product_price_input is 'A price in one currency.';
+comment on column api_unstable.product_price_input.currency_id is
+  E'@notNull\n@gid Currency\nId of the currency.';
+comment on column api_unstable.product_price_input.net is E'@notNull\nAmount without tax; not negative.';
+comment on column api_unstable.product_price_input.gross is E'@notNull\nAmount with tax; not negative.';
+comment on column api_unstable.product_price_input.linked is
+  'Whether one of the amounts follows from the other by the tax rate. True when left out.';
+
+create type api_unstable.product_upsert_translation_input as (locale text, name text, description text);
+comment on type api_unstable.product_upsert_translation_input is
+  'Texts of a product in another language. Without a text it counts as left out.';
+comment on column api_unstable.product_upsert_translation_input.locale is
+  E'@notNull\nThe language, perhaps with script and region: de, de-AT, zh-Hant-TW.';
+comment on column api_unstable.product_upsert_translation_input.name is
+  'Name of the product; at most 255 characters.';
+comment on column api_unstable.product_upsert_translation_input.description is
+  'Text that describes the product to buyers.';
+
+create type api_unstable.product_upsert_image_translation_input as (locale text, alt_text text);
+comment on type api_unstable.product_upsert_image_translation_input is
+  'The alternative text of an image in another language. Without a text it counts as left out.';
+comment on column api_unstable.product_upsert_image_translation_input.locale is
+  E'@notNull\nThe language, perhaps with script and region: de, de-AT, zh-Hant-TW.';
+comment on column api_unstable.product_upsert_image_translation_input.alt_text is
+  'What the image shows; at most 1000 characters.';
+
+create type api_unstable.product_upsert_image_input
+  as (url text, alt_text text, translations api_unstable.product_upsert_image_translation_input[]);
+comment on type api_unstable.product_upsert_image_input is 'An image of a product.';
+comment on column api_unstable.product_upsert_image_input.url is
+  E'@notNull\n'
+  'Address of the image, which begins with https:// or http://; at most 2048 characters, without a user. '
+  'It is kept, and not fetched.';
+comment on column api_unstable.product_upsert_image_input.alt_text is
+  'What the image shows, for those who can''t see it; at most 1000 characters.';
+comment on column api_unstable.product_upsert_image_input.translations is
+  'The alternative text in other languages, each of them once; at most 250.';
+
+create type api_unstable.product_upsert_input as (
+  id uuid, product_number text, parent_id uuid, parent_product_number text, canonical_product_id uuid,
+  name text, description text, gtin text, manufacturer_number text, tax_rate numeric,
+  is_batch_managed boolean, reorder_point integer, target_maximum_quantity integer,
+  storefront_variants jsonb, price api_unstable.product_price_input[],
+  purchase_prices api_unstable.product_price_input[], tags text[],
+  translations api_unstable.product_upsert_translation_input[],
+  images api_unstable.product_upsert_image_input[]
+);
+comment on type api_unstable.product_upsert_input is
+  'A product as it is to be. What is left out stays as it is; null empties it.';
+comment on column api_unstable.product_upsert_input.id is
+  E'@gid Product\nId of the product. Without it, the product is known by its number.';
+comment on column api_unstable.product_upsert_input.product_number is
+  'Stock keeping unit (SKU), unique; 1 to 255 characters. Beside an id it is the number that the product '
+  'gets.';
+comment on column api_unstable.product_upsert_input.parent_id is
+  E'@gid Product\nId of the product that this one is a variant of.';
+comment on column api_unstable.product_upsert_input.parent_product_number is
+  'Number of the product that this one is a variant of, instead of its id. It may be a row of the same call, '
+  'before or after this one.';
+comment on column api_unstable.product_upsert_input.canonical_product_id is
+  E'@gid Product\nId of the product that stands for this one where only one is shown.';
+comment on column api_unstable.product_upsert_input.name is 'Name of the product.';
+comment on column api_unstable.product_upsert_input.description is
+  'Text that describes the product to buyers.';
+comment on column api_unstable.product_upsert_input.gtin is
+  'Global Trade Item Number (EAN, UPC); at most 255 characters.';
+comment on column api_unstable.product_upsert_input.manufacturer_number is
+  'Number that the manufacturer gave the product; at most 255 characters.';
+comment on column api_unstable.product_upsert_input.tax_rate is
+  'Tax rate in percent, from 0 to 100. 19 when left out of a new product.';
+comment on column api_unstable.product_upsert_input.is_batch_managed is
+  'Whether every movement of the product must name batches. It can''t change while there is stock.';
+comment on column api_unstable.product_upsert_input.reorder_point is
+  'Stock, over all warehouses, at which the product is to be ordered again; not negative.';
+comment on column api_unstable.product_upsert_input.target_maximum_quantity is
+  'Stock to fill up to when the product is ordered again; not negative.';
+comment on column api_unstable.product_upsert_input.storefront_variants is
+  'Counterparts in the external storefront platform: a list of objects with productId and variantId.';
+comment on column api_unstable.product_upsert_input.price is
+  'Sales prices, one per currency. They take the place of all present ones.';
+comment on column api_unstable.product_upsert_input.purchase_prices is
+  'Purchase prices, one per currency. They take the place of all present ones, also of the default '
+  'supplier''s '
+  'while that is paid in the default currency.';
+comment on column api_unstable.product_upsert_input.tags is
+  'Names of tags, which take the place of all present ones. A tag that does not exist is made.';
+comment on column api_unstable.product_upsert_input.translations is
+  'Name and description in other languages, each of them once, which take the place of all present ones; at '
+  'most 250.';
+comment on column api_unstable.product_upsert_input.images is
+  'Images in their order, each address once, which take the place of all present ones; at most 250.';
+
+create type api_unstable.products_upsert_input
+  as (products api_unstable.product_upsert_input[], partial boolean);
+comment on type api_unstable.products_upsert_input is 'Products as they are to be.';
+comment on column api_unstable.products_upsert_input.products is E'@notNull\nThe products; 1 to 250 rows.';
+comment on column api_unstable.products_upsert_input.partial is
+  E'@neverNull\nWhether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.products_upsert_payload as (
+  results api_unstable.upsert_result[], products uuid[], user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.products_upsert_payload is 'What an upsert of products answers.';
+comment on column api_unstable.products_upsert_payload.results is
+  E'@resultOf Product\nWhat became of each row, in their order; empty when all were refused together.';
+comment on column api_unstable.products_upsert_payload.products is
+  E'@entity Product\n@perLine products\nThe products of the rows that were not refused, in their order.';
+comment on column api_unstable.products_upsert_payload.user_errors is
+  'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
+create function api_unstable.products_upsert(input api_unstable.products_upsert_input, changes jsonb)
+returns api_unstable.products_upsert_payload
+language sql set search_path = pg_catalog, pg_temp as $$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.products_upsert_payload
+  from mutation.upserted(erp.upsert_products(changes -> 'products', input.partial)) d
+$$;
+comment on function api_unstable.products_upsert(api_unstable.products_upsert_input, jsonb) is
+  E'@requiresScopes products:write\n'
+  '@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES\n'
+  'Makes products and changes those that are there, known by their id or number: with prices, translations, '
+  'images, tags, and variants. Rows that say nothing new change nothing.';
+--! EndIncluded api/products_upsert.sql
 --! Included api/quote_line_items.sql
 create view api_unstable.quote_line_items with (security_invoker = true) as
 select id, quote_id, product_id, type, identifier, label, description, position, quantity, unit_price,
@@ -1873,6 +2462,8 @@ from ledger.stock_movement m left join ledger.movement_sequence s on s.movement_
 comment on view api_unstable.stock_movements is
   E'@primaryKey id\n'
   '@requiresScopes stocks:read\n'
+  '@aggregates quantity,created_at\n'
+  '@groupBy created_at,product_id,source_warehouse_id,destination_warehouse_id\n'
   '@followed transaction_id\n'
   '@hidden transaction_id\n'
   '@nullable sequence\n'
@@ -2013,10 +2604,12 @@ from ledger.stock;
 comment on view api_unstable.stocks is $$
 @primaryKey id
 @requiresScopes stocks:read
+@aggregates quantity
+@groupBy product_id,warehouse_id,bin_location_id
 @gid return_order_id ReturnOrder
 @gid stock_container_id StockContainer
 @filters *
-@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName stocks
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName stocks
 @foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation|@foreignFieldName stocks
 @foreignKey (order_id) references orders (id)|@fieldName order
@@ -2232,9 +2825,8 @@ comment on function
   api_unstable.supplier_order_line_items_set(api_unstable.supplier_order_line_items_set_input) is
   E'@requiresScopes supplier_orders:write\n'
   '@userErrors NOT_FOUND NOT_EDITABLE OUT_OF_RANGE NOT_UNIQUE TOO_MANY_LINES\n'
-  'Sets the lines of an open supplier order and computes its totals anew. They are listed in the order '
-  'given, but for lines that are there already and change places among themselves; position is always '
-  'that of the input.';
+  'Sets the lines of an open supplier order and computes its totals again. Lines are listed in the given '
+  'order, except existing lines that change places among themselves; position is always that of the input.';
 --! EndIncluded api/supplier_order_line_items_set.sql
 --! Included api/supplier_order_send.sql
 drop type if exists api_unstable.supplier_order_send_input cascade;
@@ -2314,6 +2906,9 @@ from erp.supplier_order;
 comment on view api_unstable.supplier_orders is
   E'@primaryKey id\n'
   '@requiresScopes supplier_orders:read\n'
+  '@aggregates amount_net,amount_total,order_date_time\n'
+  '@groupBy state,supplier_id,warehouse_id,currency_id,order_date_time\n'
+  '@search number,supplier_order_number,supplier_id\n'
   '@filters *\n'
   '@foreignKey (supplier_id) references suppliers (id)|@fieldName supplier|@foreignFieldName '
   'supplierOrders\n'
@@ -2335,10 +2930,87 @@ from erp.supplier;
 comment on view api_unstable.suppliers is $$
 @primaryKey id
 @requiresScopes suppliers:read
+@search number,name,customer_number,email
 @filters *
 @foreignKey (currency_id) references currencies (id)|@fieldName currency
 A company that the shop buys from.$$;
 --! EndIncluded api/suppliers.sql
+--! Included api/suppliers_upsert.sql
+drop type if exists api_unstable.suppliers_upsert_input cascade;
+drop type if exists api_unstable.supplier_upsert_input cascade;
+drop type if exists api_unstable.suppliers_upsert_payload cascade;
+
+create type api_unstable.supplier_upsert_input as (
+  id uuid, number text, name text, customer_number text, currency_id uuid, language_code text, email text,
+  phone text, address jsonb, default_delivery_time_days integer, minimum_order_value numeric, vat_id text,
+  active boolean
+);
+comment on type api_unstable.supplier_upsert_input is
+  'A supplier as it is to be. What is left out stays as it is; null empties it.';
+comment on column api_unstable.supplier_upsert_input.id is
+  E'@gid Supplier\nId of the supplier. Without it, the supplier is known by the number.';
+comment on column api_unstable.supplier_upsert_input.number is
+  'Number of the supplier, unique; 1 to 255 characters. Beside an id it is the number that the supplier '
+  'gets.';
+comment on column api_unstable.supplier_upsert_input.name is
+  'Name of the supplier; 1 to 255 characters. A new one needs it.';
+comment on column api_unstable.supplier_upsert_input.customer_number is
+  'Number that the supplier knows the shop by.';
+comment on column api_unstable.supplier_upsert_input.currency_id is
+  E'@gid Currency\nId of the currency that the supplier is paid in; null for the default currency.';
+comment on column api_unstable.supplier_upsert_input.language_code is
+  'Locale that the supplier is written to in, for example de-DE.';
+comment on column api_unstable.supplier_upsert_input.email is
+  'E-mail address that orders are sent to.';
+comment on column api_unstable.supplier_upsert_input.phone is
+  'Telephone number.';
+comment on column api_unstable.supplier_upsert_input.address is
+  'Postal address: an object with the keys of FulfillmentOrder.shippingAddress.';
+comment on column api_unstable.supplier_upsert_input.default_delivery_time_days is
+  'Days from order to delivery, unless a product says otherwise; not negative.';
+comment on column api_unstable.supplier_upsert_input.minimum_order_value is
+  'Least value of an order, in the currency of the supplier; not negative.';
+comment on column api_unstable.supplier_upsert_input.vat_id is
+  'VAT identification number.';
+comment on column api_unstable.supplier_upsert_input.active is
+  'Whether the shop still orders there. True when left out of a new one.';
+
+create type api_unstable.suppliers_upsert_input
+  as (suppliers api_unstable.supplier_upsert_input[], partial boolean);
+comment on type api_unstable.suppliers_upsert_input is 'Suppliers as they are to be.';
+comment on column api_unstable.suppliers_upsert_input.suppliers is
+  E'@notNull\nThe suppliers; 1 to 250 rows.';
+comment on column api_unstable.suppliers_upsert_input.partial is
+  E'@neverNull\nWhether rows are done although others are refused. False when left out: all rows, or '
+  'none.';
+
+create type api_unstable.suppliers_upsert_payload as (
+  results api_unstable.upsert_result[], suppliers uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.suppliers_upsert_payload is 'What an upsert of suppliers answers.';
+comment on column api_unstable.suppliers_upsert_payload.results is
+  E'@resultOf Supplier\nWhat became of each row, in their order; empty when all were refused together.';
+comment on column api_unstable.suppliers_upsert_payload.suppliers is
+  E'@entity Supplier\n@perLine suppliers\nThe suppliers of the rows that were not refused, in their '
+  'order.';
+comment on column api_unstable.suppliers_upsert_payload.user_errors is
+  'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
+create function api_unstable.suppliers_upsert(input api_unstable.suppliers_upsert_input, changes jsonb)
+returns api_unstable.suppliers_upsert_payload
+language sql set search_path = pg_catalog, pg_temp as $$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.suppliers_upsert_payload
+  from mutation.upserted(erp.upsert_suppliers(changes -> 'suppliers', input.partial)) d
+$$;
+comment on function api_unstable.suppliers_upsert(api_unstable.suppliers_upsert_input, jsonb) is
+  E'@requiresScopes suppliers:write\n'
+  '@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES\n'
+  'Makes suppliers and changes those that are there, known by their id or number. Rows that say nothing '
+  'new change nothing.';
+--! EndIncluded api/suppliers_upsert.sql
 --! Included api/tags.sql
 create view api_unstable.tags with (security_invoker = true) as
 select id, name from erp.tag;
@@ -2429,7 +3101,7 @@ comment on view api_unstable.warehouse_stocks is $$
 @primaryKey id
 @requiresScopes stocks:read
 @filters *
-@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName warehouseStocks
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName warehouseStocks
 How much of a product a warehouse holds, its bins included.$$;
 --! EndIncluded api/warehouse_stocks.sql
@@ -2473,9 +3145,72 @@ from erp.warehouse;
 comment on view api_unstable.warehouses is $$
 @primaryKey id
 @requiresScopes warehouses:read
+@search code,name
 @filters *
 A building that holds stock.$$;
 --! EndIncluded api/warehouses.sql
+--! Included api/warehouses_upsert.sql
+drop type if exists api_unstable.warehouses_upsert_input cascade;
+drop type if exists api_unstable.warehouse_upsert_input cascade;
+drop type if exists api_unstable.warehouses_upsert_payload cascade;
+
+create type api_unstable.warehouse_upsert_input as (
+  id uuid, code text, name text, is_default boolean, is_default_receiving boolean,
+  is_stock_available_for_sale boolean, address jsonb
+);
+comment on type api_unstable.warehouse_upsert_input is
+  'A warehouse as it is to be. What is left out stays as it is; null empties it.';
+comment on column api_unstable.warehouse_upsert_input.id is
+  E'@gid Warehouse\nId of the warehouse. Without it, the warehouse is known by its code.';
+comment on column api_unstable.warehouse_upsert_input.code is
+  'Short name, unique; 1 to 100 characters. Beside an id it is the code that the warehouse gets.';
+comment on column api_unstable.warehouse_upsert_input.name is
+  'Name; 1 to 255 characters. A new one needs it.';
+comment on column api_unstable.warehouse_upsert_input.is_default is
+  'Whether it takes the place of the warehouse that is the default now.';
+comment on column api_unstable.warehouse_upsert_input.is_default_receiving is
+  'Whether it takes the place of the warehouse where goods are received by default now.';
+comment on column api_unstable.warehouse_upsert_input.is_stock_available_for_sale is
+  'Whether its stock may be sold. True when left out of a new one.';
+comment on column api_unstable.warehouse_upsert_input.address is
+  'Postal address: an object with the keys of FulfillmentOrder.shippingAddress.';
+
+create type api_unstable.warehouses_upsert_input
+  as (warehouses api_unstable.warehouse_upsert_input[], partial boolean);
+comment on type api_unstable.warehouses_upsert_input is 'Warehouses as they are to be.';
+comment on column api_unstable.warehouses_upsert_input.warehouses is
+  E'@notNull\nThe warehouses; 1 to 250 rows.';
+comment on column api_unstable.warehouses_upsert_input.partial is
+  E'@neverNull\nWhether rows are done although others are refused. False when left out: all rows, or '
+  'none.';
+
+create type api_unstable.warehouses_upsert_payload as (
+  results api_unstable.upsert_result[], warehouses uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.warehouses_upsert_payload is 'What an upsert of warehouses answers.';
+comment on column api_unstable.warehouses_upsert_payload.results is
+  E'@resultOf Warehouse\nWhat became of each row, in their order; empty when all were refused together.';
+comment on column api_unstable.warehouses_upsert_payload.warehouses is
+  E'@entity Warehouse\n@perLine warehouses\nThe warehouses of the rows that were not refused, in their '
+  'order.';
+comment on column api_unstable.warehouses_upsert_payload.user_errors is
+  'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
+create function api_unstable.warehouses_upsert(input api_unstable.warehouses_upsert_input, changes jsonb)
+returns api_unstable.warehouses_upsert_payload
+language sql set search_path = pg_catalog, pg_temp as $$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.warehouses_upsert_payload
+  from mutation.upserted(erp.upsert_warehouses(changes -> 'warehouses', input.partial)) d
+$$;
+comment on function api_unstable.warehouses_upsert(api_unstable.warehouses_upsert_input, jsonb) is
+  E'@requiresScopes warehouses:write\n'
+  '@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES\n'
+  'Makes warehouses, with the locations that orders are fulfilled from, and changes those that are '
+  'there, known by their id or code. Rows that say nothing new change nothing.';
+--! EndIncluded api/warehouses_upsert.sql
 --! Included api/webhook_delivery_attempt.sql
 create type api_unstable.webhook_delivery_attempt as (
   number integer, at timestamptz, duration_ms integer, status integer, error text, request_headers jsonb,
@@ -2590,8 +3325,8 @@ $$;
 comment on function api_unstable.webhook_delivery_retry(api_unstable.webhook_delivery_retry_input) is
   E'@requiresScopes webhook_subscriptions:write\n'
   '@userErrors NOT_FOUND INVALID_STATE_TRANSITION SCOPE_MISSING\n'
-  'Delivers an event again, whatever became of it before, or at once when it was to be tried later. '
-  'Receivers know it by its webhook-id.';
+  'Delivers an event again, or at once if it waits for its next attempt. Receivers recognise it by its '
+  'webhook-id.';
 --! EndIncluded api/webhook_delivery_retry.sql
 --! Included api/webhook_delivery_state.sql
 create type api_unstable.webhook_delivery_state as enum ('pending', 'delivered', 'failed', 'cancelled');
@@ -2625,7 +3360,7 @@ create type api_unstable.webhook_subscription_create_input
   as (topic text, url text, api_version text, fields text[], payload_query text, enabled boolean);
 comment on type api_unstable.webhook_subscription_create_input is 'A new webhook subscription.';
 comment on column api_unstable.webhook_subscription_create_input.topic is
-  E'@notNull\nWhat to be told of, for example order.created. Subscribing needs the scope that reads it.';
+  E'@notNull\nThe topic, for example order.created. Subscribing needs the scope that reads its subject.';
 comment on column api_unstable.webhook_subscription_create_input.url is
   E'@notNull\n'
   'Address that events are sent to by POST: https or http, a host of the public internet, 2,000 '
@@ -2653,8 +3388,8 @@ comment on function
   api_unstable.webhook_subscription_create(api_unstable.webhook_subscription_create_input) is
   E'@requiresScopes webhook_subscriptions:write\n'
   '@userErrors REQUIRED INVALID OUT_OF_RANGE SCOPE_MISSING URL_FORBIDDEN TOO_MANY_SUBSCRIPTIONS\n'
-  'Has events of a topic sent to an address. Needs the scope that reads what the topic is about, now '
-  'and as long as events are sent.';
+  'Sends events of a topic to an address. Needs the scope that reads the subject of the topic, now and as '
+  'long as events are sent.';
 --! EndIncluded api/webhook_subscription_create.sql
 --! Included api/webhook_subscription_delete.sql
 drop type if exists api_unstable.webhook_subscription_delete_payload cascade;
@@ -2712,9 +3447,9 @@ comment on function
   api_unstable.webhook_subscription_enable(api_unstable.webhook_subscription_enable_input) is
   E'@requiresScopes webhook_subscriptions:write\n'
   '@userErrors NOT_FOUND INVALID SCOPE_MISSING URL_FORBIDDEN TOO_MANY_SUBSCRIPTIONS\n'
-  'Lets a webhook subscription go on that was disabled, and has what waits delivered at once, also '
-  'where it was only failing. From then on the scopes of the credential that enabled it decide what is '
-  'sent. What happened while it was disabled can be had by webhookDeliveriesReplay.';
+  'Enables a disabled webhook subscription, and sends all waiting events at once, also if it was only '
+  'failing. From then on the scopes of the credential that enabled it decide what is sent. '
+  'webhookDeliveriesReplay sends the events that happened while it was disabled.';
 --! EndIncluded api/webhook_subscription_enable.sql
 --! Included api/webhook_subscription_rotate_secret.sql
 drop type if exists api_unstable.webhook_subscription_rotate_secret_input cascade;
@@ -2821,12 +3556,43 @@ comment on view api_unstable.webhook_subscriptions is $$
 @filters *
 Who is told when something happens.$$;
 --! EndIncluded api/webhook_subscriptions.sql
+
+-- Columns of links say nothing of indexes, which keeps filters from going through links
+do $$
+declare
+  link record;
+begin
+  for link in
+    select a.attrelid::regclass as view, a.attname as column
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+    where c.relnamespace = 'api_unstable'::regnamespace and c.relkind = 'v'
+      and obj_description(c.oid, 'pg_class') ~ '\nLink between '
+  loop
+    execute format('comment on column %s.%I is %L', link.view, link.column, '@notNull');
+  end loop;
+end
+$$;
+
+-- What lists are searched by
+select api_meta.index_search('api_unstable.products');
+select api_meta.index_search('api_unstable.customers');
+select api_meta.index_search('api_unstable.orders');
+select api_meta.index_search('api_unstable.suppliers');
+select api_meta.index_search('api_unstable.warehouses');
+select api_meta.index_search('api_unstable.bin_locations');
+select api_meta.index_search('api_unstable.batches');
+select api_meta.index_search('api_unstable.documents');
+select api_meta.index_search('api_unstable.supplier_orders');
+select api_meta.index_search('api_unstable.goods_receipts');
+select api_meta.index_search('api_unstable.fulfillments');
+
 --! Included events/topics.sql
 -- What events are about, and what may happen to it. Everything else follows from this: the triggers that
 -- write events down (events.derive_announcements), who may know of them, and the JSON schemas of their bodies
 -- (events.schema). Fields are columns, in the API's spelling; behind a colon stands the type that an id
--- belongs to. Columns that change with everything, or that open something to whoever has them (a document's
+-- belongs to. Columns that change with everything, or that open something to their holder (a document's
 -- code), are left out or don't count.
+-- Foreign schemas have subjects of their own, so a subject that is no longer here is left to a migration.
 merge into events.subject s
 using (values
   ('Order', 'erp.sales_order', 'orders', 'id'),
@@ -2841,18 +3607,17 @@ using (values
   ('Customer', 'erp.customer', 'customers', 'id'),
   ('Document', 'erp.document', 'documents', 'id'),
   ('ShippingLabel', 'erp.shipping_label', 'shipping_labels', 'id'),
-  ('WebhookSubscription', 'events.webhook_subscription', 'webhook_subscriptions', 'id')
+  ('WebhookSubscription', 'events.webhook_subscription', 'webhook_subscriptions', 'id'),
+  ('BulkOperation', 'bulk.operation', 'bulk_operations', 'id')
 ) d (type, relation, view_name, entity_column) on s.type = d.type
 when matched then update
 set relation = d.relation::regclass, view_name = d.view_name, entity_column = d.entity_column
 when not matched
   then insert (type, relation, view_name, entity_column) values (
     d.type, d.relation::regclass, d.view_name, d.entity_column
-  )
-when not matched by source then delete;
+  );
 
-merge into events.field f
-using (
+with d as (
   select d.type, n.name, w.position, split_part(w.word, ':', 1) as column_name,
     nullif(split_part(w.word, ':', 2), '') as id_of
   from (values
@@ -2909,23 +3674,27 @@ using (
       document_url weight_in_grams fulfillment_order_id:FulfillmentOrder order_id:Order cancelled_at
       created_at updated_at'),
     ('WebhookSubscription',
-      'id:WebhookSubscription topic api_version created_at')
+      'id:WebhookSubscription topic api_version created_at'),
+    ('BulkOperation',
+      'id:BulkOperation kind state resource row_count done_count created_count updated_count refused_count
+      error_code error_message created_at started_at finished_at')
   ) d (type, fields)
   cross join lateral regexp_split_to_table(d.fields, '\s+') with ordinality w (word, position)
   cross join lateral (
     select lower(left(c.camel, 1)) || substr(c.camel, 2)
     from (select replace(initcap(replace(split_part(w.word, ':', 1), '_', ' ')), ' ', '')) c (camel)
   ) n (name)
-) d on f.subject_type = d.type and f.name = d.name
+)
+merge into events.field f
+using d on f.subject_type = d.type and f.name = d.name
 when matched then update set position = d.position, column_name = d.column_name, id_of = d.id_of
 when not matched
   then insert (subject_type, name, position, column_name, id_of) values (
     d.type, d.name, d.position, d.column_name, d.id_of
   )
-when not matched by source then delete;
+when not matched by source and f.subject_type in (select type from d) then delete;
 
-merge into events.topic t
-using (
+with d as (
   select d.*, scope from (values
     ('order.created', 'Order', 'An order was made.', null::text[]),
     ('order.updated', 'Order', 'Something about an order was changed.', null),
@@ -2979,6 +3748,10 @@ using (
     ('shipping_label.created', 'ShippingLabel', 'A shipping label was bought.', null),
     ('shipping_label.cancelled', 'ShippingLabel', 'A shipping label was cancelled.', null),
     (
+      'bulk_operation.finished', 'BulkOperation',
+      'A bulk operation has ended: it is completed, has failed or was cancelled.', null
+    ),
+    (
       'webhook_subscription.test', 'WebhookSubscription',
       'Somebody tries whether deliveries arrive. It stands in no log, and has no sequence.', null
     )
@@ -2988,16 +3761,17 @@ using (
   cross join lateral api_meta.view_tag(
     format('api_unstable.%I', s.view_name)::regclass, 'requiresScopes'
   ) scope
-) d on t.name = d.name
+)
+merge into events.topic t
+using d on t.name = d.name
 when matched then update
 set subject_type = d.subject_type, description = d.description, fields = d.fields, scope = d.scope,
   subscribable = d.name <> 'webhook_subscription.test'
 when not matched then insert (name, subject_type, description, fields, scope, subscribable)
   values (d.name, d.subject_type, d.description, d.fields, d.scope, d.name <> 'webhook_subscription.test')
-when not matched by source then delete;
+when not matched by source and t.subject_type in (select subject_type from d) then delete;
 
-merge into events.occasion o
-using (values
+with d (topic, operation, columns, condition) as (values
   ('order.created', 'insert', null::text[], null),
   ('order.updated', 'update', null, null),
   ('order.state_changed', 'update', '{state,delivery_state,payment_state}', null),
@@ -3035,10 +3809,52 @@ using (values
   ('customer.deleted', 'delete', null, null),
   ('document.created', 'insert', null, null),
   ('shipping_label.created', 'insert', null, $$n.state = 'created'$$),
-  ('shipping_label.cancelled', 'update', '{state}', $$n.state = 'cancelled'$$)
-) d (topic, operation, columns, condition) on o.topic = d.topic and o.operation = d.operation
+  ('shipping_label.cancelled', 'update', '{state}', $$n.state = 'cancelled'$$),
+  ('bulk_operation.finished', 'update', '{state}', $$n.state in ('completed', 'failed', 'cancelled')$$)
+)
+merge into events.occasion o
+using d on o.topic = d.topic and o.operation = d.operation
 when matched then update set columns = d.columns, condition = d.condition
 when not matched
   then insert (topic, operation, columns, condition) values (d.topic, d.operation, d.columns, d.condition)
-when not matched by source then delete;
+when not matched by source and o.topic in (select topic from d) then delete;
 --! EndIncluded events/topics.sql
+
+-- Of the topics follow functions by which bookings write events
+select events.derive_announcements();
+
+--! Included ledger/events_of_single.sql
+-- In a form that becomes part of the statement that calls it
+create or replace function ledger.events_of_single(
+  movement ledger.stock_movement, stock ledger.stock, product erp.product, change integer,
+  not_for_sale integer, stock_change bigint, product_change bigint, not_for_sale_change bigint,
+  today timestamptz
+)
+returns table (
+  "position" integer, topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[]
+)
+language sql stable
+begin atomic
+  select 1, e.* from events.stock_movement_insert_events(movement) e
+  union all
+  select 2, e.* from (
+    select jsonb_populate_record(stock,
+        jsonb_build_object('quantity', (stock).quantity + stock_change - change)),
+      jsonb_populate_record(stock,
+        jsonb_build_object('quantity', (stock).quantity + stock_change, 'updated_at', today))
+    offset 0
+  ) r (o, n) cross join lateral events.stock_update_events(r.o, r.n) e
+  union all
+  select 3, e.* from (
+    select ledger.product_after(product, product_change - change, not_for_sale_change - not_for_sale),
+      ledger.product_after(product, product_change, not_for_sale_change)
+    offset 0
+  ) r (o, n) cross join lateral events.product_update_events(r.o, r.n) e;
+end;
+comment on function ledger.events_of_single(ledger.stock_movement, ledger.stock, erp.product, integer,
+  integer, bigint, bigint, bigint, timestamptz) is
+  'The events of a booking of one correction among several: stock and product are as they were before all '
+  'of them, the changes what it does itself and what they do up to it.';
+grant execute on function ledger.events_of_single(ledger.stock_movement, ledger.stock, erp.product, integer,
+  integer, bigint, bigint, bigint, timestamptz) to service_booker;
+--! EndIncluded ledger/events_of_single.sql

@@ -1,9 +1,9 @@
---! Previous: sha1:2ee98f059d0e73363ecc2f91f9e59011ebd8abf3
---! Hash: sha1:839115ae5a445955a069e680b9769da869432354
+--! Previous: sha1:2247f4f93467accc18de5c6b156a18cfc45db36d
+--! Hash: sha1:c59026c8859d17aa245b14b8b0b170b98c3eaca7
 --! Message: events
 
--- Events: what may happen (subject, field, topic, occasion), what has (outbox, event), and who is told (subscription,
--- delivery, lane, attempt).
+-- Events: what may happen (subject, field, topic, occasion), what has (outbox, event), and who is told
+-- (subscription, delivery, queue, attempt).
 
 create table events.subject (
   type text primary key constraint subject_type_is_a_type_name check (type ~ '^[A-Z][A-Za-z]*$'),
@@ -30,6 +30,8 @@ create table events.field (
 alter table events.field enable row level security;
 comment on table events.field is 'What the data of an event says about its subject.';
 comment on column events.field.name is 'Name, as in the API.';
+comment on column events.field.column_name is
+  'The column, or those of an id that is made of several, with commas between them.';
 comment on column events.field.id_of is 'Type of what a column with an id points to.';
 select api_meta.allow('service_writer', 'events.field', 'select');
 
@@ -85,11 +87,13 @@ comment on table events.outbox is
 comment on column events.outbox."position" is
   'Taken while the entity is locked: of two events of one entity, the earlier one has the lower position.';
 comment on column events.outbox.entity_id is
-  'What events are kept in order by: the subject itself, or the product of stock.';
+  'What events are kept in order by: the subject itself, or the product of stock. Of a key that is no uuid, '
+  'what events.key_uuid makes of it.';
 comment on column events.outbox.data is 'The subject as it was then, in the names and ids of the API.';
 comment on column events.outbox.changed_fields is
   'Which fields of the data an update changed; null for what is no update.';
 comment on column events.outbox.cause is 'Which request of which credential it was.';
+select api_meta.allow('service_booker', 'events.outbox', 'insert');
 select api_meta.allow('service_recorder', 'events.outbox', 'select', 'insert', 'delete');
 
 -- It is always nearly empty, however much passes through
@@ -107,6 +111,7 @@ create table events.event (
   data jsonb not null,
   changed_fields text[],
   cause jsonb not null,
+  traceparent text,
   occurred_at timestamptz(3) not null,
   recorded_at timestamptz(3) not null default clock_timestamp()
 );
@@ -117,12 +122,16 @@ comment on table events.event is
   'The log: everything that happened in the last 30 days, in the order in which it was committed.';
 comment on column events.event.sequence is 'Number in the log, without gaps.';
 comment on column events.event.id is 'Begins with the sequence, so that ids sort as the log does.';
-comment on column events.event.topic is 'What happened, as resource.event.';
-comment on column events.event.data is 'What it happened to, as it was then.';
-comment on column events.event.changed_fields is 'Fields that were changed; null when it was no update.';
+comment on column events.event.topic is 'The topic, as resource.event.';
+comment on column events.event.data is 'The subject as it was at that time.';
+comment on column events.event.changed_fields is
+  'Fields that the update changed; null when it was no update.';
 comment on column events.event.cause is
-  'Which request it was: an object with credentialId, requestId and idempotencyKey, each null for what '
-  'other programs did.';
+  'The request that caused it: an object with credentialId, requestId and idempotencyKey, each null for '
+  'changes by other programs.';
+comment on column events.event.traceparent is
+  'The trace of the request that has caused it, for the webhooks that tell of it; null when it was not '
+  'traced.';
 comment on column events.event.occurred_at is 'When it happened.';
 select api_meta.allow('service_delivery', 'events.event', 'select');
 select api_meta.allow('service_recorder', 'events.event', 'select', 'insert', 'delete');
@@ -152,7 +161,8 @@ create table events.webhook_subscription (
   payload_query text,
   enabled boolean not null default true,
   health text not null default 'HEALTHY'
-    constraint webhook_subscription_health_is_known check (health in ('HEALTHY', 'DEGRADED', 'SUSPENDED', 'DISABLED')),
+    constraint webhook_subscription_health_is_known
+    check (health in ('HEALTHY', 'DEGRADED', 'SUSPENDED', 'DISABLED')),
   health_reason text,
   backlog_count integer not null default 0
     constraint webhook_subscription_backlog_is_not_negative check (backlog_count >= 0),
@@ -176,7 +186,8 @@ create table events.webhook_subscription (
 create index webhook_subscription_credential_id_idx on events.webhook_subscription (credential_id);
 create index webhook_subscription_topic_idx on events.webhook_subscription (topic);
 alter table events.webhook_subscription enable row level security;
-comment on table events.webhook_subscription is 'Who is told about what.';
+comment on table events.webhook_subscription is
+  'Webhook subscriptions: a topic, and the address that its events are sent to.';
 comment on column events.webhook_subscription.credential_id is
   'Credential that made or last changed it, and whose scopes decide what is sent; null when an '
   'administrator did, who may know everything.';
@@ -193,21 +204,20 @@ comment on column events.webhook_subscription.health is 'HEALTHY, DEGRADED, SUSP
 comment on column events.webhook_subscription.health_reason is 'Why the health is what it is.';
 comment on column events.webhook_subscription.backlog_count is 'Events that wait to be delivered.';
 comment on column events.webhook_subscription.last_sequence is
-  'The newest event that was meant for it; null when none was yet.';
+  'Sequence of the newest event for it; null when there was none yet.';
 comment on column events.webhook_subscription.failing_since is
-  'First failure after the last success; null while all is well.';
+  'Time of the first failure after the last success; null after a success.';
 comment on column events.webhook_subscription.consecutive_failures is
   'Attempts that failed since the last success.';
 comment on column events.webhook_subscription.last_delivered_at is 'When an event was last delivered.';
 comment on column events.webhook_subscription.next_probe_at is
-  'When it is tried with a single delivery, whatever the schedule says, whether the receiver is back; '
-  'null while it is healthy.';
+  'Time of the next probe by a single delivery, outside of the schedule; null while it is healthy.';
 comment on column events.webhook_subscription.disabled_at is
   'When it was disabled; null while it is enabled.';
 comment on column events.webhook_subscription.payload_failures is
-  'How often in a row the payload query took too much.';
+  'How many times in a row the payload query took too much.';
 comment on column events.webhook_subscription.paused_until is
-  'Until when nothing is sent, since the payload query took too much; null while it does not.';
+  'End of the pause after the payload query took too much; null without one.';
 comment on constraint webhook_subscription_backlog_is_not_negative on events.webhook_subscription is
   '@internal Counted by functions.';
 comment on constraint webhook_subscription_health_is_known on events.webhook_subscription is
@@ -222,23 +232,24 @@ comment on constraint webhook_subscription_url_is_web on events.webhook_subscrip
   E'@userError INVALID url\n'
   'This is no address of the web: it begins with https:// or http://, and has no user name, fragment or '
   'spaces.';
-create trigger touch_updated_at before update of topic, url, api_version, fields, payload_query, enabled on events.webhook_subscription
+comment on index events.webhook_subscription_credential_id_idx is
+  'For the number of them that a credential may have.';
+create trigger touch_updated_at before update of topic, url, api_version, fields, payload_query,
+  enabled on events.webhook_subscription
   for each row
   execute function erp.touch_updated_at();
 select api_meta.allow('service_delivery', 'events.webhook_subscription',
-  'select',
-  'update (
-    enabled, health, health_reason, backlog_count, failing_since, consecutive_failures, last_delivered_at,
-    next_probe_at, disabled_at, payload_failures, paused_until)');
+  'select', 'update (
+    enabled, health, health_reason, backlog_count, failing_since, consecutive_failures,
+    last_delivered_at, next_probe_at, disabled_at, payload_failures, paused_until)');
 select api_meta.allow('service_recorder', 'events.webhook_subscription',
   'select', 'update (backlog_count, last_sequence)');
 select api_meta.allow('service_registrar', 'events.webhook_subscription', 'select');
 select api_meta.allow('service_writer', 'events.webhook_subscription',
-  'select', 'insert',
-  'update (
-    credential_id, url, api_version, fields, payload_query, enabled, health, health_reason, backlog_count,
-    last_sequence, failing_since, consecutive_failures, next_probe_at, disabled_at, payload_failures,
-    paused_until)',
+  'select', 'insert', 'update (
+    credential_id, url, api_version, fields, payload_query, enabled, health, health_reason,
+    backlog_count, last_sequence, failing_since, consecutive_failures, next_probe_at, disabled_at,
+    payload_failures, paused_until)',
   'delete');
 
 create table events.webhook_secret (
@@ -260,6 +271,8 @@ comment on table events.webhook_secret is
 comment on column events.webhook_secret.secret is
   'whsec_ and the key in base64, or what that is encrypted to (src/secrets).';
 comment on column events.webhook_secret.expires_at is 'When it stops to sign; null for the one in use.';
+comment on constraint webhook_secret_has_its_form on events.webhook_secret is
+  '@internal the service makes it';
 select api_meta.allow('service_delivery', 'events.webhook_secret', 'select');
 select api_meta.allow('service_recorder', 'events.webhook_secret', 'select (expires_at)', 'delete');
 select api_meta.allow('service_writer', 'events.webhook_secret',
@@ -286,18 +299,20 @@ create index delivery_subscription_id_idx on events.delivery (subscription_id, i
 create index delivery_test_idx on events.delivery (created_at) where sequence is null;
 alter table events.delivery enable row level security;
 comment on table events.delivery is 'An event on its way to a subscriber. Kept as long as the event is.';
-comment on column events.delivery.subscription_id is 'Subscription that it is for.';
+comment on column events.delivery.subscription_id is 'The subscription.';
 comment on column events.delivery.sequence is
   'Number of the event in the log; null for a test, which is not in it.';
-comment on column events.delivery.event_id is 'Id of the event: what receivers know repetitions by.';
-comment on column events.delivery.entity_id is 'What deliveries are kept in order by.';
+comment on column events.delivery.event_id is 'Id of the event, by which receivers recognise repetitions.';
+comment on column events.delivery.entity_id is 'Deliveries of the same entity are sent in order.';
 comment on column events.delivery.previous_sequence is
-  'The event before it that was meant for the subscription; null for the first one. A receiver that has '
-  'not seen that one has missed something.';
-comment on column events.delivery.state is 'What became of it: pending, delivered, failed or cancelled.';
-comment on column events.delivery.attempts is 'How often it was tried.';
-comment on column events.delivery.next_attempt_at is 'When it is tried again after a failure.';
-comment on column events.delivery.delivered_at is 'When the receiver took it.';
+  'Sequence of the previous event for the subscription; null for the first one. A receiver that has not '
+  'seen that event has missed something.';
+comment on column events.delivery.state is 'State: pending, delivered, failed or cancelled.';
+comment on column events.delivery.attempts is 'Number of attempts.';
+comment on column events.delivery.next_attempt_at is 'Time of the next attempt after a failure.';
+comment on column events.delivery.delivered_at is 'When the receiver accepted it.';
+comment on constraint delivery_is_one_per_event_and_subscription on events.delivery is
+  '@internal replay_deliveries() and send_test() leave out what is there';
 comment on constraint delivery_state_is_known on events.delivery is '@internal Set by functions.';
 select api_meta.allow('service_delivery', 'events.delivery',
   'select', 'update (state, attempts, next_attempt_at, delivered_at)');
@@ -308,10 +323,10 @@ select api_meta.allow('service_writer', 'events.delivery',
   'select', 'insert (subscription_id, sequence, event_id, entity_id, previous_sequence)',
   'update (state, next_attempt_at, delivered_at)');
 
-create table events.lane (
+create table events.delivery_queue (
   subscription_id uuid not null references events.webhook_subscription on delete cascade,
   entity_id uuid not null,
-  pending integer not null constraint lane_pending_is_not_negative check (pending >= 0),
+  pending integer not null constraint delivery_queue_pending_is_not_negative check (pending >= 0),
   attempts integer not null default 0,
   next_attempt_at timestamptz(3) not null default clock_timestamp(),
   claimed_until timestamptz(3),
@@ -319,28 +334,32 @@ create table events.lane (
   due_at timestamptz(3) not null generated always as (greatest(next_attempt_at, claimed_until)) stored,
   primary key (subscription_id, entity_id)
 );
-create index lane_claimed_by_idx on events.lane (claimed_by) where claimed_by is not null;
-create index lane_due_of_subscription_idx on events.lane (subscription_id, due_at);
-alter table events.lane enable row level security;
-comment on table events.lane is
+create index delivery_queue_claimed_by_idx on events.delivery_queue (claimed_by) where claimed_by is not null;
+create index delivery_queue_due_of_subscription_idx on events.delivery_queue (subscription_id, due_at);
+alter table events.delivery_queue enable row level security;
+comment on table events.delivery_queue is
   'What is delivered one after the other: the pending deliveries of one entity to one subscription. A '
-  'lane whose first delivery fails holds up only itself. There is a lane as long as something is '
+  'queue whose first delivery fails holds up only itself. There is a queue as long as something is '
   'pending in it.';
-comment on column events.lane.pending is 'How many deliveries wait in it.';
-comment on column events.lane.attempts is 'How often its first delivery has failed.';
-comment on column events.lane.next_attempt_at is
+comment on column events.delivery_queue.pending is 'How many deliveries wait in it.';
+comment on column events.delivery_queue.attempts is 'How often its first delivery has failed.';
+comment on column events.delivery_queue.next_attempt_at is
   'When to go on; infinity while the subscription is disabled.';
-comment on column events.lane.claimed_until is
+comment on column events.delivery_queue.claimed_until is
   'A lease: until then nobody else takes it. Who has taken it renews it every few seconds.';
-comment on column events.lane.claimed_by is 'Who took it.';
-comment on column events.lane.due_at is 'From when on it may be taken: neither waiting nor leased.';
-comment on constraint lane_pending_is_not_negative on events.lane is '@internal Counted by functions.';
-select api_meta.allow('service_delivery', 'events.lane',
+comment on column events.delivery_queue.claimed_by is 'Who took it.';
+comment on column events.delivery_queue.due_at is 'From when on it may be taken: neither waiting nor leased.';
+comment on constraint delivery_queue_pending_is_not_negative
+  on events.delivery_queue is '@internal Counted by functions.';
+comment on index events.delivery_queue_claimed_by_idx is 'For a process to renew what it has claimed.';
+select api_meta.allow('service_delivery', 'events.delivery_queue',
   'select', 'update (pending, attempts, next_attempt_at, claimed_until, claimed_by)', 'delete');
-select api_meta.allow('service_recorder', 'events.lane', 'select', 'insert', 'update (pending)', 'delete');
-select api_meta.allow('service_registrar', 'events.lane', 'select (subscription_id, due_at)');
-select api_meta.allow('service_writer', 'events.lane',
-  'select', 'insert (subscription_id, entity_id, pending)', 'update (pending, attempts, next_attempt_at)');
+select api_meta.allow('service_recorder', 'events.delivery_queue',
+  'select', 'insert', 'update (pending)', 'delete');
+select api_meta.allow('service_registrar', 'events.delivery_queue', 'select (subscription_id, due_at)');
+select api_meta.allow('service_writer', 'events.delivery_queue',
+  'select', 'insert (subscription_id, entity_id, pending)',
+  'update (pending, attempts, next_attempt_at)');
 
 create table events.delivery_attempt (
   delivery_id uuid not null references events.delivery on delete cascade,
@@ -366,73 +385,43 @@ comment on column events.delivery_attempt.response_headers is 'Headers of the an
 comment on column events.delivery_attempt.response_body is
   'Beginning of the answer, 4,096 characters at most.';
 select api_meta.allow('service_delivery', 'events.delivery_attempt', 'select', 'insert');
+select api_meta.allow('service_recorder', 'events.delivery_attempt', 'select', 'delete');
 select api_meta.allow('service_registrar', 'events.delivery_attempt', 'select');
 
---! Included auth/note_webhook_event.sql
-create or replace function auth.note_webhook_event(
-  action text, subscription_id uuid, details jsonb default '{}'
-)
-returns void
-language sql set search_path = pg_catalog, pg_temp as $$
-  select auth.note_event(note_webhook_event.action,
-    s.topic || ' to ' || substring(s.url from '^https?://([^/?]+)'), s.credential_id,
-    jsonb_build_object('subscription_id', s.id) || note_webhook_event.details)
-  from events.webhook_subscription s where s.id = note_webhook_event.subscription_id
-$$;
-comment on function auth.note_webhook_event(text, uuid, jsonb) is
-  'Adds to the audit what was done to a webhook subscription, also as about the credential that it is '
-  'on the account of.';
-grant execute on function auth.note_webhook_event(text, uuid, jsonb) to service_registrar;
---! EndIncluded auth/note_webhook_event.sql
---! Included auth/stored_secrets.sql
-create or replace function auth.stored_secrets() returns table (kind text, key_id text, count bigint)
-language sql stable security definer set search_path = pg_catalog, pg_temp
+--! Included events/announce_growth.sql
+create or replace function events.announce_growth() returns void
+language sql volatile security definer set search_path = pg_catalog, pg_temp
+-- Its owner may notify, whatever the fence around the other roles says
 begin atomic
-  select 'signing key', auth.secrets_key_id(k.secret), count(*)
-  from auth.signing_key k
-  where k.secret is not null and (k.retires_at is null or k.retires_at > now())
-  group by 2
-  union all
-  select 'webhook secret', auth.secrets_key_id(w.secret), count(*)
-  from events.webhook_secret w
-  where w.expires_at is null or w.expires_at > now()
-  group by 2;
+  select pg_notify('service_events', '');
 end;
-comment on function auth.stored_secrets() is
-  'How many secrets there are of each kind, and which keys they are encrypted with: null where they are '
-  'plain. No secret.';
-grant execute on function auth.stored_secrets() to service_auth;
---! EndIncluded auth/stored_secrets.sql
+comment on function events.announce_growth() is
+  'Tells those who listen on the channel service_events that the log has grown, once that is committed.';
+grant execute on function events.announce_growth() to service_recorder;
+--! EndIncluded events/announce_growth.sql
 --! Included events/announcement.sql
-create or replace function events.announcement(subject events.subject, operation text) returns text
+create or replace function events.announcement(subject events.subject, operation text, source text)
+returns text
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   alias constant text := case operation when 'delete' then 'o' else 'n' end;
-  source constant text := case operation
-    when 'insert' then 'new_rows n'
-    when 'delete' then 'old_rows o'
-    else format('new_rows n join old_rows o on o.id = n.id '
-      'cross join lateral (select array_remove(array[%s], null)) c (changed)', (
-      select string_agg(
-        format('case when n.%1$I is distinct from o.%1$I then %2$L end', f.column_name, f.name),
-        ', ' order by f.position
-      )
-      from events.field f
-      where f.subject_type = subject.type and f.column_name <> all ('{id,created_at,updated_at}')))
-  end;
 begin
   return (
-    select string_agg(format('select %s, %I.id, %I.%I, %s, %s from %s where %s', t.topics, alias, alias,
-      subject.entity_column,
-      events.data_expression(subject, t.fields, alias),
-        case operation when 'update' then 'c.changed' else 'null::text[]' end, source, t.condition),
-        ' union all ')
+    select string_agg(format(
+      -- A row as JSON takes less than jsonb_build_object, which looks up the types of names, too
+      'select %s, %s, %s, to_jsonb(d), %s %s (select %s) d where %s', t.topics,
+      events.uuid_expression(subject.relation, events.key_columns(subject.relation), alias),
+      events.uuid_expression(subject.relation, events.entity_columns(subject), alias),
+      case operation when 'update' then 'c.changed' else 'null::text[]' end,
+      case source when '' then 'from' else source || ' cross join lateral' end,
+      events.data_columns(subject, t.fields, alias), t.condition), ' union all ')
     from (
-      -- Topics with the same data share a pass over the rows
+      -- Topics with the same data share a scan of the rows
       select t.fields,
-        format('unnest(array_remove(array[%s], null))',
-          string_agg(format('case when %s then %L end', c.condition, t.name), ', '
-          order by o.columns is not null, t.name)) as topics,
+        case when count(*) = 1 then format('%L::text', min(t.name)) else
+          format('unnest(array_remove(array[%s], null))',
+            string_agg(format('case when %s then %L end', c.condition, t.name), ', '
+            order by o.columns is not null, t.name)) end as topics,
             string_agg(format('(%s)', c.condition), ' or ') as condition
       from events.topic t join events.occasion o on o.topic = t.name and o.operation = announcement.operation
       cross join lateral (select concat_ws(' and ',
@@ -446,10 +435,45 @@ begin
   );
 end
 $$;
-comment on function events.announcement(events.subject, text) is
-  'SQL for the events of a subject that one statement makes: topic, subject, entity, data, changed '
-  'fields, from the transition tables new_rows and old_rows. Null when there are none.';
+comment on function events.announcement(events.subject, text, text) is
+  'SQL for the events that rows of a subject make: topic, subject, entity, data, changed fields. The '
+  'source names the new row n and the old one o, and, of updates, the fields that changed c.changed. '
+  'Null when there are none.';
 --! EndIncluded events/announcement.sql
+--! Included events/backlog.sql
+create or replace function events.backlog() returns table (
+  outbox integer, outbox_seconds double precision, deliveries integer, delivery_seconds double precision,
+  subscriptions jsonb
+)
+language sql stable security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  with subscription as (
+    select s.enabled, s.health, s.backlog_count,
+      case when s.enabled and s.health = 'HEALTHY' and s.paused_until is null then (
+        select min(q.due_at) from events.delivery_queue q where q.subscription_id = s.id) end as due_at
+    from events.webhook_subscription s
+  )
+  select (select count(*) from (select from events.outbox limit 10001) few)::integer,
+    coalesce(extract(epoch from clock_timestamp() - (
+      select o.occurred_at from events.outbox o order by o.position limit 1)), 0),
+    coalesce(sum(s.backlog_count) filter (where s.enabled), 0)::integer,
+    coalesce(greatest(extract(epoch from clock_timestamp() - min(s.due_at)), 0), 0),
+    coalesce((
+      select jsonb_object_agg(h.health, h.count)
+      from (
+        select case when s.enabled then s.health else 'DISABLED' end as health, count(*) as count
+        from subscription s group by 1
+      ) h
+    ), '{}')
+  from subscription s;
+end;
+comment on function events.backlog() is
+  'What waits: changes that are to become events, and messages of webhooks; for how long the oldest; and how '
+  'many subscriptions are of which health. Of the outbox it counts no more than 10,001, so that it stays '
+  'cheap however much waits.';
+select api_meta.give('events.backlog()', 'service_recorder');
+grant execute on function events.backlog() to service_delivery;
+--! EndIncluded events/backlog.sql
 --! Included events/caller.sql
 create or replace function events.caller() returns uuid
 language sql stable set search_path = pg_catalog, pg_temp
@@ -474,39 +498,83 @@ begin
     from (select ended.subscription_id, count(*) as count from ended group by ended.subscription_id) e
     where s.id = e.subscription_id
   ), shortened as (
-    update events.lane l set pending = l.pending - e.count
+    update events.delivery_queue q set pending = q.pending - e.count
     from (
       select ended.subscription_id, ended.entity_id, count(*) as count
       from ended
       group by ended.subscription_id, ended.entity_id
     ) e
-    where l.subscription_id = e.subscription_id and l.entity_id = e.entity_id
+    where q.subscription_id = e.subscription_id and q.entity_id = e.entity_id
   )
   select count(*) into cancelled from ended;
-  delete from events.lane l using events.delivery d
-  where d.id = any (delivery_ids) and l.subscription_id = d.subscription_id and l.entity_id = d.entity_id
-    and l.pending = 0;
+  delete from events.delivery_queue q using events.delivery d
+  where d.id = any (delivery_ids) and q.subscription_id = d.subscription_id and q.entity_id = d.entity_id
+    and q.pending = 0;
   return cancelled;
 end
 $$;
 comment on function events.cancel_deliveries(uuid[]) is
-  'Takes pending deliveries out of their lanes: they are not sent any more. Answers how many.';
+  'Takes pending deliveries out of their queues: they are not sent any more. Answers how many.';
 grant execute on function events.cancel_deliveries(uuid[]) to service_recorder;
 --! EndIncluded events/cancel_deliveries.sql
 --! Included events/cause.sql
--- In a form that becomes part of the statement that calls it, since every booking does
-create or replace function events.cause() returns jsonb
+-- In a form that Postgres inlines into the calling statement, because every booking uses it
+create or replace function events.cause(credential_id text, request_id text, idempotency_key text)
+returns jsonb
 language sql stable
 return pg_catalog.jsonb_build_object(
-  'credentialId',
-    'gid://service/Credential/' || nullif(pg_catalog.current_setting('service.credential_id', true), ''),
-  'requestId', nullif(pg_catalog.current_setting('service.request_id', true), ''),
-  'idempotencyKey', nullif(pg_catalog.current_setting('service.idempotency_key', true), ''));
+  'credentialId', 'gid://service/Credential/' || nullif(credential_id, ''),
+  'requestId', nullif(request_id, ''),
+  'idempotencyKey', nullif(idempotency_key, ''));
+comment on function events.cause(text, text, text) is
+  'What an event goes back to: the credential, the request and the idempotency key of a mutation.';
+grant execute on function events.cause(text, text, text)
+  to service_recorder, service_booker, service_writer;
+
+-- Not immutable, as jsonb_build_object isn't: it could not become part of a statement then
+create or replace function events.traced(cause jsonb, traceparent text) returns jsonb
+language sql stable
+return case when nullif(traceparent, '') is null then cause
+  else cause || pg_catalog.jsonb_build_object('traceparent', traceparent) end;
+comment on function events.traced(jsonb, text) is
+  'A cause with the trace of its request, in the form of W3C. The sequencer keeps it apart from the cause, '
+  'which clients see.';
+grant execute on function events.traced(jsonb, text)
+  to service_recorder, service_booker, service_writer;
+
+create or replace function events.cause() returns jsonb
+language sql stable
+return events.traced(events.cause(
+    pg_catalog.current_setting('service.credential_id', true),
+    pg_catalog.current_setting('service.request_id', true),
+    pg_catalog.current_setting('service.idempotency_key', true)),
+  pg_catalog.current_setting('service.traceparent', true));
 comment on function events.cause() is
   'Whom what happens now goes back to: credential, request and idempotency key of the mutation that '
-  'runs; nulls outside of one.';
-grant execute on function events.cause() to service_recorder;
+  'runs, nulls outside of one; and the trace, if the request has one.';
+grant execute on function events.cause() to service_recorder, service_booker;
 --! EndIncluded events/cause.sql
+--! Included events/changed_expression.sql
+create or replace function events.changed_expression(subject events.subject, by_booking boolean) returns text
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  select format('array_remove(array[%s]::text[], null)', string_agg(
+    format('case when n.%1$I is distinct from o.%1$I then %2$L end', f.column_name, f.name),
+    ', ' order by f.position
+  ))
+  from events.field f
+  join pg_attribute a on a.attrelid = subject.relation and a.attname = f.column_name
+  where f.subject_type = subject.type and f.column_name <> all ('{id,created_at,updated_at}')
+    and (not by_booking
+      or f.column_name in (
+        select r.keeps from api_meta.upheld_rules(subject.relation) r where r.keeps is not null
+      )
+      or has_column_privilege('service_booker', subject.relation, f.column_name, 'update'));
+end;
+comment on function events.changed_expression(events.subject, boolean) is
+  'SQL for the names of the fields that differ between the old row o of a subject and the new row n: of '
+  'all, or of those that a booking may change.';
+--! EndIncluded events/changed_expression.sql
 --! Included events/message.sql
 create or replace view events.message with (security_invoker = true) as
 select d.id as delivery_id, d.subscription_id, coalesce(e.topic, 'webhook_subscription.test') as topic,
@@ -541,18 +609,19 @@ begin atomic
   select case when s.credential_id is null then array(select auth.known_scopes()) else c.scopes end
   from events.webhook_subscription s join events.topic t on t.name = s.topic
   left join auth.credential c on c.id = s.credential_id and c.deactivated_at is null
+    and (c.expires_at is null or c.expires_at > now())
   where s.id = scopes_of_subscription.subscription_id
     and (s.credential_id is null or t.scope = any (c.scopes));
 end;
 comment on function events.scopes_of_subscription(uuid) is
   'What may be sent to a subscriber, to be asked at every attempt: the scopes that the credential '
   'behind the subscription has now; all of them where an administrator made it. Null when the '
-  'credential is gone or deactivated, or has lost the scope of the topic: then nothing may be sent.';
+  'credential is gone or deactivated, has ended or lost the scope of the topic: then nothing may be sent.';
 grant execute on function events.scopes_of_subscription(uuid) to service_delivery;
 --! EndIncluded events/scopes_of_subscription.sql
---! Included events/lane_head.sql
-create or replace view events.lane_head with (security_invoker = true) as
-select l.subscription_id, l.entity_id, l.claimed_by as claim, l.attempts as failures, d.id as delivery_id,
+--! Included events/next_delivery.sql
+create or replace view events.next_delivery with (security_invoker = true) as
+select q.subscription_id, q.entity_id, q.claimed_by as claim, q.attempts as failures, d.id as delivery_id,
   d.event_id, m.topic, m.body,
   s.url, s.api_version, s.payload_query, s.credential_id, a.scopes,
   case when a.scopes is null then
@@ -563,14 +632,15 @@ select l.subscription_id, l.entity_id, l.claimed_by as claim, l.attempts as fail
     )
   end as withheld,
   k.secrets,
-  l.next_attempt_at > clock_timestamp() as is_early,
-  k.ids as secret_ids
-from events.lane l
-join events.webhook_subscription s on s.id = l.subscription_id
+  q.next_attempt_at > clock_timestamp() as is_early,
+  k.ids as secret_ids,
+  (select e.traceparent from events.event e where e.sequence = d.sequence) as traceparent
+from events.delivery_queue q
+join events.webhook_subscription s on s.id = q.subscription_id
 cross join lateral (
-  select d.id, d.event_id
+  select d.id, d.event_id, d.sequence
   from events.delivery d
-  where d.subscription_id = l.subscription_id and d.entity_id = l.entity_id and d.state = 'pending'
+  where d.subscription_id = q.subscription_id and d.entity_id = q.entity_id and d.state = 'pending'
   order by d.sequence nulls first, d.id limit 1
 ) d
 join events.message m on m.delivery_id = d.id
@@ -581,23 +651,23 @@ cross join lateral (
   where w.subscription_id = s.id and (w.expires_at is null or w.expires_at > now())
 ) k
 cross join lateral (
-  -- What an administrator made may send everything; listing what that is takes long, and only a query needs
-  -- it
+  -- An administrator's subscription may send everything; the scopes take long to list, and only a query needs
+  -- them
   select case
     when s.credential_id is null and s.payload_query is null then '{}'
     else events.scopes_of_subscription(s.id) end as scopes
 ) a;
-comment on view events.lane_head is
-  'The delivery that is the turn of each lane, with all that sending it needs: secrets as they are '
+comment on view events.next_delivery is
+  'The delivery whose turn it is in each queue, with all that sending it needs: secrets as they are '
   'kept, with their ids. withheld says why it must not be sent; null when it may. is_early says that '
-  'the lane was taken before its schedule, to try whether the receiver is back.';
-grant select on events.lane_head to service_delivery;
---! EndIncluded events/lane_head.sql
---! Included events/claim_lanes.sql
-create or replace function events.claim_lanes(
+  'the queue was taken before its schedule, to try whether the receiver is back.';
+grant select on events.next_delivery to service_delivery;
+--! EndIncluded events/next_delivery.sql
+--! Included events/claim_delivery_queues.sql
+create or replace function events.claim_delivery_queues(
   claim text, wanted integer, share integer, busy jsonb, lease interval,
   hanging jsonb default '{}', credential_share integer default null
-) returns setof events.lane_head
+) returns setof events.next_delivery
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   now constant timestamptz(3) := clock_timestamp();
@@ -610,12 +680,12 @@ begin
       coalesce(s.credential_id, s.id) as owner,
       case when s.credential_id is not null then
         credential_share - sum(w.busy) over (partition by s.credential_id) end as room_of_owner,
-      -- Whether others may be at it at the same time
+      -- Whether other processes may claim it at the same time
       s.health = 'SUSPENDED' and s.next_probe_at is not null or s.paused_until is not null as is_alone
     from events.webhook_subscription s
     cross join lateral (
-      select coalesce((claim_lanes.busy ->> s.id::text)::integer, 0) as busy,
-        coalesce((claim_lanes.hanging ->> s.id::text)::integer, 0) as hanging
+      select coalesce((claim_delivery_queues.busy ->> s.id::text)::integer, 0) as busy,
+        coalesce((claim_delivery_queues.hanging ->> s.id::text)::integer, 0) as hanging
     ) w
   ), ready as (
     select s.id, s.owner, s.room_of_owner,
@@ -626,50 +696,50 @@ begin
         else least(share - s.busy, 1 - (s.busy - s.hanging)) end as room
     from subscription s
     cross join lateral (
-      -- Asked only where it matters
+      -- Evaluated only if it matters
       select (s.is_alone or s.next_probe_at <= now) and not exists (
-        select from events.lane l
-        where l.subscription_id = s.id and l.claimed_by is not null and l.claimed_until > now) as is_idle
+        select from events.delivery_queue q
+        where q.subscription_id = s.id and q.claimed_by is not null and q.claimed_until > now) as is_idle
     ) c
     where s.enabled and (s.paused_until is null or s.paused_until <= now)
       and (s.health <> 'SUSPENDED' or s.next_probe_at is null or s.next_probe_at <= now)
       and (not s.is_alone or c.is_idle)
   ), found as (
-    select r.owner, r.room_of_owner, l.subscription_id, l.entity_id, l.due_at,
-      row_number() over (partition by l.subscription_id order by l.due_at) as turn
+    select r.owner, r.room_of_owner, q.subscription_id, q.entity_id, q.due_at,
+      row_number() over (partition by q.subscription_id order by q.due_at) as turn
     from ready r
     cross join lateral (
-      select l.subscription_id, l.entity_id, l.due_at from events.lane l
-      where l.subscription_id = r.id and l.due_at <= r.due_by
-        and (l.claimed_until is null or l.claimed_until <= now)
-      order by l.due_at limit greatest(least(r.room, r.room_of_owner, wanted), 0)
+      select q.subscription_id, q.entity_id, q.due_at from events.delivery_queue q
+      where q.subscription_id = r.id and q.due_at <= r.due_by
+        and (q.claimed_until is null or q.claimed_until <= now)
+      order by q.due_at limit greatest(least(r.room, r.room_of_owner, wanted), 0)
       for no key update skip locked
-    ) l
+    ) q
   ), turns as (
     select f.*, row_number() over (partition by f.owner order by f.turn, f.due_at) as turn_of_owner
     from found f
   ), chosen as (
-    -- In turns, so that one credential, or one subscription, with much to send leaves room for the others
+    -- In turns, so that a credential or subscription with a large backlog leaves room for others
     select t.subscription_id, t.entity_id from turns t
     where t.turn_of_owner <= coalesce(t.room_of_owner, wanted)
     order by t.turn_of_owner, t.due_at limit wanted
   )
-  update events.lane l set claimed_until = now + lease, claimed_by = claim
-  from chosen c where l.subscription_id = c.subscription_id and l.entity_id = c.entity_id;
-  return query select h.* from events.lane_head h where h.claim = claim_lanes.claim;
+  update events.delivery_queue q set claimed_until = now + lease, claimed_by = claim
+  from chosen c where q.subscription_id = c.subscription_id and q.entity_id = c.entity_id;
+  return query select d.* from events.next_delivery d where d.claim = claim_delivery_queues.claim;
 end
 $$;
-comment on function events.claim_lanes(text, integer, integer, jsonb, interval, jsonb, integer) is
-  'Takes lanes that are due for as long as the lease, and answers their first deliveries. busy says how '
-  'many lanes of each subscription the process is busy with, hanging with how many of these for long. '
+comment on function events.claim_delivery_queues(text, integer, integer, jsonb, interval, jsonb, integer) is
+  'Takes queues that are due for as long as the lease, and answers their first deliveries. busy says how '
+  'many queues of each subscription the process is busy with, hanging with how many of these for long. '
   'Together with those, at most credential_share are of the subscriptions of one credential, and at '
   'most share of one subscription; of one that is degraded a single one, beside those that hang. One '
   'that is suspended is only probed now and then, and one that is paused tried when its pause is over: '
-  'by one process, with whichever lane has waited longest. So is a degraded one that was not tried for '
+  'by one process, with whichever queue has waited longest. So is a degraded one that was not tried for '
   'a while. While the plan has no API, nothing is taken.';
-grant execute on function events.claim_lanes(text, integer, integer, jsonb, interval, jsonb, integer)
-  to service_delivery;
---! EndIncluded events/claim_lanes.sql
+grant execute on function
+  events.claim_delivery_queues(text, integer, integer, jsonb, interval, jsonb, integer) to service_delivery;
+--! EndIncluded events/claim_delivery_queues.sql
 --! Included events/concerns.sql
 create or replace function events.concerns(fields text[], changed_fields text[]) returns boolean
 language sql immutable parallel safe
@@ -687,7 +757,7 @@ declare
   max_in_all constant integer :=
     coalesce(nullif(current_setting('service.max_subscriptions', true), ''), '1000')::integer;
 begin
-  -- Two that subscribe at the same time count each other: what is committed by now is seen from here on
+  -- Concurrent subscriptions count each other: from here on, everything committed is visible
   perform pg_advisory_xact_lock(hashtextextended('events.count_subscriptions', 0));
   if (select count(*) from events.webhook_subscription s
     where s.credential_id = new.credential_id) > max_of_credential then
@@ -703,8 +773,8 @@ begin
 end
 $$;
 comment on function events.count_subscriptions() is
-  'Trigger: refuses more subscriptions of one credential, and in all, than are allowed, whoever makes '
-  'them. Settings service.max_subscriptions_per_token and service.max_subscriptions, 100 and 1,000 '
+  'Trigger: refuses more subscriptions of one credential, and in all, than are allowed, for any writer that '
+  'makes them. Settings service.max_subscriptions_per_token and service.max_subscriptions, 100 and 1,000 '
   'where there are none. What is there already stays. User error TOO_MANY_SUBSCRIPTIONS.';
 --! EndIncluded events/count_subscriptions.sql
 --! Included events/create_webhook_subscription.sql
@@ -714,15 +784,13 @@ create or replace function events.create_webhook_subscription(
 returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
+  known constant text[] := array(select t.name from events.topic t where t.subscribable order by t.name);
   wanted events.webhook_subscription;
 begin
-  if not exists (
-    select from events.topic t where t.name = create_webhook_subscription.topic and t.subscribable
-  ) then
-    perform mutation.refuse('INVALID', 'There is no such topic.', '{topic}',
-      jsonb_build_object(
-        'topics', (select jsonb_agg(t.name order by t.name) from events.topic t where t.subscribable)
-      ));
+  if topic <> all (known) then
+    perform mutation.refuse('INVALID',
+      format('There is no such topic. There are: %s.', array_to_string(known, ', ')),
+      '{topic}', jsonb_build_object('topics', known));
   end if;
   perform events.require_scope(topic, '{topic}');
   wanted.topic := topic;
@@ -747,39 +815,55 @@ comment on function events.create_webhook_subscription(text, text, text, text[],
 grant execute on function events.create_webhook_subscription(text, text, text, text[], text, boolean)
   to service_writer;
 --! EndIncluded events/create_webhook_subscription.sql
---! Included events/value_expression.sql
-create or replace function events.value_expression(field events.field, relation regclass, alias text)
-returns text
-language sql stable set search_path = pg_catalog, pg_temp
+--! Included events/is_exact.sql
+create or replace function events.is_exact(field events.field) returns boolean
+language sql stable
 begin atomic
-  select case
-    when field.id_of is not null
-      then format('%L || %I.%I', 'gid://service/' || field.id_of || '/', alias, field.column_name)
-    when a.atttypid = 'timestamptz'::regtype then
-      format(
-        $$to_char(%I.%I at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')$$, alias, field.column_name
-      )
-    else format('%I.%I', alias, field.column_name)
-  end
-  from pg_attribute a where a.attrelid = relation and a.attname = field.column_name;
+  select s.view_name <> all (string_to_array(coalesce(substring(
+    obj_description(to_regnamespace('api_unstable'), 'pg_namespace') from '(?n)^@floats +(.*)$'), ''), ' '))
+  from events.subject s where s.type = field.subject_type;
 end;
-comment on function events.value_expression(events.field, regclass, text) is
-  'SQL for the value of a field, in the spelling of the API, from a row with an alias.';
---! EndIncluded events/value_expression.sql
---! Included events/data_expression.sql
-create or replace function events.data_expression(subject events.subject, fields text[], alias text)
+comment on function events.is_exact(events.field) is
+  'Whether bigint and numeric are texts in the view of the subject of a field, so that no digit is lost.';
+--! EndIncluded events/is_exact.sql
+--! Included events/data_columns.sql
+create or replace function events.data_columns(subject events.subject, fields text[], alias text)
 returns text
-language sql stable set search_path = pg_catalog, pg_temp
+language sql stable
 begin atomic
-  select format('jsonb_build_object(%s)',
-    string_agg(
-      format('%L, %s', f.name, events.value_expression(f, subject.relation, alias)), ', ' order by f.position
-    ))
-  from events.field f where f.subject_type = subject.type and (fields is null or f.name = any (fields));
+  -- In the order in which jsonb keeps names, so that it sorts nothing
+  select string_agg(format('%s as %I', v.value, v.name), ', '
+    order by octet_length(v.name), v.name collate "C")
+  from (
+    select f.name,
+      case
+        when f.id_of is not null then format('%L || %s', 'gid://service/' || f.id_of || '/',
+          string_agg(case
+            when a.atttypid in ('uuid'::regtype, 'int8'::regtype, 'int4'::regtype, 'int2'::regtype)
+              then format('%I.%I', alias, a.attname)
+            else format(
+              $$replace(replace(to_jsonb(%I.%I) #>> '{}', '%%', '%%25'), '/', '%%2F')$$, alias, a.attname
+            )
+          end, $$ || '/' || $$ order by k.position))
+        when bool_and(a.atttypid = 'timestamptz'::regtype) then
+          format(
+            $$to_char(%I.%I at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')$$, alias, f.column_name
+          )
+        when bool_and(a.atttypid in ('int8'::regtype, 'numeric'::regtype)) and events.is_exact(f)
+          then format('%I.%I::text', alias, f.column_name)
+        else format('%I.%I', alias, f.column_name)
+      end as value
+    from events.field f
+    cross join unnest(string_to_array(f.column_name, ',')) with ordinality k (name, position)
+    left join pg_attribute a on a.attrelid = subject.relation and a.attname = k.name
+    where f.subject_type = subject.type and (fields is null or f.name = any (fields))
+    group by f.subject_type, f.name
+  ) v;
 end;
-comment on function events.data_expression(events.subject, text[], text) is
-  'SQL for the data of an event: the fields, or all, from a row with an alias.';
---! EndIncluded events/data_expression.sql
+comment on function events.data_columns(events.subject, text[], text) is
+  'SQL for the data of an event: the fields, or all, as columns, from a row with an alias, in the spelling '
+  'of the API. An id may be made of several columns, with commas between them.';
+--! EndIncluded events/data_columns.sql
 --! Included events/delete_webhook_subscription.sql
 create or replace function events.delete_webhook_subscription(subscription_id uuid) returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -796,15 +880,64 @@ comment on function events.delete_webhook_subscription(uuid) is
 grant execute on function events.delete_webhook_subscription(uuid) to service_writer;
 --! EndIncluded events/delete_webhook_subscription.sql
 --! Included events/derive_announcements.sql
+create or replace function events.make_announcer(routine text, operation text, relation regclass, rows text)
+returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  signature constant text := routine || '()';
+  body constant text := format($b$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (%s) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$b$, rows);
+  -- A plan is kept for all later calls: one for a single row would be bad for a thousand
+  settings constant text[] := array['search_path=pg_catalog, pg_temp'] || case operation
+    when 'update' then array['enable_nestloop=off', 'enable_hashjoin=on'] end;
+begin
+  if exists (
+    select from pg_proc p where p.oid = to_regprocedure(signature) and p.prosrc = body
+      and p.proconfig = settings and p.prosecdef and p.proowner = 'service_recorder'::regrole
+  ) then
+    return;
+  end if;
+  execute format('create or replace function %s returns trigger language plpgsql security definer %s as %L',
+    signature, (select string_agg('set ' || replace(s, '=', ' = '), ' ') from unnest(settings) s), body);
+  execute format('comment on function %s is %L', signature,
+    'Trigger, made by events.derive_announcements: writes the events of '
+    || operation || 's of ' || relation || ' into the outbox.');
+  perform api_meta.give(signature::regprocedure, 'service_recorder');
+end
+$$;
+comment on function events.make_announcer(text, text, regclass, text) is
+  'Makes the function of a trigger that writes the events of rows into the outbox, if it is not as it should '
+  'be.';
+
 create or replace function events.derive_announcements() returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   item record;
+  -- Bookings write their events themselves
+  aside text;
 begin
   for item in
-    select s.relation, e.operation, e.tables, events.announcement(s, e.operation) as rows,
-      'announce_' || e.operation as name,
-      format('events.announce_%s_%s', c.relname, e.operation) as routine
+    select s as subject, s.relation, e.operation, e.tables, 'announce_' || e.operation as name,
+      format('events.announce_%s_%s', c.relname, e.operation) as routine,
+      events.announcement(s, e.operation, case e.operation
+        when 'insert' then 'from new_rows n'
+        when 'delete' then 'from old_rows o'
+        else format('from new_rows n join old_rows o on %s '
+          'cross join lateral (select %s offset 0) c (changed)',
+          (
+            select string_agg(format('o.%1$I = n.%1$I', k.name), ' and ' order by k.position)
+            from unnest(events.key_columns(s.relation)) with ordinality k (name, position)
+          ), events.changed_expression(s, false))
+        end) as rows,
+      case e.operation
+        when 'insert' then has_table_privilege('service_booker', s.relation, 'insert')
+        when 'update' then has_any_column_privilege('service_booker', s.relation, 'update')
+        else false end as is_booked
     from events.subject s join pg_class c on c.oid = s.relation
     cross join (
       values ('insert', 'new table as new_rows'), ('update', 'old table as old_rows new table as new_rows'),
@@ -812,38 +945,87 @@ begin
     )
       e (operation, tables)
   loop
+    if item.is_booked then
+      perform events.derive_booked_events(item.subject, item.operation);
+    end if;
     if item.rows is null then
       execute format('drop trigger if exists %I on %s', item.name, item.relation);
       execute format('drop function if exists %s()', item.routine);
       continue;
     end if;
-    -- A plan is kept for all later calls: one that suits a single row must not meet a thousand
-    execute format($f$create or replace function %s() returns trigger
-      language plpgsql security definer set search_path = pg_catalog, pg_temp%s as $b$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (%s) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $b$ $f$, item.routine,
-        case item.operation when 'update' then ' set enable_nestloop = off set enable_hashjoin = on' end,
-        item.rows);
-    execute format('comment on function %s() is %L', item.routine,
-      'Trigger, made by events.derive_announcements: writes the events of '
-      || item.operation || 's of ' || item.relation || ' into the outbox.');
-    perform api_meta.give(format('%s()', item.routine)::regprocedure, 'service_recorder');
-    if not exists (select from pg_trigger t where t.tgrelid = item.relation and t.tgname = item.name) then
+    perform events.make_announcer(item.routine, item.operation, item.relation, item.rows);
+    aside := case when item.is_booked then 'when (current_user <> ''service_booker''::text) ' else '' end;
+    if not exists (
+      select from pg_trigger t
+      where t.tgrelid = item.relation and t.tgname = item.name
+        and (t.tgqual is not null) = item.is_booked and (aside = '' or pg_get_triggerdef(t.oid) ~ '::text')
+    ) then
       -- By its name it comes before the triggers that keep figures, and so before the events of these
-      execute format('create trigger %I after %s on %s referencing %s '
-        'for each statement execute function %s()',
-        item.name, item.operation, item.relation, item.tables, item.routine);
+      execute format('create or replace trigger %I after %s on %s referencing %s '
+        'for each statement %sexecute function %s()',
+        item.name, item.operation, item.relation, item.tables, aside, item.routine);
     end if;
   end loop;
 end
 $$;
 comment on function events.derive_announcements() is
-  'Makes the triggers that write events down out of what is declared. Runs after each migration.';
+  'Makes the triggers that write events down out of what is declared, and, of tables that bookings write '
+  'to, the functions by which bookings write the same events. Runs after each migration.';
 --! EndIncluded events/derive_announcements.sql
+--! Included events/derive_booked_events.sql
+create or replace function events.derive_booked_events(subject events.subject, operation text) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  name constant text := (select relname from pg_class where oid = subject.relation);
+  routine constant text := format('events.%I', name || '_' || operation || '_events');
+begin
+  -- In a form that becomes part of the statement that calls it
+  execute format(
+    'create or replace function %s(%s) returns table ('
+    'topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[]) '
+    'language sql stable begin atomic %s; end',
+    routine,
+    concat_ws(', ', case when operation = 'update' then format('o %s', subject.relation) end,
+      format('n %s', subject.relation)),
+    coalesce(
+      events.announcement(subject, operation, case
+        when operation = 'update' then
+          format('from (select %s offset 0) c (changed)', events.changed_expression(subject, true))
+        else '' end),
+      'select null::text, null::uuid, null::uuid, null::jsonb, null::text[] where false'
+    )
+  );
+  execute format('comment on function %s is %L', routine::regproc::regprocedure,
+    'Made by events.derive_announcements: the events of one of the ' || operation || 's of '
+    || subject.relation || ' that a booking does.');
+  execute format('grant execute on function %s to service_booker', routine::regproc::regprocedure);
+end
+$$;
+comment on function events.derive_booked_events(events.subject, text) is
+  'Makes the function by which bookings tell what they do to a row: the same events as the trigger''s.';
+--! EndIncluded events/derive_booked_events.sql
+--! Included events/derive_scopes.sql
+create or replace function events.derive_scopes() returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  log constant regclass := to_regclass('api_unstable.events');
+  note constant text := obj_description(log, 'pg_class');
+  wanted constant text[] := array(select distinct t.scope from events.topic t where t.subscribable);
+  present constant text[] := regexp_split_to_array(substring(note from '(?n)^@requiresScopes +(.*)$'), ' +');
+  scopes constant text := (
+    select string_agg(s.scope, ' ' order by array_position(present, s.scope), s.scope)
+    from unnest(wanted) s (scope)
+  );
+begin
+  if not (present @> wanted and present <@ wanted) then
+    execute format('comment on view %s is %L', log,
+      regexp_replace(note, '(?n)^@requiresScopes .*$', '@requiresScopes ' || scopes));
+  end if;
+end
+$$;
+comment on function events.derive_scopes() is
+  'Opens the log of events to the scopes of all topics: writes them into the comment of its view.';
+--! EndIncluded events/derive_scopes.sql
 --! Included events/stop_subscription.sql
 create or replace function events.stop_subscription(subscription_id uuid, reason text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -851,9 +1033,9 @@ begin
   update events.webhook_subscription s
   set enabled = false, health = 'DISABLED', health_reason = reason, disabled_at = now()
   where s.id = subscription_id;
-  update events.lane l
+  update events.delivery_queue q
   set next_attempt_at = 'infinity'
-  where l.subscription_id = stop_subscription.subscription_id;
+  where q.subscription_id = stop_subscription.subscription_id;
 end
 $$;
 comment on function events.stop_subscription(uuid, text) is
@@ -886,6 +1068,47 @@ comment on function events.drop_waiting(uuid, integer) is
 select api_meta.give('events.drop_waiting(uuid, integer)', 'service_recorder');
 grant execute on function events.drop_waiting(uuid, integer) to service_registrar;
 --! EndIncluded events/drop_waiting.sql
+--! Included events/due_at.sql
+create or replace function events.due_at() returns timestamptz
+language sql stable security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  -- Few, which have an index of their own
+  with claimed as materialized (
+    select q.subscription_id, min(greatest(q.due_at, q.claimed_until)) as due_at,
+      max(q.claimed_until) as busy_until
+    from events.delivery_queue q where q.claimed_by is not null and q.claimed_until > clock_timestamp()
+    group by q.subscription_id
+  )
+  select least(
+    (select '-infinity'::timestamptz where exists (select from events.outbox)),
+    (
+      select min(greatest(least(q.due_at, b.probe_at), s.paused_until,
+        case when s.health = 'SUSPENDED' then s.next_probe_at end, b.alone_at))
+      from events.webhook_subscription s
+      left join claimed c on c.subscription_id = s.id
+      cross join lateral (
+        select least(c.due_at, (
+          select f.due_at from events.delivery_queue f
+          where f.subscription_id = s.id and (f.claimed_until is null or f.claimed_until <= clock_timestamp())
+          order by f.due_at limit 1)) as due_at
+      ) q
+      -- Probes, and whatever is tried alone, come after what is under way
+      cross join lateral (
+        select case when s.next_probe_at is not null then
+            greatest(s.next_probe_at, c.busy_until) end as probe_at,
+          case when s.paused_until is not null or s.health = 'SUSPENDED' then c.busy_until end as alone_at
+      ) b
+      where s.enabled and q.due_at is not null and (select p.name from auth.current_plan() p) <> 'none'
+    )
+  );
+end;
+comment on function events.due_at() is
+  'When there is something to do next: -infinity while committed changes are no events yet, else when '
+  'events.claim_delivery_queues is next to find a queue that no process has claimed; null if there is '
+  'none. A service with many merchants sleeps until then.';
+select api_meta.give('events.due_at()', 'service_recorder');
+grant execute on function events.due_at() to service_delivery;
+--! EndIncluded events/due_at.sql
 --! Included events/enable_webhook_subscription.sql
 create or replace function events.enable_webhook_subscription(subscription_id uuid) returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -913,18 +1136,43 @@ begin
     group by d.subscription_id
   ) d
   where s.id = d.subscription_id;
-  insert into events.lane (subscription_id, entity_id, pending)
+  insert into events.delivery_queue (subscription_id, entity_id, pending)
   select d.subscription_id, d.entity_id, count(*) from events.delivery d where d.id = any (delivery_ids)
   group by d.subscription_id, d.entity_id order by d.subscription_id, d.entity_id
   on conflict (subscription_id, entity_id) do update
-  set pending = lane.pending + excluded.pending, next_attempt_at = excluded.next_attempt_at, attempts = 0;
+  set pending = delivery_queue.pending + excluded.pending,
+    next_attempt_at = excluded.next_attempt_at, attempts = 0;
 end
 $$;
 comment on function events.enqueue(uuid[]) is
-  'Puts deliveries that have just become pending into their lanes, which are tried at once. The caller '
+  'Puts deliveries that have just become pending into their queues, which are tried at once. The caller '
   'has locked the subscriptions.';
 grant execute on function events.enqueue(uuid[]) to service_writer;
 --! EndIncluded events/enqueue.sql
+--! Included events/key_columns.sql
+create or replace function events.key_columns(relation regclass) returns name[]
+language sql stable
+begin atomic
+  select array_agg(a.attname order by k.position)
+  from pg_index i cross join unnest(i.indkey::smallint[]) with ordinality k (number, position)
+  join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.number
+  where i.indrelid = relation and i.indisprimary;
+end;
+comment on function events.key_columns(regclass) is 'The columns of the primary key of a table.';
+--! EndIncluded events/key_columns.sql
+--! Included events/entity_columns.sql
+create or replace function events.entity_columns(subject events.subject) returns name[]
+language sql stable
+begin atomic
+  select case
+    when exists (
+      select from pg_attribute a where a.attrelid = subject.relation and a.attname = subject.entity_column
+    ) then array[subject.entity_column::name]
+    else events.key_columns(subject.relation) end;
+end;
+comment on function events.entity_columns(events.subject) is
+  'The columns that events of a subject are kept in order by: those of its key where it has no other.';
+--! EndIncluded events/entity_columns.sql
 --! Included events/event_id.sql
 create or replace function events.event_id(sequence bigint) returns uuid
 language sql volatile
@@ -940,8 +1188,8 @@ grant execute on function events.event_id(bigint) to service_recorder;
 create or replace function events.fan_out(after bigint, up_to bigint) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  -- Whoever changes subscriptions, deliveries and lanes locks them in this order, and subscriptions by their
-  -- ids
+  -- Transactions that change subscriptions, deliveries and queues lock them in this order, and subscriptions
+  -- by their ids
   perform from events.webhook_subscription s
   where s.enabled
     and s.topic in (select e.topic from events.event e where e.sequence > after and e.sequence <= up_to)
@@ -966,10 +1214,10 @@ begin
     ) m
     where s.id = m.subscription_id
   )
-  insert into events.lane (subscription_id, entity_id, pending)
+  insert into events.delivery_queue (subscription_id, entity_id, pending)
   select made.subscription_id, made.entity_id, count(*) from made
   group by made.subscription_id, made.entity_id order by made.subscription_id, made.entity_id
-  on conflict (subscription_id, entity_id) do update set pending = lane.pending + excluded.pending;
+  on conflict (subscription_id, entity_id) do update set pending = delivery_queue.pending + excluded.pending;
 end
 $$;
 comment on function events.fan_out(bigint, bigint) is
@@ -998,7 +1246,7 @@ declare
   address inet;
 begin
   if host is null or host = any (allowed) then
-    -- An address without a host is wrong, which a constraint says
+    -- A constraint refuses an address without a host
     return false;
   end if;
   if host ~ '^\d{1,3}(\.\d{1,3}){3}$' or host ~ ':' then
@@ -1031,7 +1279,7 @@ begin atomic
         '172.16.0.0/12',
       '192.0.0.0/24', '192.0.2.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24',
         '224.0.0.0/3']::inet[])
-    -- What is not given out for the public internet, and what carries an address of IPv4 within
+    -- Addresses that are not assigned to the public internet, or embed one of IPv4
     else not address <<= inet '2000::/3'
       or address <<= any (array['2001::/32', '2001:db8::/32', '2002::/16']::inet[])
   end;
@@ -1041,6 +1289,35 @@ comment on function events.is_private_address(inet) is
   'reserved or multicast.';
 grant execute on function events.is_private_address(inet) to service_writer;
 --! EndIncluded events/is_private_address.sql
+--! Included events/key_uuid.sql
+create or replace function events.key_uuid(variadic key jsonb[]) returns uuid
+language sql immutable
+return overlay(overlay(md5(key::text) placing '8' from 13) placing '8' from 17)::uuid;
+comment on function events.key_uuid(jsonb[]) is
+  'A uuid that stands for a key of other types, so that events of equal keys are kept in order. It is '
+  'made of the key alone.';
+grant execute on function events.key_uuid(jsonb[]) to service_recorder;
+--! EndIncluded events/key_uuid.sql
+--! Included events/lifetime.sql
+create or replace function events.lifetime() returns interval
+language sql stable
+return greatest(interval '30 days',
+  nullif(pg_catalog.current_setting('service.keep_events', true), '')::interval);
+comment on function events.lifetime() is
+  'How long events and their deliveries are kept: the setting service.keep_events, and at least the 30 days '
+  'that subscribers are promised.';
+grant execute on function events.lifetime() to service_recorder;
+
+create or replace function events.attempt_lifetime() returns interval
+language sql stable
+return greatest(interval '7 days', coalesce(
+  nullif(pg_catalog.current_setting('service.keep_webhook_attempts', true), '')::interval,
+  interval '30 days'));
+comment on function events.attempt_lifetime() is
+  'How long attempts to send webhooks are kept, with what was answered: the setting '
+  'service.keep_webhook_attempts, at least 7 days, in which all attempts are made, and without it 30.';
+grant execute on function events.attempt_lifetime() to service_recorder;
+--! EndIncluded events/lifetime.sql
 --! Included events/lock_subscription.sql
 create or replace function events.lock_subscription(subscription_id uuid) returns events.webhook_subscription
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -1071,7 +1348,7 @@ begin
 end
 $$;
 comment on function events.locked_subscription(uuid) is
-  'A subscription to work on, whoever asks. User error NOT_FOUND.';
+  'Locks a subscription to work on. User error NOT_FOUND.';
 grant execute on function events.locked_subscription(uuid) to service_writer;
 --! EndIncluded events/locked_subscription.sql
 --! Included events/message_body.sql
@@ -1108,58 +1385,86 @@ comment on function events.new_secret(uuid) is
   'before signs too for 24 hours more.';
 grant execute on function events.new_secret(uuid) to service_writer;
 --! EndIncluded events/new_secret.sql
---! Included events/next_heads.sql
-create or replace function events.next_heads(results jsonb) returns setof events.lane_head
+--! Included events/next_deliveries.sql
+create or replace function events.next_deliveries(results jsonb) returns setof events.next_delivery
 language sql set search_path = pg_catalog, pg_temp
 begin atomic
-  select h.*
+  select d.*
   from jsonb_to_recordset(results) as r (subscription uuid, entity uuid, claim text, go_on boolean)
-  -- One by one: heads of all lanes at once would take long where many wait
+  -- One by one: for all queues at once it would take long with a large backlog
   cross join lateral (
-    select * from events.lane_head h
-    where h.subscription_id = r.subscription and h.entity_id = r.entity and h.claim = r.claim limit 1
-  ) h
+    select * from events.next_delivery d
+    where d.subscription_id = r.subscription and d.entity_id = r.entity and d.claim = r.claim limit 1
+  ) d
   where r.go_on;
 end;
-comment on function events.next_heads(jsonb) is
-  'The next deliveries of the lanes that go on after events.record_attempts.';
-grant execute on function events.next_heads(jsonb) to service_delivery;
---! EndIncluded events/next_heads.sql
+comment on function events.next_deliveries(jsonb) is
+  'The next deliveries of the queues that go on after events.record_attempts.';
+grant execute on function events.next_deliveries(jsonb) to service_delivery;
+--! EndIncluded events/next_deliveries.sql
 --! Included events/prune.sql
 create or replace function events.prune(batch integer default 500) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  lifetime constant interval := interval '30 days';
+  oldest constant timestamptz := now() - events.lifetime();
   old bigint[];
   old_tests uuid[];
 begin
-  -- The log is in the order of time, so what is old stands at its beginning
+  -- Two at a time would only wait for each other
+  if not pg_try_advisory_xact_lock(hashtextextended('events.prune', 0)) then
+    return 0;
+  end if;
+  -- The log is ordered by time, so old events are at its beginning
   old := array(
     select e.sequence
     from (select x.sequence, x.recorded_at from events.event x order by x.sequence limit batch) e
-    where e.recorded_at < now() - lifetime);
+    where e.recorded_at < oldest);
   old_tests := array(
     select d.id
     from events.delivery d
-    where d.sequence is null and d.created_at < now() - lifetime
+    where d.sequence is null and d.created_at < oldest
     order by d.created_at
     limit batch);
   perform events.cancel_deliveries(array(
     select d.id from events.delivery d where d.sequence = any (old) and d.state = 'pending'
     union all select d.id from events.delivery d where d.id = any (old_tests) and d.state = 'pending'));
   delete from events.delivery d where d.id = any (old_tests);
-  -- Deliveries and their attempts go with it
+  -- This deletes deliveries and their attempts too
   delete from events.event e where e.sequence = any (old);
   delete from events.webhook_secret s where s.expires_at < now();
   return cardinality(old) + cardinality(old_tests);
 end
 $$;
 comment on function events.prune(integer) is
-  'Deletes events that were recorded more than 30 days ago, with their deliveries, at most as many as '
-  'the batch; tests likewise; and secrets that have expired. Answers how many: to be called again until '
-  'that is 0.';
+  'Deletes events that were recorded longer ago than events.lifetime(), with their deliveries, and tests '
+  'likewise, at most as many of each as the batch; and secrets that have expired. Answers how many: to be '
+  'called again until that is 0.';
 select api_meta.give('events.prune(integer)', 'service_recorder');
 grant execute on function events.prune(integer) to service_delivery, service_worker;
+
+create or replace function events.prune_attempts(batch integer default 500) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  lifetime constant interval := events.attempt_lifetime();
+  deleted integer;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('events.prune_attempts', 0)) then
+    return 0;
+  end if;
+  -- Ids of deliveries are ordered by time, so old attempts are at the beginning of the primary key
+  delete from events.delivery_attempt a where a.ctid = any (array(
+    select o.ctid from events.delivery_attempt o
+    where o.delivery_id < uuidv7(-lifetime) and o.at < now() - lifetime
+    order by o.delivery_id, o.number limit batch));
+  get diagnostics deleted = row_count;
+  return deleted;
+end
+$$;
+comment on function events.prune_attempts(integer) is
+  'Deletes attempts to send webhooks that were made longer ago than events.attempt_lifetime(), at most as '
+  'many as the batch. Answers how many: to be called again until that is 0.';
+select api_meta.give('events.prune_attempts(integer)', 'service_recorder');
+grant execute on function events.prune_attempts(integer) to service_worker;
 --! EndIncluded events/prune.sql
 --! Included events/readable_topics.sql
 create or replace function events.readable_topics() returns text[]
@@ -1173,23 +1478,22 @@ grant execute on function events.readable_topics() to service_api;
 --! EndIncluded events/readable_topics.sql
 --! Included events/record_attempts.sql
 create or replace function events.record_attempts(results jsonb, states jsonb, lease interval)
-returns setof events.lane_head
+returns setof events.next_delivery
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   now constant timestamptz(3) := clock_timestamp();
   has_api constant boolean := (select p.name <> 'none' from auth.current_plan() p);
 begin
   with result as (
-    select r.*, now + r.delay * interval '1 ms' as next_at
+    select r.*, now + r.delay_ms * interval '1 ms' as next_at
     from jsonb_to_recordset(results) as r (delivery uuid, subscription uuid, entity uuid, claim text,
-      state text,
-      tried boolean, counted boolean, delay bigint, go_on boolean, attempt jsonb)
+      state text, tried boolean, counted boolean, delay_ms bigint, go_on boolean, attempt jsonb)
   ), told as (
     update events.delivery d set state = r.state, attempts = d.attempts + r.tried::integer,
       next_attempt_at = case when r.state = 'pending' then coalesce(r.next_at, d.next_attempt_at) end,
       delivered_at = case when r.state = 'delivered' then now end
     from result r
-    -- Pending, in words that keep Postgres from reading the whole index of what is pending
+    -- Pending, in a form that keeps Postgres from reading the whole index of pending deliveries
     where d.id = r.delivery and d.state not in ('delivered', 'failed', 'cancelled')
     returning d.id, d.subscription_id, d.attempts, d.state
   ), noted as (
@@ -1202,52 +1506,53 @@ begin
     cross join lateral jsonb_populate_record(null::events.delivery_attempt, r.attempt) a
     where r.tried
   ), moved as (
-    update events.lane l set
-      pending = l.pending - (t.state is not null and t.state <> 'pending')::integer,
+    update events.delivery_queue q set
+      pending = q.pending - (t.state is not null and t.state <> 'pending')::integer,
       attempts = case
-        when l.claimed_by is distinct from r.claim then l.attempts
+        when q.claimed_by is distinct from r.claim then q.attempts
         when t.state <> 'pending' then 0
-        else l.attempts + (r.counted and t.id is not null)::integer end,
+        else q.attempts + (r.counted and t.id is not null)::integer end,
       next_attempt_at = case
-        when l.claimed_by = r.claim and t.state = 'pending' then greatest(l.next_attempt_at, r.next_at)
-        else l.next_attempt_at end,
+        when q.claimed_by = r.claim and t.state = 'pending' then greatest(q.next_attempt_at, r.next_at)
+        else q.next_attempt_at end,
       claimed_until = case
-        when l.claimed_by is distinct from r.claim then l.claimed_until
+        when q.claimed_by is distinct from r.claim then q.claimed_until
         when r.go_on and s.enabled and has_api then now + lease end,
       claimed_by = case
-        when l.claimed_by is distinct from r.claim then l.claimed_by
+        when q.claimed_by is distinct from r.claim then q.claimed_by
         when r.go_on and s.enabled and has_api then r.claim end
     from result r join events.webhook_subscription s on s.id = r.subscription
     left join told t on t.id = r.delivery
-    where l.subscription_id = r.subscription and l.entity_id = r.entity
+    where q.subscription_id = r.subscription and q.entity_id = r.entity
   )
   update events.webhook_subscription s set
     health = n.health, health_reason = n.reason,
     consecutive_failures = n.failures, failing_since = n.failing_since,
-    next_probe_at = now + n.probe_after * interval '1 ms', payload_failures = coalesce(n.payload_failures, 0),
-    paused_until = case when n.stays_paused then s.paused_until else now + n.paused_for * interval '1 ms' end,
+    payload_failures = coalesce(n.payload_failures, 0),
+    next_probe_at = now + n.probe_after_ms * interval '1 ms', paused_until = case
+      when n.stays_paused then s.paused_until else now + n.paused_for_ms * interval '1 ms' end,
     disabled_at = case when n.health = 'DISABLED' then coalesce(s.disabled_at, now) else s.disabled_at end,
     enabled = s.enabled and n.health <> 'DISABLED', backlog_count = greatest(s.backlog_count - d.done, 0),
     last_delivered_at = case when d.delivered > 0 then now else s.last_delivered_at end
   from jsonb_to_recordset(states)
     as n (id uuid, health text, reason text, failures integer, failing_since timestamptz,
-      probe_after bigint, payload_failures integer, paused_for bigint, stays_paused boolean)
+      probe_after_ms bigint, payload_failures integer, paused_for_ms bigint, stays_paused boolean)
   cross join lateral (
     select count(*) filter (where t.state <> 'pending') as done,
       count(*) filter (where t.state = 'delivered') as delivered
     from told t where t.subscription_id = n.id
   ) d
   where s.id = n.id;
-  perform events.settle_lanes(results, states, now);
-  return query select * from events.next_heads(results);
+  perform events.settle_delivery_queues(results, states, now);
+  return query select * from events.next_deliveries(results);
 end
 $$;
 comment on function events.record_attempts(jsonb, jsonb, interval) is
-  'Notes what came of deliveries, one of each lane at most, and how their subscriptions are doing by '
-  'now; the caller holds the locks of these. Lanes that go on stay claimed, unless the plan has no API '
-  'any more, for another lease, and it answers their next deliveries. A delay of null leaves the next '
+  'Notes what came of deliveries, one of each queue at most, and how their subscriptions are doing by '
+  'now; the caller holds the locks of these. Queues that go on stay claimed, unless the plan has no API '
+  'any more, for another lease, and it answers their next deliveries. A delay_ms of null leaves the next '
   'attempt when it was to be. What a claim that was lost says about a delivery still counts, for the '
-  'receiver has it; about the lane it says nothing any more.';
+  'receiver has it; about the queue it says nothing any more.';
 grant execute on function events.record_attempts(jsonb, jsonb, interval) to service_delivery;
 --! EndIncluded events/record_attempts.sql
 --! Included events/renew_claims.sql
@@ -1256,16 +1561,16 @@ returns table (subscription_id uuid, entity_id uuid, claim text)
 language sql volatile set search_path = pg_catalog, pg_temp
 begin atomic
   with held as (
-    -- What somebody is changing right now is renewed the next time
-    select l.subscription_id, l.entity_id from events.lane l
-    where l.claimed_by = any (claims) for no key update skip locked
+    -- Rows that are locked are renewed the next time
+    select q.subscription_id, q.entity_id from events.delivery_queue q
+    where q.claimed_by = any (claims) for no key update skip locked
   )
-  update events.lane l set claimed_until = clock_timestamp() + lease
-  from held h where l.subscription_id = h.subscription_id and l.entity_id = h.entity_id
-  returning l.subscription_id, l.entity_id, l.claimed_by;
+  update events.delivery_queue q set claimed_until = clock_timestamp() + lease
+  from held h where q.subscription_id = h.subscription_id and q.entity_id = h.entity_id
+  returning q.subscription_id, q.entity_id, q.claimed_by;
 end;
 comment on function events.renew_claims(text[], interval) is
-  'Keeps the lanes of claims for another lease, and answers which: one that is missing was taken by '
+  'Keeps the queues of claims for another lease, and answers which: one that is missing was taken by '
   'somebody else, is done, or is renewed the next time.';
 grant execute on function events.renew_claims(text[], interval) to service_delivery;
 --! EndIncluded events/renew_claims.sql
@@ -1311,7 +1616,7 @@ begin
     update events.delivery d set state = 'pending', next_attempt_at = null, delivered_at = null
     where d.subscription_id = present.id and d.sequence = any (wanted) returning d.id, d.sequence
   ), missed as (
-    -- What happened before it was there, while it was disabled, or did not concern it then
+    -- Events from before it existed, while it was disabled, or outside of its fields
     insert into events.delivery as n (subscription_id, sequence, event_id, entity_id, previous_sequence)
     select present.id, e.sequence, e.id, e.entity_id, coalesce(lag(e.sequence) over (order by e.sequence),
       (
@@ -1356,6 +1661,29 @@ comment on function events.require_enabled(events.webhook_subscription) is
   'Refuses to send for a disabled subscription. User error INVALID_STATE_TRANSITION.';
 grant execute on function events.require_enabled(events.webhook_subscription) to service_writer;
 --! EndIncluded events/require_enabled.sql
+--! Included events/require_fields.sql
+create or replace function events.require_fields() returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  missing constant text := (
+    select string_agg(format('Events about %s show %s, but %s has no column %s.', f.subject_type, f.name,
+      s.relation, c.name), ' ' order by f.subject_type, f.position)
+    from events.field f join events.subject s on s.type = f.subject_type
+    cross join unnest(string_to_array(f.column_name, ',')) c (name)
+    where not exists (
+      select from pg_attribute a where a.attrelid = s.relation and a.attname = c.name and a.attnum > 0
+    )
+  );
+begin
+  if missing is not null then
+    raise exception '% Change events.field along with the table: receivers rely on what events show.', missing
+      using errcode = 'undefined_column';
+  end if;
+end
+$$;
+comment on function events.require_fields() is
+  'Refuses a migration after which a field of an event would have no column.';
+--! EndIncluded events/require_fields.sql
 --! Included events/require_scope.sql
 create or replace function events.require_scope(topic text, field text[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -1364,13 +1692,13 @@ declare
 begin
   if not auth.has_scope(needed) then
     perform mutation.refuse('SCOPE_MISSING',
-      format('Whoever is told of %s must be allowed to read it: the scope %s is missing.', topic, needed),
+      format('To be told of %s, a token must be allowed to read it: the scope %s is missing.', topic, needed),
       field, jsonb_build_object('scope', needed));
   end if;
 end
 $$;
 comment on function events.require_scope(text, text[]) is
-  'Sees to it that the caller may read what a topic is about. User error SCOPE_MISSING.';
+  'Requires that the caller may read the subject of a topic. User error SCOPE_MISSING.';
 grant execute on function events.require_scope(text, text[]) to service_writer;
 --! EndIncluded events/require_scope.sql
 --! Included events/require_settings.sql
@@ -1424,9 +1752,9 @@ begin
     consecutive_failures = 0,
     next_probe_at = null, disabled_at = null, payload_failures = 0, paused_until = null
   where s.id = present.id;
-  update events.lane l
+  update events.delivery_queue q
   set next_attempt_at = clock_timestamp(), attempts = 0
-  where l.subscription_id = present.id;
+  where q.subscription_id = present.id;
 end
 $$;
 comment on function events.resume_subscription(uuid) is
@@ -1469,21 +1797,29 @@ create or replace function events.value_schema(field events.field, relation regc
 language sql stable set search_path = pg_catalog, pg_temp
 begin atomic
   with col as (
-    select a.attname, format_type(a.atttypid, null) as type, a.attnotnull as not_null,
+    select a.attname, format_type(t.oid, null) as type, t.typcategory as category, t.typtype as kind,
+      (
+        select c.is_never_null from api_meta.table_column c
+        where c.relation = a.attrelid and c.attnum = a.attnum
+      ) as not_null,
       col_description(a.attrelid, a.attnum) as note,
       (
         select string_agg(pg_get_constraintdef(c.oid), ' ')
         from pg_constraint c
         where c.conrelid = a.attrelid and c.conkey = array[a.attnum] and c.contype = 'c'
       ) as checks
-    from pg_attribute a where a.attrelid = relation and a.attname = field.column_name
+    from pg_attribute a join pg_type d on d.oid = a.atttypid
+    join pg_type t on t.oid = case d.typtype when 'd' then d.typbasetype else d.oid end
+    where a.attrelid = relation and a.attname = split_part(field.column_name, ',', 1)
   ), described as (
     select case
         when field.id_of is not null
-          then jsonb_build_object(
-            'type', 'string', 'pattern', format('^gid://service/%s/[0-9a-f-]{36}$', field.id_of)
-          )
+          then jsonb_build_object('type', 'string', 'pattern', format('^gid://service/%s/%s$', field.id_of,
+            case when type = 'uuid' then '[0-9a-f-]{36}' else '.+' end))
         when type = 'timestamp with time zone' then '{"type": "string", "format": "date-time"}'
+        when type in ('bigint', 'numeric') and events.is_exact(field)
+          then jsonb_build_object('type', 'string', 'pattern', case type
+            when 'bigint' then '^-?[0-9]+$' else '^(-?[0-9]+([.][0-9]+)?|NaN|-?Infinity)$' end)
         when type in ('smallint', 'integer', 'bigint') then '{"type": "integer"}'
         when type = 'numeric' then '{"type": "number"}'
         when type = 'boolean' then '{"type": "boolean"}'
@@ -1491,7 +1827,12 @@ begin atomic
           or checks like '%is_string_array%' then '{"type": "array", "items": {"type": "string"}}'
         when type = 'jsonb' and checks like $$%jsonb_typeof(%) = 'object'%$$ then '{"type": "object"}'
         when type = 'jsonb' and checks like $$%jsonb_typeof(%) = 'array'%$$ then '{"type": "array"}'
-        when type in ('text', 'character varying') then '{"type": "string"}'
+        when type = 'date' then '{"type": "string", "format": "date"}'
+        when type in ('real', 'double precision') then '{"type": "number"}'
+        when category = 'A' then '{"type": "array"}'
+        when type in ('json', 'jsonb') or kind = 'c'
+          then '{"type": ["object", "array", "string", "number", "boolean"]}'
+        else '{"type": "string"}'
       end as base, not_null, coalesce(note, case
         when attname = 'id' then 'Global id.'
         when attname = 'created_at' then 'When it was made.'
@@ -1503,7 +1844,7 @@ begin atomic
   )
   select case
     when not_null then base
-    else base || jsonb_build_object('type', jsonb_build_array(base ->> 'type', 'null')) end
+    else base || jsonb_build_object('type', (base -> 'type') || '["null"]') end
     || jsonb_strip_nulls(jsonb_build_object('description', note))
   from described;
 end;
@@ -1513,6 +1854,8 @@ comment on function events.value_schema(events.field, regclass) is
 --! Included events/schema.sql
 create or replace function events.schema(topic text) returns json
 language sql stable set search_path = pg_catalog, pg_temp
+-- Planning takes longer than all topics together, and would be done for five of them
+set plan_cache_mode = force_generic_plan
 begin atomic
   select json_build_object(
     '$schema', 'https://json-schema.org/draft/2020-12/schema',
@@ -1591,15 +1934,15 @@ begin
   if found then
     perform events.enqueue(array[delivery_id]);
   else
-    update events.lane l set next_attempt_at = clock_timestamp(), attempts = 0
-    where l.subscription_id = present.subscription_id and l.entity_id = present.entity_id;
+    update events.delivery_queue q set next_attempt_at = clock_timestamp(), attempts = 0
+    where q.subscription_id = present.subscription_id and q.entity_id = present.entity_id;
   end if;
   return present.subscription_id;
 end
 $$;
 comment on function events.send_again(uuid) is
-  'Delivers something again, whatever became of it, or at once what was to be tried later. Answers the '
-  'subscription. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
+  'Delivers something again, or at once if it waits for its next attempt. Answers the subscription. User '
+  'errors NOT_FOUND, INVALID_STATE_TRANSITION.';
 select api_meta.give('events.send_again(uuid)', 'service_writer');
 grant execute on function events.send_again(uuid) to service_registrar;
 --! EndIncluded events/send_again.sql
@@ -1628,7 +1971,7 @@ grant execute on function events.send_test(uuid) to service_registrar;
 --! Included events/sequence_events.sql
 create or replace function events.sequence_events(batch integer default 1000) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp
--- Plans are kept while the tables grow: they must be good for large ones from the first call on
+-- Plans are kept while the tables grow, so they must suit large ones from the first call on
 set enable_seqscan = off as $$
 declare
   head bigint;
@@ -1648,10 +1991,10 @@ begin
     select head + row_number() over (order by t.position) as sequence, t.* from taken t
   ), logged as (
     insert into events.event (
-      sequence, id, topic, subject_id, entity_id, data, changed_fields, cause, occurred_at
+      sequence, id, topic, subject_id, entity_id, data, changed_fields, cause, occurred_at, traceparent
     )
     select n.sequence, events.event_id(n.sequence), n.topic, n.subject_id, n.entity_id, n.data,
-      n.changed_fields, n.cause, n.occurred_at
+      n.changed_fields, n.cause - 'traceparent', n.occurred_at, n.cause ->> 'traceparent'
     from numbered n order by n.sequence
     returning sequence, topic, subject_id
   )
@@ -1661,6 +2004,7 @@ begin
   if moved > 0 then
     update events.log_head h set last_sequence = head + moved;
     perform events.fan_out(head, head + moved);
+    perform events.announce_growth();
   end if;
   if movements is not null then
     perform ledger.number_movements(movements);
@@ -1672,28 +2016,30 @@ comment on function events.sequence_events(integer) is
   'Moves what has been committed since the last time from the outbox into the log, as much as a batch, '
   'and makes deliveries of it. What becomes visible later gets a later number, so readers of the log '
   'miss nothing, and events of one entity keep their order. Movements of stock get their numbers here, '
-  'too. One process at a time: answers null when another one is at it, else how many events it moved.';
+  'too. Those who listen on the channel service_events are told. One process at a time: answers null when '
+  'another one is at it, else how many events it moved.';
 select api_meta.give('events.sequence_events(integer)', 'service_recorder');
 grant execute on function events.sequence_events(integer) to service_delivery;
 --! EndIncluded events/sequence_events.sql
---! Included events/settle_lanes.sql
-create or replace function events.settle_lanes(results jsonb, states jsonb, moment timestamptz) returns void
+--! Included events/settle_delivery_queues.sql
+create or replace function events.settle_delivery_queues(results jsonb, states jsonb, moment timestamptz)
+returns void
 language sql set search_path = pg_catalog, pg_temp
 begin atomic
-  delete from events.lane l using jsonb_to_recordset(results) as r (subscription uuid, entity uuid)
-  where l.subscription_id = r.subscription and l.entity_id = r.entity and l.pending = 0;
+  delete from events.delivery_queue q using jsonb_to_recordset(results) as r (subscription uuid, entity uuid)
+  where q.subscription_id = r.subscription and q.entity_id = r.entity and q.pending = 0;
 
-  -- What is tried sooner than its schedule says is tried once more for that
-  update events.lane l set next_attempt_at = case when n.hurry then moment else 'infinity' end,
-    attempts = case when n.hurry then greatest(l.attempts - 1, 0) else l.attempts end
+  -- A probe before the scheduled time gets one more attempt in exchange
+  update events.delivery_queue q set next_attempt_at = case when n.hurry then moment else 'infinity' end,
+    attempts = case when n.hurry then greatest(q.attempts - 1, 0) else q.attempts end
   from jsonb_to_recordset(states) as n (id uuid, health text, hurry boolean)
-  where l.subscription_id = n.id and (n.hurry and l.next_attempt_at > moment or n.health = 'DISABLED');
+  where q.subscription_id = n.id and (n.hurry and q.next_attempt_at > moment or n.health = 'DISABLED');
 end;
-comment on function events.settle_lanes(jsonb, jsonb, timestamptz) is
-  'What events.record_attempts leaves of lanes: without those that are empty, and with all of a '
+comment on function events.settle_delivery_queues(jsonb, jsonb, timestamptz) is
+  'What events.record_attempts leaves of queues: without those that are empty, and with all of a '
   'subscription due at once, or never, where its state says so.';
-grant execute on function events.settle_lanes(jsonb, jsonb, timestamptz) to service_delivery;
---! EndIncluded events/settle_lanes.sql
+grant execute on function events.settle_delivery_queues(jsonb, jsonb, timestamptz) to service_delivery;
+--! EndIncluded events/settle_delivery_queues.sql
 --! Included events/test_webhook_subscription.sql
 create or replace function events.test_webhook_subscription(subscription_id uuid) returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -1720,12 +2066,12 @@ declare
     ));
 begin
   perform events.require_settings(wanted);
-  -- What it sends from now on is on the account of whoever says so
+  -- From now on it belongs to the client that changes it
   update events.webhook_subscription s
   set url = wanted.url, api_version = wanted.api_version, fields = wanted.fields,
     payload_query = wanted.payload_query,
     credential_id = events.caller(),
-    -- Another query, or another bucket that pays for it, is another chance
+    -- Another query, or other points that pay for it, may succeed
     payload_failures = 0, paused_until = null
   where s.id = present.id;
   if wanted.enabled is null then
@@ -1743,6 +2089,79 @@ comment on function events.update_webhook_subscription(uuid, jsonb) is
   'Answers its id.';
 grant execute on function events.update_webhook_subscription(uuid, jsonb) to service_writer;
 --! EndIncluded events/update_webhook_subscription.sql
+--! Included events/uuid_expression.sql
+create or replace function events.uuid_expression(relation regclass, columns name[], alias text) returns text
+language sql stable
+begin atomic
+  select case
+    when count(*) = 1 and min(a.atttypid::regtype::text) = 'uuid' then format('%I.%I', alias, min(a.attname))
+    else format('events.key_uuid(%s)',
+      string_agg(format('to_jsonb(%I.%I)', alias, a.attname), ', ' order by k.position))
+  end
+  from unnest(columns) with ordinality k (name, position)
+  join pg_attribute a on a.attrelid = relation and a.attname = k.name and a.attnum > 0;
+end;
+comment on function events.uuid_expression(regclass, name[], text) is
+  'SQL for the uuid that stands for columns of a row with an alias: the value of the one column that is '
+  'a uuid, or one that is made of them.';
+--! EndIncluded events/uuid_expression.sql
+--! Included auth/documented_schema.sql
+create or replace function auth.documented_schema(topic text) returns json
+language sql stable security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  select events.schema(documented_schema.topic);
+end;
+comment on function auth.documented_schema(text) is
+  'The JSON Schema of a topic''s messages, for the documentation. One at a time: each takes some '
+  'ten milliseconds.';
+grant execute on function auth.documented_schema(text) to service_auth;
+--! EndIncluded auth/documented_schema.sql
+--! Included auth/documented_topics.sql
+create or replace function auth.documented_topics()
+returns table (name text, description text, scope text)
+language sql stable security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  select t.name, t.description, t.scope from events.topic t order by t.name;
+end;
+comment on function auth.documented_topics() is
+  'All topics of events, for the documentation, which is public.';
+grant execute on function auth.documented_topics() to service_auth;
+--! EndIncluded auth/documented_topics.sql
+--! Included auth/note_webhook_event.sql
+create or replace function auth.note_webhook_event(
+  action text, subscription_id uuid, details jsonb default '{}'
+)
+returns void
+language sql set search_path = pg_catalog, pg_temp as $$
+  select auth.note_event(note_webhook_event.action,
+    s.topic || ' to ' || substring(s.url from '^https?://([^/?]+)'), s.credential_id,
+    jsonb_build_object('subscription_id', s.id) || note_webhook_event.details)
+  from events.webhook_subscription s where s.id = note_webhook_event.subscription_id
+$$;
+comment on function auth.note_webhook_event(text, uuid, jsonb) is
+  'Adds to the audit what was done to a webhook subscription, also as about the credential that it is '
+  'on the account of.';
+grant execute on function auth.note_webhook_event(text, uuid, jsonb) to service_registrar;
+--! EndIncluded auth/note_webhook_event.sql
+--! Included auth/stored_secrets.sql
+create or replace function auth.stored_secrets() returns table (kind text, key_id text, count bigint)
+language sql stable security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  select 'signing key', auth.secrets_key_id(k.secret), count(*)
+  from auth.signing_key k
+  where k.secret is not null and (k.retires_at is null or k.retires_at > now())
+  group by 2
+  union all
+  select 'webhook secret', auth.secrets_key_id(w.secret), count(*)
+  from events.webhook_secret w
+  where w.expires_at is null or w.expires_at > now()
+  group by 2;
+end;
+comment on function auth.stored_secrets() is
+  'How many secrets there are of each kind, and which keys they are encrypted with: null where they are '
+  'plain. No secret.';
+grant execute on function auth.stored_secrets() to service_auth;
+--! EndIncluded auth/stored_secrets.sql
 
 create trigger count_subscriptions after insert on events.webhook_subscription
   for each row execute function events.count_subscriptions();

@@ -1,5 +1,5 @@
---! Previous: sha1:839115ae5a445955a069e680b9769da869432354
---! Hash: sha1:f0481279f8f3c56484dadd964d7415fd24f1536c
+--! Previous: sha1:d9a1fb2d18010398e87fd2e83659ab1b7ee18188
+--! Hash: sha1:3e101694480618a41ab8ac7dd1c226cbc99b181e
 --! Message: administration
 
 -- The functions behind the pages of the administration. Each looks at the session first.
@@ -109,7 +109,7 @@ begin
 end
 $$;
 comment on function administration.credential_uses(date, uuid) is
-  'How all credentials, or one, were used since a day.';
+  'Uses of all credentials, or one, since a day.';
 select api_meta.give('administration.credential_uses(date, uuid)', 'service_registrar');
 grant execute on function administration.credential_uses(date, uuid) to service_administration;
 --! EndIncluded administration/credential_uses.sql
@@ -146,7 +146,7 @@ create or replace function administration.drop_webhook_backlog(id uuid, batch in
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   perform administration.require_administrator();
-  -- Whoever enables it in the meantime keeps what is left
+  -- If it is enabled in the meantime, the remaining deliveries stay
   perform from events.webhook_subscription s where s.id = drop_webhook_backlog.id and not s.enabled;
   if not found then
     return 0;
@@ -191,11 +191,24 @@ comment on function administration.known_scopes() is 'Every scope that a credent
 select api_meta.give('administration.known_scopes()', 'service_registrar');
 grant execute on function administration.known_scopes() to service_administration;
 --! EndIncluded administration/known_scopes.sql
+--! Included administration/limit_credential.sql
+create or replace function administration.limit_credential(id uuid, lasts interval) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform administration.require_administrator();
+  perform auth.limit_credential(limit_credential.id, limit_credential.lasts);
+end
+$$;
+comment on function administration.limit_credential(uuid, interval) is
+  'Gives a credential an end, as auth.limit_credential.';
+select api_meta.give('administration.limit_credential(uuid, interval)', 'service_registrar');
+grant execute on function administration.limit_credential(uuid, interval) to service_administration;
+--! EndIncluded administration/limit_credential.sql
 --! Included administration/note_refused_log_in.sql
 create or replace function administration.note_refused_log_in(name text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  -- A name that nobody has may be a password that got into the wrong field
+  -- A name that no administrator has may be a password in the wrong field
   perform auth.note_event(
     'session.refused', (
       select administrator.name
@@ -206,10 +219,47 @@ begin
 end
 $$;
 comment on function administration.note_refused_log_in(text) is
-  'Notes that somebody failed to log in, with the name if there is such an administrator.';
+  'Notes a failed log-in, with the name if there is such an administrator.';
 select api_meta.give('administration.note_refused_log_in(text)', 'service_registrar');
 grant execute on function administration.note_refused_log_in(text) to service_administration;
 --! EndIncluded administration/note_refused_log_in.sql
+--! Included administration/operation_senders.sql
+create or replace function administration.operation_senders(wanted text)
+returns table (
+  credential_id uuid, credential_name text, requests bigint, ms double precision,
+  slowest_ms double precision, last_used_on date
+)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform administration.require_administrator();
+  return query select c.id, c.name::text, sum(u.requests)::bigint, sum(u.ms), max(u.slowest_ms), max(u.day)
+  from auth.operation_use u join auth.credential c on c.id = u.credential_id
+  where u.operation_id = operation_senders.wanted
+  group by c.id
+  order by 4 desc;
+end
+$$;
+comment on function administration.operation_senders(text) is 'The credentials that sent an operation.';
+select api_meta.give('administration.operation_senders(text)', 'service_registrar');
+grant execute on function administration.operation_senders(text) to service_administration;
+--! EndIncluded administration/operation_senders.sql
+--! Included administration/operations.sql
+create or replace function administration.operations(wanted text default null)
+returns setof auth.operation_overview
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform administration.require_administrator();
+  return query select * from auth.operation_overview as overview
+  where operations.wanted is null or overview.id = operations.wanted
+  order by overview.ms desc, overview.id
+  limit 100;
+end
+$$;
+comment on function administration.operations(text) is
+  'The operations whose statements took the most time, or one.';
+select api_meta.give('administration.operations(text)', 'service_registrar');
+grant execute on function administration.operations(text) to service_administration;
+--! EndIncluded administration/operations.sql
 --! Included administration/require_administrator.sql
 create or replace function administration.require_administrator() returns uuid
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
@@ -265,6 +315,19 @@ comment on function administration.plans() is 'The plans that there are, of whic
 select api_meta.give('administration.plans()', 'service_registrar');
 grant execute on function administration.plans() to service_administration;
 --! EndIncluded administration/plans.sql
+--! Included administration/restrict_operations.sql
+create or replace function administration.restrict_operations(id uuid, stored_only boolean) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform administration.require_administrator();
+  perform auth.restrict_operations(restrict_operations.id, restrict_operations.stored_only);
+end
+$$;
+comment on function administration.restrict_operations(uuid, boolean) is
+  'Restricts a credential to stored operations, or not, as auth.restrict_operations.';
+select api_meta.give('administration.restrict_operations(uuid, boolean)', 'service_registrar');
+grant execute on function administration.restrict_operations(uuid, boolean) to service_administration;
+--! EndIncluded administration/restrict_operations.sql
 --! Included administration/retry_webhook_delivery.sql
 create or replace function administration.retry_webhook_delivery(id uuid) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -376,8 +439,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   administrator_name text;
 begin
-  -- The hash has been compared before: whoever changed the password since then does not want the old one to
-  -- get in.
+  -- The caller has compared the hash before. If the password has changed since, the old one must not work.
   update auth.administrator set last_log_in_at = date_trunc('second', now())
   where id = start_session.administrator_id and password_hash = start_session.checked_hash
     and deactivated_at is null
@@ -423,6 +485,23 @@ comment on function administration.stop_webhook(uuid) is
 select api_meta.give('administration.stop_webhook(uuid)', 'service_registrar');
 grant execute on function administration.stop_webhook(uuid) to service_administration;
 --! EndIncluded administration/stop_webhook.sql
+--! Included administration/stored_operations.sql
+create or replace function administration.stored_operations(wanted uuid)
+returns setof auth.stored_operation_overview
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform administration.require_administrator();
+  return query select * from auth.stored_operation_overview as o
+  where o.credential_id = stored_operations.wanted or o.credential_id is null
+  order by o.name, o.version, o.sha256
+  limit 200;
+end
+$$;
+comment on function administration.stored_operations(uuid) is
+  'The stored operations that a credential may send, as many as a page shows.';
+select api_meta.give('administration.stored_operations(uuid)', 'service_registrar');
+grant execute on function administration.stored_operations(uuid) to service_administration;
+--! EndIncluded administration/stored_operations.sql
 --! Included administration/test_webhook.sql
 create or replace function administration.test_webhook(id uuid) returns uuid
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -459,7 +538,7 @@ begin
 end
 $$;
 comment on function administration.use_session() is
-  'Who the session belongs to, and that it is being used; no row when it has ended.';
+  'The administrator of the session, whose use is noted; no row when it has ended.';
 select api_meta.give('administration.use_session()', 'service_registrar');
 grant execute on function administration.use_session() to service_administration;
 --! EndIncluded administration/use_session.sql
@@ -506,7 +585,7 @@ begin
 end
 $$;
 comment on function administration.webhook_deliveries(uuid, uuid, integer) is
-  'The newest deliveries to a subscriber, or those before one, with what came of their last attempt.';
+  'The newest deliveries to a subscriber, or those before one, with the result of their last attempt.';
 select api_meta.give('administration.webhook_deliveries(uuid, uuid, integer)', 'service_registrar');
 grant execute on function administration.webhook_deliveries(uuid, uuid, integer) to service_administration;
 --! EndIncluded administration/webhook_deliveries.sql
@@ -550,11 +629,11 @@ begin
   select s.id, s.topic, s.url, s.api_version, s.fields, s.payload_query, s.credential_id, c.name, s.enabled,
     s.health, s.health_reason,
     s.backlog_count::bigint, s.last_delivered_at::timestamptz, s.failing_since::timestamptz,
-    -- Suspended ones are only probed, degraded ones probed as well; without a backlog there is nothing to try
+    -- Suspended ones are only probed, degraded ones also; without a backlog there is nothing to try
     case when s.enabled and s.backlog_count > 0 then greatest(s.paused_until::timestamptz, (
-      select case when s.health = 'DEGRADED' then least(s.next_probe_at, min(l.due_at))
-        else greatest(s.next_probe_at, min(l.due_at)) end::timestamptz
-      from events.lane l where l.subscription_id = s.id and l.due_at < 'infinity')) end,
+      select case when s.health = 'DEGRADED' then least(s.next_probe_at, min(q.due_at))
+        else greatest(s.next_probe_at, min(q.due_at)) end::timestamptz
+      from events.delivery_queue q where q.subscription_id = s.id and q.due_at < 'infinity')) end,
     s.created_at::timestamptz
   from events.webhook_subscription s left join auth.credential c on c.id = s.credential_id
   where (webhook_subscriptions.wanted is null or s.id = webhook_subscriptions.wanted)

@@ -1,8 +1,9 @@
---! Previous: sha1:032b44f07278f493bfaca657281abf66a9cb93ef
---! Hash: sha1:2ee98f059d0e73363ecc2f91f9e59011ebd8abf3
+--! Previous: sha1:209235d438f5c58009b3836deffc8ed145755f82
+--! Hash: sha1:186d0eec4ad4784eb03d48168a6f3e8389f15f38
 --! Message: workflows
 
--- What mutations do to master data, orders, shipments, purchases and documents, and what background work does.
+-- What mutations do to master data, orders, shipments, purchases and documents, and what background work
+-- does.
 
 create type erp.price as (currency_id uuid, net numeric, gross numeric, linked boolean);
 comment on type erp.price is 'An amount in one currency, with and without tax.';
@@ -61,7 +62,7 @@ create type erp.assignment as (
 comment on type erp.assignment is 'Units of a line of an order that a location is to ship.';
 
 --! Included erp/allotment_by_name.sql
--- How goods that arrive are shared out over what was ordered
+-- How goods that arrive are distributed over ordered lines
 
 create or replace function erp.allotment_by_name(goods_receipt_id uuid)
 returns table (goods_receipt_line_item_id uuid, supplier_order_line_item_id uuid, quantity integer)
@@ -80,7 +81,7 @@ begin atomic
     where l.goods_receipt_id = allotment_by_name.goods_receipt_id
     window item as (partition by i.id)
   ),
-  -- What goes back makes room for what comes, as far as it had come
+  -- Returned units make room for new ones, as far as they had arrived
   room as (
     select n.*, least(n.going, n.received_quantity + n.coming) as returned from named n
   ),
@@ -122,7 +123,7 @@ begin atomic
         and num_nonnulls(l.supplier_order_id, l.supplier_order_line_item_id) > 0
     ) l where l.quantity <> 0
   ),
-  -- Room that is left on the lines of the same orders, in their order
+  -- Open quantities of the lines of the same orders, in order
   room as (
     select i.id, i.supplier_order_id as order_id, i.product_id, r.direction, r.units, i."position",
       sum(r.units) over (partition by i.supplier_order_id, i.product_id, r.direction
@@ -255,10 +256,14 @@ comment on function erp.approve_goods_receipt(uuid) is
 grant execute on function erp.approve_goods_receipt(uuid) to service_writer;
 --! EndIncluded erp/approve_goods_receipt.sql
 --! Included erp/assign.sql
-create or replace function erp.assign(order_id uuid, assignments erp.assignment[]) returns uuid[]
+create or replace function erp.assign(
+  order_id uuid, assignments erp.assignment[], are_shipped boolean default false
+)
+returns uuid[]
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   source_id uuid;
+  own erp.assignment[];
   made uuid;
   all_made uuid[] := '{}';
 begin
@@ -276,21 +281,39 @@ begin
     left join erp.shipping_method m on m.id = o.shipping_method_id
     where o.id = assign.order_id
     returning id into strict made;
-    insert into erp.fulfillment_order_line_item (
-      fulfillment_order_id, destination_order_line_item_id, product_id, quantity
-    )
-    select made, a.order_line_item_id, a.product_id, a.quantity from unnest(assignments) with ordinality a
-    where a.location_id = source_id order by a.ordinality;
+    own := array(
+      select row (a.location_id, a.order_line_item_id, a.product_id, a.quantity)::erp.assignment
+      from unnest(assignments) with ordinality a where a.location_id = source_id order by a.ordinality
+    );
+    if are_shipped then
+      perform ledger.write_assigned(made, own);
+    else
+      insert into erp.fulfillment_order_line_item (
+        fulfillment_order_id, destination_order_line_item_id, product_id, quantity
+      )
+      select made, a.order_line_item_id, a.product_id, a.quantity
+      from unnest(own) with ordinality a order by a.ordinality;
+    end if;
     all_made := all_made || made;
   end loop;
   return all_made;
 end
 $$;
-comment on function erp.assign(uuid, erp.assignment[]) is
-  'Makes a fulfillment order for each location that is to ship units of an order. Answers their ids. '
-  'Whoever calls holds the locks of the order, and those of ledger.lock: the number range comes last.';
-grant execute on function erp.assign(uuid, erp.assignment[]) to service_writer;
+comment on function erp.assign(uuid, erp.assignment[], boolean) is
+  'Makes a fulfillment order for each location that is to ship units of an order, or ships them at once, '
+  'so that nothing is promised. Answers their ids. The caller holds the locks of the order, and those of '
+  'ledger.lock: the number range comes last.';
+grant execute on function erp.assign(uuid, erp.assignment[], boolean) to service_writer;
 --! EndIncluded erp/assign.sql
+--! Included erp/awaits_goods.sql
+-- In a form that becomes part of the statement that calls it
+create or replace function erp.awaits_goods(state text) returns boolean
+language sql immutable
+return state in ('open', 'sent', 'confirmed', 'partially_delivered');
+comment on function erp.awaits_goods(text) is
+  'Whether what is open of a supplier order in this state is still to come.';
+grant execute on function erp.awaits_goods(text) to service_ledger, service_writer;
+--! EndIncluded erp/awaits_goods.sql
 --! Included erp/billable_parts.sql
 create or replace function erp.billable_parts(order_id uuid, only_shipped boolean) returns erp.document_part[]
 language sql stable
@@ -302,7 +325,7 @@ return array(
         - l.invoiced_quantity as due
     from erp.sales_order_line_item l
     where l.order_id = billable_parts.order_id and (l.type = 'product' or l.tax_rate is not null
-      -- Other lines without a rate go along with those that have one, see erp.order_pieces
+      -- Other lines without a rate are charged with those that have one, see erp.order_pieces
       or not exists (
         select from erp.sales_order_line_item r
         where r.order_id = billable_parts.order_id and r.tax_rate is not null
@@ -360,7 +383,7 @@ begin
 
   stock_movements := ledger.take_back(present.id, note);
   update erp.fulfillment f set state = wanted where f.id = present.id;
-  -- Nobody is to work on an order that was called off
+  -- Cancelled orders get no more work
   update erp.fulfillment_order f set state = erp.next_state('fulfillment_order', 'reopen', f.state)
   from erp.sales_order o
   where f.id = any (fulfillment_orders) and f.state = 'Closed' and o.id = f.destination_order_id
@@ -415,6 +438,55 @@ comment on function erp.cancel_invoices_of(uuid) is
   'other shipments is charged by a new invoice. Answers what was made.';
 grant execute on function erp.cancel_invoices_of(uuid) to service_writer;
 --! EndIncluded erp/cancel_invoices_of.sql
+--! Included erp/cancel_order.sql
+create or replace function erp.cancel_order(order_id uuid) returns erp.shipment
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  present erp.sales_order;
+  wanted text;
+  cancelled uuid[];
+begin
+  perform ledger.lock_orders(array[order_id], array(
+    select f.id from erp.fulfillment_order f where f.destination_order_id = cancel_order.order_id));
+  select * into present from erp.sales_order o where o.id = cancel_order.order_id;
+  if not found then
+    perform mutation.refuse_missing('order', '{id}');
+  end if;
+  wanted := erp.next_state('order', 'cancel', present.state);
+  if exists (
+    select from erp.sales_order_line_item l where l.order_id = present.id and l.shipped_quantity > 0
+  ) then
+    perform mutation.refuse('NOT_EDITABLE',
+      'Something of the order is shipped. Cancel its fulfillments first.', '{id}');
+  end if;
+  perform from erp.location l where l.id in (
+    select f.source_warehouse_location_id from erp.fulfillment_order f
+    where f.destination_order_id = present.id
+  ) order by l.id for key share;
+  perform ledger.lock_promises(present.id);
+  with gone as (
+    update erp.fulfillment_order f
+    set state = erp.next_state('fulfillment_order', 'cancel', f.state), state_before_hold = null,
+      hold_comment = null
+    where f.destination_order_id = present.id and f.type <> 'ExternalToOrder'
+      and f.state in ('Open', 'InProgress', 'OnHold')
+    returning f.id
+  )
+  select coalesce(array_agg(g.id order by g.id), '{}') into cancelled from gone g;
+  update erp.sales_order o
+  set state = wanted, delivery_state = erp.next_state('order_delivery', 'cancel', o.delivery_state)
+  where o.id = present.id and o.delivery_state is not null;
+  update erp.sales_order o set state = wanted where o.id = present.id and o.state <> wanted;
+  return row (present.id, '{}', cancelled, '{}', '{}')::erp.shipment;
+end
+$$;
+comment on function erp.cancel_order(uuid) is
+  'Cancels an order of which nothing is shipped, and its open fulfillment orders, so that nothing is '
+  'reserved '
+  'for it any more. What is fulfilled externally is left alone. User errors NOT_FOUND, '
+  'INVALID_STATE_TRANSITION, NOT_EDITABLE.';
+grant execute on function erp.cancel_order(uuid) to service_writer;
+--! EndIncluded erp/cancel_order.sql
 --! Included erp/change_fulfillment_order.sql
 create or replace function erp.change_fulfillment_order(
   fulfillment_order_id uuid, action text, note text default null
@@ -428,7 +500,7 @@ begin
   if length(note) > 1000 then
     perform mutation.refuse('OUT_OF_RANGE', 'The comment has more than 1,000 characters.', '{comment}');
   end if;
-  -- Who was at work before the hold is at work again
+  -- After a hold, work continues if it had begun before
   if action = 'release_hold' and present.state_before_hold = 'InProgress' then
     wanted := erp.next_state('fulfillment_order', 'start', wanted);
   end if;
@@ -452,7 +524,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   order_number text;
 begin
-  -- Orders that only the receipt as a whole names go with the supplier
+  -- Orders that only the receipt as a whole names are removed with the supplier
   delete from erp.goods_receipt_supplier_order n
   using erp.supplier_order o
   where n.goods_receipt_id = receipt_id and o.id = n.supplier_order_id and o.supplier_id <> new_supplier_id
@@ -534,6 +606,9 @@ begin
       'planned_disposal_quantity'
     from unnest(lines) with ordinality l
     where l.planned_disposal_quantity not between 0 and greatest(l.quantity, 0)
+    union all
+    select l.ordinality, 'INVALID', 'A batch has a number.', 'batch_number'
+    from unnest(lines) with ordinality l where btrim(l.batch_number) = ''
     union all
     select l.ordinality, 'NOT_FOUND', 'There is no such product.', 'product_id'
     from unnest(lines) with ordinality l
@@ -687,33 +762,59 @@ comment on function erp.check_supplier_order_lines(erp.supplier_order, erp.suppl
 grant execute on function erp.check_supplier_order_lines(erp.supplier_order, erp.supplier_order_line[])
   to service_writer;
 --! EndIncluded erp/check_supplier_order_lines.sql
+--! Included erp/receipt_part.sql
+drop type if exists erp.receipt_part cascade;
+create type erp.receipt_part as (
+  id uuid, goods_receipt_line_item_id uuid, nth bigint, named_order_id uuid, supplier_order_id uuid,
+  supplier_order_line_item_id uuid, quantity integer
+);
+comment on type erp.receipt_part is
+  'A part of a line of a goods receipt, for one line of a supplier order, or for none (erp.allotment). Its '
+  'id is that of the line that it becomes: the first part keeps its line. named_order_id is the order that '
+  'the line named.';
+--! EndIncluded erp/receipt_part.sql
 --! Included erp/complete_goods_receipt.sql
 create or replace function erp.complete_goods_receipt(goods_receipt_id uuid, placements erp.placement[])
 returns ledger.booking
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
+  moment constant timestamptz := date_trunc('second', now());
   present constant erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
   new_state constant text := erp.next_state('goods_receipt', 'complete', present.state);
+  parts erp.receipt_part[];
+  deliveries erp.delivery[];
   booking ledger.booking;
 begin
-  -- After the receipt and before the stock, always in this order. From here on nobody else delivers these
-  -- orders
+  -- After the receipt and before the stock, always in this order. From here on no other transaction delivers
+  -- these orders
   perform from erp.supplier_order o where o.id in (
     select coalesce(i.supplier_order_id, l.supplier_order_id) from erp.goods_receipt_line_item l
     left join erp.supplier_order_line_item i on i.id = l.supplier_order_line_item_id
     where l.goods_receipt_id = present.id
   ) order by o.id for no key update;
   perform erp.check_placements(present, placements);
-  booking := ledger.post(erp.put_away_drafts(present, placements), null);
+  parts := array(
+    select row (case when a.nth = 1 then l.id else uuidv7() end, l.id, a.nth, l.supplier_order_id,
+      a.supplier_order_id, a.supplier_order_line_item_id, a.quantity)::erp.receipt_part
+    from erp.allotment(present.id) a join erp.goods_receipt_line_item l on l.id = a.goods_receipt_line_item_id
+    order by l.id, a.nth
+  );
+  deliveries := erp.deliveries(present.id, parts);
+  booking := ledger.post(erp.put_away_drafts(present, placements), null, array(
+    select row (d.product_id, null, 0, 0, d.awaited)::ledger.figure_change
+    from unnest(deliveries) d where d.product_id is not null and d.awaited <> 0
+  ));
 
-  update erp.goods_receipt r
-  set state = new_state, goods_receipt_date_time = date_trunc('second', now())
-  where r.id = present.id;
-  update erp.goods_receipt_line_item l
-  set planned_disposal_quantity = 0
-  where l.goods_receipt_id = present.id and l.planned_disposal_quantity > 0;
-  perform erp.settle_receipt_lines(present.id);
-  perform erp.deliver_supplier_orders(present.id);
+  update erp.goods_receipt r set state = new_state, goods_receipt_date_time = moment where r.id = present.id;
+  perform erp.settle_receipt_lines(present.id, parts);
+  perform ledger.write_deliveries(deliveries, moment);
+  update erp.supplier_order o
+  set state = d.new_state,
+    -- If a person completed it, its delivery date no longer follows from its lines
+    actual_delivery_date = case when d.is_complete then coalesce(o.actual_delivery_date, moment)
+      when o.state = 'completed' then o.actual_delivery_date end
+  from (select distinct d.supplier_order_id, d.new_state, d.is_complete from unnest(deliveries) d) d
+  where o.id = d.supplier_order_id;
   return booking;
 end
 $$;
@@ -722,6 +823,7 @@ comment on function erp.complete_goods_receipt(uuid, erp.placement[]) is
   'and what is to be thrown away to stock_correction; notes what arrived of supplier orders. A line '
   'without placements goes to its own bin, the usual bin, or the warehouse. All units are booked, also '
   'those that no order has open: these become lines of their own.';
+select api_meta.plan_by_index('erp.complete_goods_receipt(uuid, erp.placement[])');
 grant execute on function erp.complete_goods_receipt(uuid, erp.placement[]) to service_writer;
 --! EndIncluded erp/complete_goods_receipt.sql
 --! Included erp/complete_shipment.sql
@@ -733,6 +835,7 @@ declare
   present erp.sales_order;
   picks ledger.pick[];
   assignments erp.assignment[];
+  assigned uuid[] := '{}';
 begin
   perform erp.require_tracking_codes(tracking_codes);
   perform erp.require_documents(documents);
@@ -760,18 +863,18 @@ begin
   end if;
   perform erp.lock_to_ship(picks, assignments);
   if cardinality(assignments) > 0 then
-    perform erp.assign(present.id, assignments);
+    assigned := erp.assign(present.id, assignments, true);
     picks := erp.open_picks(present.id);
   end if;
-  return erp.ship(present.id, picks, tracking_codes, note);
+  return erp.ship(present.id, picks, assigned, tracking_codes, note);
 end
 $$;
 comment on function erp.complete_shipment(uuid, text[], text[], text, uuid) is
   'Ships all that is open of an order: from the warehouses that it is assigned to, and what no open '
-  'fulfillment order has from those of erp.plan_uncovered, for which a warehouse may be named. What '
-  'somebody else ships is left to them. Documents are only checked here. User errors NOT_FOUND, '
-  'INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, '
-  'OUT_OF_RANGE, TOO_MANY_LINES.';
+  'fulfillment order has from those of erp.plan_uncovered, for which a warehouse may be named. External '
+  'fulfillment orders are left alone. Documents are only checked here. User errors NOT_FOUND, INVALID, '
+  'NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, OUT_OF_RANGE, '
+  'TOO_MANY_LINES.';
 select api_meta.plan_by_index('erp.complete_shipment(uuid, text[], text[], text, uuid)');
 grant execute on function erp.complete_shipment(uuid, text[], text[], text, uuid) to service_writer;
 --! EndIncluded erp/complete_shipment.sql
@@ -838,14 +941,14 @@ create or replace function erp.copy_supplier_prices(product_ids uuid[]) returns 
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   with supplier_price as (
-    -- paid in the default currency: all of them, as they are
+    -- paid in the default currency: all of them, unchanged
     select c.product_id, p.currency_id, p.net, p.gross, p.linked
     from erp.product_supplier_configuration c join erp.supplier s on s.id = c.supplier_id
     left join erp.currency u on u.id = s.currency_id
     join erp.product_supplier_price p on p.product_supplier_configuration_id = c.id
     where c.supplier_is_default and c.product_id = any (product_ids) and coalesce(u.is_default_currency, true)
     union all
-    -- paid in another one: the price in that currency, in the default currency by the rate of this moment
+    -- paid in another one: the price in that currency, and in the default currency by the present rate
     select c.product_id, d.id, round(p.net / r.factor, 2), round(p.gross / r.factor, 2), p.linked
     from erp.product_supplier_configuration c join erp.supplier s on s.id = c.supplier_id
     join erp.currency u on u.id = s.currency_id and not u.is_default_currency
@@ -957,7 +1060,10 @@ declare
   wanted record;
   made uuid[] := '{}';
 begin
-  if cardinality(documents) > 0 and shipment_id is null then
+  if coalesce(cardinality(documents), 0) = 0 then
+    return '{}';
+  end if;
+  if shipment_id is null then
     select f.id
     into shipment_id
     from erp.fulfillment_order o
@@ -965,7 +1071,7 @@ begin
     join erp.fulfillment f on f.id = p.fulfillment_id and f.state = 'Fulfilled'
     where o.destination_order_id = create_documents.order_id order by f.created_at desc, f.id desc limit 1;
   end if;
-  -- In one order, whatever the order that is asked for: who makes documents keeps the others waiting
+  -- In a fixed order, because number ranges are locked until the end
   perform from erp.number_range r join erp.document_type t on t.number_range = r.technical_name
   where t.technical_name = any (documents) order by r.technical_name for update of r;
   for wanted in select d.name,
@@ -1017,19 +1123,10 @@ begin
       p.field, p.line_id, p.product_id, source_id, p.quantity, p.place_type, p.place, p.batch_id
     )::ledger.pick
     from unnest(picks) with ordinality p order by p.ordinality);
-  perform ledger.lock_shipment(
-    array(
-      select p.product_id from unnest(picks) p where p.product_id is not null
-      union
-      select s.product_id from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
-      join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id
-      where s.product_id is not null
-    ),
-    array[source_id],
-    array(select p.bin_location_id from unnest(places) p where p.bin_location_id is not null)
-  );
+  perform erp.lock_to_ship(picks, '{}',
+    array(select p.bin_location_id from unnest(places) p where p.bin_location_id is not null));
   perform erp.require_places(lines, places, source_id);
-  return erp.ship(present.destination_order_id, picks, tracking_codes, note);
+  return erp.ship(present.destination_order_id, picks, '{}', tracking_codes, note);
 end
 $$;
 comment on function
@@ -1114,8 +1211,7 @@ begin
   ) then
     perform mutation.refuse_missing('supplier order', '{supplier_order_ids}');
   end if;
-  -- What supplier orders say of supplier, currency and tax holds for their receipt, unless something else is
-  -- given
+  -- Supplier, currency and tax status are those of the supplier orders, unless given
   orders := case
     when made.type = 'Supplier' then erp.lock_orders_named(wanted_lines, supplier_order_ids)
     else '{}' end;
@@ -1192,9 +1288,9 @@ begin
 end
 $$;
 comment on function erp.create_invoice(uuid, boolean, text[]) is
-  'Makes an invoice over what no other charges of an order: of what was shipped, or of all. Whoever '
-  'cancels one of the shipments cancels the invoice over them, too. User error INVALID when there is '
-  'nothing to charge, or a line has no price.';
+  'Makes an invoice over what no other charges of an order: of what was shipped, or of all. Cancelling one '
+  'of the shipments cancels the invoice over them, too. User error INVALID when there is nothing to charge, '
+  'or a line has no price.';
 grant execute on function erp.create_invoice(uuid, boolean, text[]) to service_writer;
 --! EndIncluded erp/create_invoice.sql
 --! Included erp/create_product_supplier_configuration.sql
@@ -1315,7 +1411,7 @@ declare
   made constant uuid := uuidv7();
   is_first boolean;
 begin
-  -- Who is the default concerns all warehouses
+  -- A new default affects all warehouses
   lock table erp.warehouse in share row exclusive mode;
   is_first := not exists (select from erp.warehouse);
   perform erp.hand_over_defaults(made, is_default, is_default_receiving);
@@ -1347,9 +1443,9 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   limit 1
 $$;
 comment on function erp.exchange_rate_on(uuid, timestamptz) is
-  'The imported exchange rate of a currency at a moment: the newest that was published on that day, in '
-  'UTC, or up to 7 days before, for none is published on weekends and holidays. No row when there is '
-  'none, as for the default currency.';
+  'The imported exchange rate of a currency at a moment: the newest that was published on that day, in UTC, '
+  'or up to 7 days before, because none is published on weekends and holidays. No row when there is none, as '
+  'for the default currency.';
 grant execute on function erp.exchange_rate_on(uuid, timestamptz) to service_writer;
 --! EndIncluded erp/exchange_rate_on.sql
 --! Included erp/currency_factor_at.sql
@@ -1397,7 +1493,7 @@ begin
       '{id}'
     );
   end if;
-  -- What was approved goes back to where it came from
+  -- Approved goods are booked back
   perform ledger.post(array(
     select row ('{id}', m.product_id, coalesce(b.quantity, m.quantity), b.batch_id, 'goods_receipt',
       present.id::text,
@@ -1487,56 +1583,6 @@ comment on function erp.delete_warehouse(uuid) is
   'Answers its id.';
 grant execute on function erp.delete_warehouse(uuid) to service_writer;
 --! EndIncluded erp/delete_warehouse.sql
---! Included erp/deliver_supplier_orders.sql
-create or replace function erp.deliver_supplier_orders(goods_receipt_id uuid) returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-declare
-  moment constant timestamptz := date_trunc('second', now());
-  delivered record;
-begin
-  update erp.supplier_order_line_item i
-  set received_quantity = r.quantity,
-    actual_delivery_date = case when r.quantity >= i.quantity
-      then coalesce(i.actual_delivery_date, moment) end
-  from (
-    select l.supplier_order_line_item_id as id, greatest(sum(l.quantity), 0) as quantity
-    from erp.goods_receipt_line_item l join erp.goods_receipt g on g.id = l.goods_receipt_id
-      and g.state = 'completed'
-    where l.supplier_order_line_item_id in (
-      select o.supplier_order_line_item_id from erp.goods_receipt_line_item o
-        where o.goods_receipt_id = deliver_supplier_orders.goods_receipt_id)
-    group by 1
-  ) r where i.id = r.id;
-
-  for delivered in
-    select o.id, o.state, i.is_complete, case
-      when i.is_complete then 'delivered'
-      when i.has_begun then 'partially_delivered'
-      else 'confirmed' end as reached
-    from erp.supplier_order o cross join lateral (
-      select bool_and(i.open_quantity = 0) as is_complete, bool_or(i.received_quantity > 0) as has_begun
-      from erp.supplier_order_line_item i where i.supplier_order_id = o.id
-    ) i
-    where o.id in (
-      select l.supplier_order_id from erp.goods_receipt_line_item l
-        where l.goods_receipt_id = deliver_supplier_orders.goods_receipt_id)
-    order by o.id
-  loop
-    update erp.supplier_order o
-    set state = erp.state_after_delivery(delivered.state, delivered.reached),
-      -- A person completed it; when the last goods came is then no longer a matter of its lines
-      actual_delivery_date = case when delivered.is_complete then coalesce(o.actual_delivery_date, moment)
-        when delivered.state = 'completed' then o.actual_delivery_date end
-    where o.id = delivered.id;
-  end loop;
-end
-$$;
-comment on function erp.deliver_supplier_orders(uuid) is
-  'After a goods receipt was completed: the received quantities of the supplier orders'' lines, and the '
-  'orders'' states that follow from them, forth and back: confirmed, partially_delivered or delivered. '
-  'Orders that are completed stay so.';
-grant execute on function erp.deliver_supplier_orders(uuid) to service_writer;
---! EndIncluded erp/deliver_supplier_orders.sql
 --! Included erp/delivered_lines.sql
 create or replace function erp.delivered_lines(order_id uuid, fulfillment_id uuid) returns jsonb
 language sql stable
@@ -1548,8 +1594,7 @@ begin atomic
       coalesce(s.here, 0) as here, l.shipped_quantity - coalesce(s.later, 0) - coalesce(s.here, 0) as earlier
     from erp.sales_order_line_item l left join erp.product p on p.id = l.product_id
     left join lateral (
-      -- One line at a time by its indexes, also where Postgres takes a few fulfillments for all that there
-      -- are
+      -- One line at a time by its indexes, even if Postgres expects few fulfillments to be all
       select sum(i.quantity) filter (where i.fulfillment_id = delivered_lines.fulfillment_id) as here,
         sum(i.quantity) filter (where i.fulfillment_id > delivered_lines.fulfillment_id) as later
       from erp.fulfillment_order_line_item a cross join lateral (
@@ -1560,7 +1605,7 @@ begin atomic
       where a.destination_order_line_item_id = l.id
         and (select f.state from erp.fulfillment f where f.id = i.fulfillment_id) = 'Fulfilled'
     ) s on delivered_lines.fulfillment_id is not null
-    -- What is taken off the price is in no parcel
+    -- Discounts are in no parcel
     where l.order_id = delivered_lines.order_id and (l.type is null or l.type not in ('promotion', 'credit'))
   )
   select jsonb_build_object(
@@ -1586,6 +1631,71 @@ comment on function erp.delivered_lines(uuid, uuid) is
   'what is still to come; or all of the order without a shipment.';
 grant execute on function erp.delivered_lines(uuid, uuid) to service_writer;
 --! EndIncluded erp/delivered_lines.sql
+--! Included erp/state_after_delivery.sql
+create or replace function erp.state_after_delivery(state text, reached text) returns text
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  -- Goods that arrive have been confirmed, noted or not
+  confirmed constant text := case when state in ('open', 'sent')
+    then erp.next_state('supplier_order', 'confirm', state) else state end;
+begin
+  return case
+    when confirmed in (reached, 'completed') then confirmed
+    else erp.next_state('supplier_order', case reached
+      when 'delivered' then 'deliver' when 'partially_delivered' then 'deliver_partially'
+        else 'take_back' end, confirmed)
+  end;
+end
+$$;
+comment on function erp.state_after_delivery(text, text) is
+  'The state of a supplier order, of which so much has been received that it is now confirmed, '
+  'partially_delivered or delivered, by erp.state_transition.';
+grant execute on function erp.state_after_delivery(text, text) to service_writer;
+--! EndIncluded erp/state_after_delivery.sql
+--! Included erp/deliveries.sql
+create or replace function erp.deliveries(receipt_id uuid, parts erp.receipt_part[])
+returns erp.delivery[]
+language sql stable
+begin atomic
+  with arriving as materialized (
+    select p.supplier_order_line_item_id as id, sum(p.quantity) as quantity
+    from unnest(parts) p where p.supplier_order_line_item_id is not null
+    group by p.supplier_order_line_item_id
+  ),
+  item as materialized (
+    select i.*, a.id is not null as arrives,
+      case when a.id is null then i.received_quantity else greatest(a.quantity + coalesce((
+        select sum(l.quantity) from erp.goods_receipt_line_item l
+        join erp.goods_receipt g on g.id = l.goods_receipt_id
+        where l.supplier_order_line_item_id = i.id and g.state = 'completed' and g.id <> receipt_id
+      ), 0), 0)::integer end as received
+    from erp.supplier_order_line_item i left join arriving a on a.id = i.id
+    where i.supplier_order_id in (select p.supplier_order_id from unnest(parts) p)
+  ),
+  placed as materialized (
+    select o.id, o.state, d.is_complete, erp.state_after_delivery(o.state, case
+      when d.is_complete then 'delivered'
+      when d.has_begun then 'partially_delivered'
+      else 'confirmed' end) as new_state
+    from (
+      select i.supplier_order_id as id, bool_and(i.received >= i.quantity) as is_complete,
+        bool_or(i.received > 0) as has_begun
+      from item i group by i.supplier_order_id
+    ) d join erp.supplier_order o on o.id = d.id
+  )
+  select array(
+    select row (i.id, o.id, i.product_id, i.received, i.arrives, o.new_state, o.is_complete,
+      case when erp.awaits_goods(o.new_state) then greatest(i.quantity - i.received, 0) else 0 end
+        - case when erp.awaits_goods(o.state) then i.open_quantity else 0 end)::erp.delivery
+    from item i join placed o on o.id = i.supplier_order_id order by o.id, i.id
+  );
+end;
+comment on function erp.deliveries(uuid, erp.receipt_part[]) is
+  'What becomes of the supplier orders whose lines a goods receipt delivers: one entry for each of their '
+  'lines. The states follow from the received quantities, forth and back: confirmed, partially_delivered '
+  'or delivered. Orders that are completed stay so.';
+grant execute on function erp.deliveries(uuid, erp.receipt_part[]) to service_writer;
+--! EndIncluded erp/deliveries.sql
 --! Included erp/delivery_date.sql
 create or replace function erp.delivery_date(fulfillments uuid[], order_state text, document_date date)
 returns jsonb
@@ -1604,9 +1714,8 @@ comment on function erp.delivery_date(uuid[], text, date) is
 grant execute on function erp.delivery_date(uuid[], text, date) to service_writer;
 --! EndIncluded erp/delivery_date.sql
 --! Included erp/order_pieces.sql
--- Prices in erp.sales_order_line_item are with tax, whatever the tax status of the order. This one and
--- document_config return rows, for then Postgres puts them into the query that calls them, instead of
--- starting a new one each time.
+-- Prices in erp.sales_order_line_item include tax, whatever the tax status of the order. This function and
+-- document_config return rows, because Postgres then inlines them into the calling query.
 create or replace function erp.order_pieces(order_id uuid, tax_status text)
 returns table (line_id uuid, unit_line_id uuid, rate numeric, total numeric, net numeric)
 language sql stable
@@ -1622,7 +1731,7 @@ begin atomic
       round(l.total * 100 / (100 + coalesce(l.rate, 0)), 2) as net
     from line l where l.rate is not null or not exists (select from line where rate is not null)
   ),
-  -- From where to where a line reaches when all that have a rate are laid side by side, by what they come to
+  -- The range of each line with a rate when these lines are laid end to end, by amount
   ruler as (
     select r.*, coalesce(sum(r.net) over () / nullif(sum(r.total) over (), 0), 1) as factor,
       coalesce((sum(r.total) over so_far - r.total) / nullif(sum(r.total) over (), 0),
@@ -1635,8 +1744,8 @@ begin atomic
         row_number() over so_far * 1.0 / count(*) over ()) as net_ends
     from rated r window so_far as (order by r.rate, r.n)
   ),
-  -- As ledger.order_amounts has it: lines without a rate, such as promotions, are taxed as the others on
-  -- average
+  -- As in ledger.order_amounts: lines without a rate, such as promotions, are taxed at the average of the
+  -- others
   unrated as (
     select l.*, sum(l.total) over (order by l.n) as upto, f.factor
     from line l, (select factor from ruler limit 1) f
@@ -1644,7 +1753,7 @@ begin atomic
   )
   select r.id, r.id, r.rate, r.total, r.net from rated r
   union all
-  -- Sums are rounded, not their parts, so that the parts add up along both lines and rates
+  -- Sums are rounded, not their parts, so that the parts add up by line and by rate
   select u.id, case when u.type = 'product' then u.id else r.id end, r.rate,
     round(u.upto * r.ends, 2) - round((u.upto - u.total) * r.ends, 2)
       - round(u.upto * r.starts, 2) + round((u.upto - u.total) * r.starts, 2),
@@ -1681,7 +1790,7 @@ begin atomic
     select p.order_line_item_id as id, p.first_unit, p.first_unit + p.quantity as upto from unnest(parts) p
     union all select l.id, 0, l.quantity from line l where parts is null
   ),
-  -- Of each piece what falls to the units, in a way that all units come to all of it
+  -- The units' share of each piece, such that the shares of all units add up to the piece
   charged as (
     select c.line_id, c.rate, c.unit_line_id,
       case when p.upto = u.quantity then c.total else round(c.total * p.upto / u.quantity, 2) end
@@ -1695,7 +1804,7 @@ begin atomic
     select l.n, l.label, l.description, l.product_number, l.unit_price, l.tax_rate as rate, c.total, c.net,
       case when tax_status = 'net' then c.net else c.total end as amount,
         coalesce(q.quantity, l.quantity) as quantity,
-      -- A discount on the whole order, of which this document has a share
+      -- This document's share of a discount on the whole order
       q.quantity is null and c.total <> l.total_price as is_share
     from line l
     join (
@@ -1710,7 +1819,7 @@ begin atomic
       select jsonb_agg(jsonb_build_object('position', n, 'label', label, 'description', description,
         'productNumber', product_number,
           'quantity', quantity,
-          -- With four digits, so that times the quantity it is what the line comes to
+          -- With four decimals, so that the price times the quantity gives the amount of the line
           'unitPrice', case when is_share then round(amount / quantity, 4)
             when tax_status = 'net'
               then round(unit_price * coalesce(100 / (100 + rate), net / nullif(total, 0), 1), 4)
@@ -1731,6 +1840,65 @@ comment on function erp.document_amounts(uuid, text, erp.document_part[]) is
   'Documents that have each unit once come to the cent to what the order does.';
 grant execute on function erp.document_amounts(uuid, text, erp.document_part[]) to service_writer;
 --! EndIncluded erp/document_amounts.sql
+--! Included erp/seller.sql
+create or replace function erp.seller(locale text) returns jsonb
+language sql stable
+begin atomic
+  select jsonb_build_object('legalName', m.legal_name, 'email', m.email, 'phone', m.phone, 'website',
+    m.website,
+    'address', m.address || jsonb_build_object('countryName',
+      coalesce(c.name ->> locale, m.address ->> 'countryName', c.name ->> 'en-GB')),
+    'vatId', m.vat_id, 'taxNumber', m.tax_number, 'managers', m.managers, 'register', m.register,
+    'footer', coalesce(m.footer ->> locale, m.footer ->> 'en-GB'),
+    'bank', case when m.iban is not null then jsonb_build_object(
+      'accountHolder', coalesce(m.account_holder, m.legal_name), 'iban', m.iban, 'bic', m.bic, 'name',
+        m.bank_name) end)
+  from erp.merchant m left join erp.country c on c.iso_code = m.address ->> 'countryIso';
+end;
+comment on function erp.seller(text) is
+  'What documents say of the merchant, in a language; null as long as erp.merchant has no row.';
+grant execute on function erp.seller(text) to service_writer;
+--! EndIncluded erp/seller.sql
+--! Included erp/vat_id_for.sql
+create or replace function erp.vat_id_for(vat_ids jsonb, country_iso text) returns text
+language sql immutable
+return (
+  select v.id from jsonb_array_elements_text(vat_ids) with ordinality v (id, n)
+  order by upper(left(v.id, 2)) <> case country_iso when 'GR' then 'EL' else country_iso end, v.n limit 1);
+comment on function erp.vat_id_for(jsonb, text) is
+  'Of the VAT numbers of a customer the one of a country, or else the first.';
+grant execute on function erp.vat_id_for(jsonb, text) to service_writer;
+--! EndIncluded erp/vat_id_for.sql
+--! Included erp/is_in_eu.sql
+create or replace function erp.is_in_eu(country_iso text) returns boolean
+language sql immutable
+return country_iso in ('AT', 'BE', 'BG', 'CY', 'CZ', 'DE', 'DK', 'EE', 'ES', 'FI', 'FR', 'GR', 'HR', 'HU',
+  'IE', 'IT', 'LT', 'LU', 'LV',
+  'MT', 'NL', 'PL', 'PT', 'RO', 'SE', 'SI', 'SK');
+comment on function erp.is_in_eu(text) is
+  'Whether a country, by its ISO 3166 code, is a member of the European Union.';
+grant execute on function erp.is_in_eu(text) to service_writer;
+--! EndIncluded erp/is_in_eu.sql
+--! Included erp/tax_exemption.sql
+create or replace function erp.tax_exemption(tax_status text, destination text, customer_vat_id text)
+returns text
+language sql stable
+return case when tax_status = 'tax-free' then (
+  select case
+    when (select m.is_small_business from erp.merchant m) then 'small_business'
+    when destination = h.home then null
+    when erp.is_in_eu(h.home) and not erp.is_in_eu(destination) then 'export'
+    -- The VAT number of a business in another country than the seller's
+    when erp.is_in_eu(h.home) and left(customer_vat_id, 2) <> case h.home when 'GR' then 'EL' else h.home end
+      then 'intra_community' end
+  from (select coalesce((select m.address ->> 'countryIso' from erp.merchant m),
+    (select w.address ->> 'countryIso' from erp.warehouse w where w.is_default)) as home) h) end;
+comment on function erp.tax_exemption(text, text, text) is
+  'Why an order without tax has none: small_business, export (to a country outside of the European '
+  'Union) or intra_community (to another of its countries, to a business with a VAT number of another '
+  'country). Null when it has tax, or no reason is known. The destination is an ISO 3166 code.';
+grant execute on function erp.tax_exemption(text, text, text) to service_writer;
+--! EndIncluded erp/tax_exemption.sql
 --! Included erp/reversed_amounts.sql
 create or replace function erp.reversed_amounts(amounts jsonb) returns jsonb
 language sql immutable
@@ -1753,65 +1921,6 @@ comment on function erp.reversed_amounts(jsonb) is
   'The lines and totals of a document, with every amount negative.';
 grant execute on function erp.reversed_amounts(jsonb) to service_writer;
 --! EndIncluded erp/reversed_amounts.sql
---! Included erp/seller.sql
-create or replace function erp.seller(locale text) returns jsonb
-language sql stable
-begin atomic
-  select jsonb_build_object('legalName', m.legal_name, 'email', m.email, 'phone', m.phone, 'website',
-    m.website,
-    'address', m.address || jsonb_build_object('countryName',
-      coalesce(c.name ->> locale, m.address ->> 'countryName', c.name ->> 'en-GB')),
-    'vatId', m.vat_id, 'taxNumber', m.tax_number, 'managers', m.managers, 'register', m.register,
-    'footer', coalesce(m.footer ->> locale, m.footer ->> 'en-GB'),
-    'bank', case when m.iban is not null then jsonb_build_object(
-      'accountHolder', coalesce(m.account_holder, m.legal_name), 'iban', m.iban, 'bic', m.bic, 'name',
-        m.bank_name) end)
-  from erp.merchant m left join erp.country c on c.iso_code = m.address ->> 'countryIso';
-end;
-comment on function erp.seller(text) is
-  'What documents say of the merchant, in a language; null as long as erp.merchant has no row.';
-grant execute on function erp.seller(text) to service_writer;
---! EndIncluded erp/seller.sql
---! Included erp/is_in_eu.sql
-create or replace function erp.is_in_eu(country_iso text) returns boolean
-language sql immutable
-return country_iso in ('AT', 'BE', 'BG', 'CY', 'CZ', 'DE', 'DK', 'EE', 'ES', 'FI', 'FR', 'GR', 'HR', 'HU',
-  'IE', 'IT', 'LT', 'LU', 'LV',
-  'MT', 'NL', 'PL', 'PT', 'RO', 'SE', 'SI', 'SK');
-comment on function erp.is_in_eu(text) is
-  'Whether a country, by its ISO 3166 code, is a member of the European Union.';
-grant execute on function erp.is_in_eu(text) to service_writer;
---! EndIncluded erp/is_in_eu.sql
---! Included erp/tax_exemption.sql
-create or replace function erp.tax_exemption(tax_status text, destination text, customer_vat_id text)
-returns text
-language sql stable
-return case when tax_status = 'tax-free' then (
-  select case
-    when (select m.is_small_business from erp.merchant m) then 'small_business'
-    when destination = h.home then null
-    when erp.is_in_eu(h.home) and not erp.is_in_eu(destination) then 'export'
-    -- The number of a business in another country: none of the seller's own
-    when erp.is_in_eu(h.home) and left(customer_vat_id, 2) <> case h.home when 'GR' then 'EL' else h.home end
-      then 'intra_community' end
-  from (select coalesce((select m.address ->> 'countryIso' from erp.merchant m),
-    (select w.address ->> 'countryIso' from erp.warehouse w where w.is_default)) as home) h) end;
-comment on function erp.tax_exemption(text, text, text) is
-  'Why an order without tax has none: small_business, export (to a country outside of the European '
-  'Union) or intra_community (to another of its countries, to a business with a VAT number of another '
-  'country). Null when it has tax, or no reason is known. The destination is an ISO 3166 code.';
-grant execute on function erp.tax_exemption(text, text, text) to service_writer;
---! EndIncluded erp/tax_exemption.sql
---! Included erp/vat_id_for.sql
-create or replace function erp.vat_id_for(vat_ids jsonb, country_iso text) returns text
-language sql immutable
-return (
-  select v.id from jsonb_array_elements_text(vat_ids) with ordinality v (id, n)
-  order by upper(left(v.id, 2)) <> case country_iso when 'GR' then 'EL' else country_iso end, v.n limit 1);
-comment on function erp.vat_id_for(jsonb, text) is
-  'Of the VAT numbers of a customer the one of a country, or else the first.';
-grant execute on function erp.vat_id_for(jsonb, text) to service_writer;
---! EndIncluded erp/vat_id_for.sql
 --! Included erp/document_config.sql
 create or replace function erp.document_config(order_id uuid, document_type text, document_number text,
   document_date date, locale text,
@@ -1847,7 +1956,7 @@ begin atomic
   ) || case
     when document_type = 'delivery_note' then erp.delivered_lines(document_config.order_id, fulfillments[1])
     when document_type not in ('credit_note', 'storno') then a.amounts
-    -- The order may have changed since the invoice. What takes an invoice back, takes back what it said.
+    -- The order may have changed since the invoice. A reversal repeats the invoice's data.
     when referenced_config ? 'lines' then erp.reversed_amounts(referenced_config)
       || jsonb_build_object('taxStatus', referenced_config -> 'taxStatus', 'currency',
         referenced_config -> 'currency',
@@ -1876,7 +1985,7 @@ end;
 comment on function
   erp.document_config(uuid, text, text, date, text, text, jsonb, erp.document_part[], uuid[]) is
   'All that a document of an order shows, as it is now: what a document keeps in its config and is '
-  'rendered from (src/documents/config.ts has the form). Credit notes and stornos also take the number '
+  'rendered from (src/pdf/config.ts has the form). Credit notes and stornos also take the number '
   'and config of the invoice that they take back; invoices the units that they charge, if not all, and '
   'the shipments that brought them; delivery notes their shipment.';
 grant execute on function erp.document_config(
@@ -1929,6 +2038,123 @@ comment on function erp.excess_warning(boolean, integer, text, text, text[], uui
   'that they have become, if they have.';
 grant execute on function erp.excess_warning(boolean, integer, text, text, text[], uuid) to service_writer;
 --! EndIncluded erp/excess_warning.sql
+--! Included erp/faults_of_order_lines.sql
+create or replace function erp.units_at_work(order_ids uuid[])
+returns table (id uuid, order_id uuid, label text, shipped integer, assigned integer, invoiced integer)
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  select l.id, l.order_id, l.label, l.shipped_quantity, coalesce((
+    select sum(a.quantity - a.fulfilled_quantity)
+    from erp.fulfillment_order_line_item a join erp.fulfillment_order f on f.id = a.fulfillment_order_id
+    where a.destination_order_line_item_id = l.id and f.state in ('Open', 'InProgress', 'OnHold')
+  ), 0), l.invoiced_quantity
+  from erp.sales_order_line_item l where l.order_id = any (order_ids);
+end;
+comment on function erp.units_at_work(uuid[]) is
+  'Of each line of orders the units that are shipped, that open fulfillment orders have, and that are '
+  'invoiced.';
+grant execute on function erp.units_at_work(uuid[]) to service_writer;
+
+create or replace function erp.faults_of_order_lines(
+  orders mutation.upsert_row[], lines mutation.upsert_row[]
+)
+returns mutation.row_fault[]
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  with line as (
+    select l.*, o.present ->> 'state' as state, w.shipped + w.assigned as taken, w.shipped, w.assigned,
+      w.invoiced, row_number() over (partition by l.id order by l.line) as nth,
+      array(
+        select c.key from jsonb_each(l.wanted) c
+        where not l.is_new and c.value <> l.present -> c.key and c.key <> 'position'
+      ) as changes
+    from unnest(lines) l join unnest(orders) o on o.line = l.line / 1000
+    left join erp.units_at_work(array(select x.id from unnest(orders) x where not x.is_new)) w on w.id = l.id
+  )
+  select array_agg(row (f.line, f.code, f.message, f.field, f.details)::mutation.row_fault)
+  from (
+    select l.line, 'NOT_FOUND', 'The order has no such line.', array['id'], null::jsonb
+    from line l where l.is_new and l.given ->> 'id' is not null
+    union all
+    select l.line, 'NOT_FOUND', 'There is no product of this number.', array['product_number'], null
+    from line l where l.given ->> 'product_number' is not null and l.wanted ->> 'product_id' is null
+    union all
+    select l.line, 'NOT_UNIQUE', 'An earlier line is the same one.', null, null from line l where l.nth > 1
+    union all
+    select l.line, 'NOT_EDITABLE', format('The order is %s: its lines cannot change.', l.state), null,
+      jsonb_build_object('state', l.state)
+    from line l where l.state in ('completed', 'cancelled') and (l.is_new or l.changes <> '{}')
+    union all
+    select l.line, 'NOT_EDITABLE', format('%s units are shipped or assigned to be.', l.taken),
+      array['quantity'], jsonb_build_object('shipped', l.shipped, 'assigned', l.assigned)
+    from line l where (l.wanted ->> 'quantity')::int < l.taken and (l.wanted ->> 'quantity')::int >= l.shipped
+    union all
+    select l.line, 'NOT_EDITABLE', 'Units of the line are shipped, assigned to be, or invoiced.',
+      array[c.name], jsonb_build_object('shipped', l.shipped, 'assigned', l.assigned, 'invoiced', l.invoiced)
+    from line l cross join unnest(l.changes) c (name)
+    where c.name in ('product_id', 'type') and l.taken + l.invoiced > 0
+    union all
+    select l.line, 'NOT_EDITABLE', 'Units of the line are invoiced.', array[c.name],
+      jsonb_build_object('invoiced', l.invoiced)
+    from line l cross join unnest(l.changes) c (name)
+    where c.name in ('unit_price', 'tax_rate') and l.invoiced > 0
+  ) f (line, code, message, field, details);
+end;
+comment on function erp.faults_of_order_lines(mutation.upsert_row[], mutation.upsert_row[]) is
+  'What is wrong with lines of an upsert of orders: what is shipped, assigned or invoiced stays as it is.';
+grant execute on function erp.faults_of_order_lines(mutation.upsert_row[], mutation.upsert_row[])
+  to service_writer;
+
+create or replace function erp.faults_of_orders(orders mutation.upsert_row[], lines mutation.upsert_row[])
+returns mutation.row_fault[]
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  with work as (
+    select w.*, o.line, o.present ->> 'state' as state,
+      o.given ? 'line_items' and not exists (select from unnest(lines) l where l.id = w.id) as is_left_out
+    from unnest(orders) o join erp.units_at_work(array(
+      select x.id from unnest(orders) x where not x.is_new
+    )) w on w.order_id = o.id
+    where not o.is_new
+  )
+  select array_agg(row (f.line, f.code, f.message, f.field, f.details)::mutation.row_fault)
+  from (
+    -- The errors of lines, by the place of their order
+    select l.line / 1000, e.error ->> 'code', e.error ->> 'message', array['line_items'] || (
+      select array_agg(case when p.n = 1 then ((l.line % 1000) - 1)::text else p.part end order by p.n)
+      from jsonb_array_elements_text((e.error -> 'field') - 0) with ordinality p (part, n)
+    ), nullif(e.error -> 'details', 'null')
+    from unnest(lines) l cross join jsonb_array_elements(l.errors) e (error)
+    union all
+    select o.line, 'TOO_MANY_LINES', 'An order has at most 250 lines.', array['line_items'], null
+    from unnest(orders) o where jsonb_array_length(nullif(o.given -> 'line_items', 'null')) > 250
+    union all
+    select o.line, 'REQUIRED', 'A storefrontId needs the sales channel.', array['sales_channel_id'], null
+    from unnest(orders) o
+    where o.wanted ->> 'storefront_id' is not null and o.wanted ->> 'sales_channel_id' is null
+    union all
+    select w.line, 'NOT_EDITABLE', case when w.state in ('completed', 'cancelled')
+      then format('The order is %s: its line "%s" cannot be left out.', w.state, w.label)
+      else format('Units of the line "%s" are shipped, assigned to be, or invoiced.', w.label) end,
+      array['line_items'], jsonb_build_object('id', 'gid://service/OrderLineItem/' || w.id,
+      'shipped', w.shipped, 'assigned', w.assigned, 'invoiced', w.invoiced)
+    from work w
+    where w.is_left_out and (w.shipped + w.assigned + w.invoiced > 0 or w.state in ('completed', 'cancelled'))
+    union all
+    select o.line, 'NOT_EDITABLE', 'Something of the order is shipped or invoiced, or it is closed.',
+      array[c.name], null
+    from unnest(orders) o cross join unnest('{currency_id,tax_status}'::text[]) c (name)
+    where not o.is_new and o.wanted -> c.name <> o.present -> c.name
+      and (o.present ->> 'state' in ('completed', 'cancelled')
+        or exists (select from work w where w.order_id = o.id and w.shipped + w.invoiced > 0))
+  ) f (line, code, message, field, details);
+end;
+comment on function erp.faults_of_orders(mutation.upsert_row[], mutation.upsert_row[]) is
+  'What is wrong with rows of an upsert of orders beyond the rules of the table, with the errors of their '
+  'lines: what is shipped, assigned or invoiced stays as it is, and so do orders that are closed.';
+grant execute on function erp.faults_of_orders(mutation.upsert_row[], mutation.upsert_row[])
+  to service_writer;
+--! EndIncluded erp/faults_of_order_lines.sql
 --! Included erp/faults_of_orders_named.sql
 create or replace function erp.faults_of_orders_named(receipt erp.goods_receipt,
   lines erp.goods_receipt_line[])
@@ -2010,8 +2236,8 @@ grant execute on function erp.faults_of_things_named(erp.goods_receipt, erp.good
 --! Included erp/in_default_currency.sql
 create or replace function erp.in_default_currency(amount numeric, currency_factor numeric) returns numeric
 language sql immutable strict parallel safe
--- A quotient has no last digit, and a rate has four to six that count. Six decimals of a price are so many
--- that on a line of 10,000 units the rounding is still below a cent.
+-- A quotient has infinitely many digits, and a rate four to six significant ones. With six decimals of a
+-- price, the rounding on a line of 10,000 units is still below a cent.
 return round(amount / currency_factor, 6);
 comment on function erp.in_default_currency(numeric, numeric) is
   'An amount in the default currency: divided by the units of its currency per unit of the default '
@@ -2031,7 +2257,7 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
       and l.id > coalesce(after, '00000000-0000-0000-0000-000000000000')
     order by l.id
     limit batch
-    -- Who changes a line or the factor of its receipt right now is left alone; another run comes by
+    -- Lines that are locked, or whose receipt is, are left to the next run
     for update of l skip locked
     for share of r skip locked
   ), filled_line as (
@@ -2105,7 +2331,7 @@ grant execute on function erp.has_variants(uuid) to service_ledger, service_writ
 create or replace function erp.id_between(lower uuid, upper uuid, wanted integer) returns uuid
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
-  -- The second half of a UUID of version 7: two bits that say so, and 62 that are random
+  -- The second half of a UUID of version 7: two fixed bits, and 62 random ones
   least_tail constant numeric := -9223372036854775808;
   greatest_tail constant numeric := -4611686018427387905;
   head constant bytea := substring(uuid_send(coalesce(lower, upper)) from 1 for 8);
@@ -2115,7 +2341,7 @@ declare
     when upper > lower is not false and substring(uuid_send(upper) from 1 for 8) = head
       then substring(uuid_send(upper) from 9)::bigint::numeric - 1
     else greatest_tail end;
-  -- Evenly, so that there is room again and again; nearly, so that nobody can tell
+  -- Evenly, so that there is room again and again; nearly, so that ids can't be guessed
   room constant numeric := div(last_tail - first_tail, wanted + 1);
 begin
   return case when room > 0 and last_tail <= greatest_tail
@@ -2156,7 +2382,7 @@ begin
     from jsonb_each_text(per_euro) r join erp.currency c on c.iso_code = r.key
     where not c.is_default_currency
   ), stored as (
-    -- In one order, so that two imports of the same day do not wait for each other in a circle
+    -- In one order, so that two imports of the same day can't deadlock
     insert into erp.exchange_rate as present (currency_id, reference_date, factor, source)
     select rate.id, import_exchange_rates.reference_date, rate.factor, import_exchange_rates.source
     from rate
@@ -2230,8 +2456,8 @@ return exists (
     and a.quantity > a.fulfilled_quantity
     and f.state = 'Cancelled' and f.source_warehouse_location_id = is_called_off.location_id);
 comment on function erp.is_called_off(uuid, uuid) is
-  'Whether a fulfillment order was cancelled by which a location was to ship units of a line of an '
-  'order. They are shipped from there only if somebody says so.';
+  'Whether a fulfillment order was cancelled by which a location was to ship units of a line of an order. '
+  'They are shipped from there only on request.';
 grant execute on function erp.is_called_off(uuid, uuid) to service_writer;
 --! EndIncluded erp/is_called_off.sql
 --! Included erp/is_cancelled_invoice.sql
@@ -2243,6 +2469,14 @@ return exists (
 comment on function erp.is_cancelled_invoice(uuid) is 'Whether an invoice was cancelled by a storno.';
 grant execute on function erp.is_cancelled_invoice(uuid) to service_writer;
 --! EndIncluded erp/is_cancelled_invoice.sql
+--! Included erp/is_locale.sql
+create or replace function erp.is_locale(code text) returns boolean
+language sql immutable strict parallel safe
+return code ~ '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$';
+comment on function erp.is_locale(text) is
+  'Whether a text has the form of a locale: a language, perhaps with script and region, such as de or de-AT.';
+grant execute on function erp.is_locale(text) to service_writer;
+--! EndIncluded erp/is_locale.sql
 --! Included erp/keep_currency_factor.sql
 create or replace function erp.keep_currency_factor() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -2260,8 +2494,8 @@ begin
 end
 $$;
 comment on function erp.keep_currency_factor() is
-  'Trigger after the exchange rate of a goods receipt changed: refuses when a stock valuation report '
-  'counts with it, and converts the lines anew.';
+  'Trigger after the exchange rate of a goods receipt changed: refuses when a stock valuation report counts '
+  'with it, and converts the lines again.';
 --! EndIncluded erp/keep_currency_factor.sql
 --! Included erp/keep_default_currency_price.sql
 create or replace function erp.keep_default_currency_price() returns trigger
@@ -2282,7 +2516,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   products uuid[];
 begin
-  -- Each side writes only what differs, so this comes to rest: nothing changed, nothing to copy back
+  -- Each side writes only differences, so the copying back and forth ends
   if tg_table_name = 'product_supplier_price' then
     if tg_op = 'INSERT' then
       products := array(select distinct c.product_id from changed p join erp.product_supplier_configuration c
@@ -2309,7 +2543,7 @@ begin
     perform erp.copy_product_prices(products) where products <> '{}';
   elsif tg_op = 'INSERT' then
     products := array(select distinct c.product_id from changed c where c.supplier_is_default);
-    -- A new default supplier without prices takes nothing away; its prices follow
+    -- A new default supplier without prices removes nothing; its prices follow
     perform erp.copy_supplier_prices(array(select c.product_id from erp.product_supplier_configuration c
       where c.supplier_is_default and c.product_id = any (products)
         and exists (
@@ -2354,6 +2588,15 @@ comment on function erp.line_ids(uuid[]) is
   'are there keep theirs.';
 grant execute on function erp.line_ids(uuid[]) to service_writer;
 --! EndIncluded erp/line_ids.sql
+--! Included erp/localized.sql
+create or replace function erp.localized(texts jsonb) returns text
+language sql stable parallel safe
+return coalesce(texts ->> pg_catalog.current_setting('service.locale', true), texts ->> 'en-GB');
+comment on function erp.localized(jsonb) is
+  'The text of an erp.localized_text in the locale of the request (setting service.locale), or in '
+  'en-GB, which every text has.';
+grant execute on function erp.localized(jsonb) to service_api, service_writer;
+--! EndIncluded erp/localized.sql
 --! Included erp/location_of_warehouse.sql
 create or replace function erp.location_of_warehouse(warehouse_id uuid, field text[]) returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -2452,7 +2695,7 @@ declare
   named constant uuid[] := array(
     select n.id from erp.orders_named(lines, order_ids) n group by n.id order by min(n."position"));
 begin
-  -- Their supplier, currency and prices stay as they are until the lines that follow from them are written
+  -- Their supplier, currency and prices can't change until the lines that depend on them are written
   perform from erp.supplier_order o where o.id = any (named) order by o.id for share;
   return named;
 end
@@ -2473,7 +2716,7 @@ begin
   if not found then
     perform mutation.refuse_missing('assignment', '{id}');
   end if;
-  -- Of the suppliers of a product, one is changed at a time: one of them is the default
+  -- Only one supplier of a product is changed at a time, because one of them is the default
   perform ledger.lock(array[present.product_id]);
   select *
   into present
@@ -2508,7 +2751,10 @@ comment on function erp.lock_supplier_order(uuid) is
 grant execute on function erp.lock_supplier_order(uuid) to service_writer;
 --! EndIncluded erp/lock_supplier_order.sql
 --! Included erp/lock_to_ship.sql
-create or replace function erp.lock_to_ship(picks ledger.pick[], assignments erp.assignment[]) returns void
+create or replace function erp.lock_to_ship(
+  picks ledger.pick[], assignments erp.assignment[], bin_location_ids uuid[] default '{}'
+)
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   perform ledger.lock_shipment(
@@ -2519,19 +2765,27 @@ begin
       join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id
       where s.product_id is not null
       union
+      -- What nobody wants any more is no longer promised when the fulfillment order is closed
+      select n.product_id from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
+      join erp.fulfillment_order_line_item n on n.fulfillment_order_id = l.fulfillment_order_id
+      where n.destination_order_line_item_id is null and n.quantity > n.fulfilled_quantity
+        and n.product_id is not null
+      union
       select a.product_id from unnest(assignments) a where a.product_id is not null
     ),
     array(
       select p.warehouse_id from unnest(picks) p
       union
       select l.warehouse_id from unnest(assignments) a join erp.location l on l.id = a.location_id
-    )
+    ),
+    bin_location_ids
   );
 end
 $$;
-comment on function erp.lock_to_ship(ledger.pick[], erp.assignment[]) is
-  'Takes the locks of ledger.lock_shipment for what fulfillment orders have open and what is to be assigned.';
-grant execute on function erp.lock_to_ship(ledger.pick[], erp.assignment[]) to service_writer;
+comment on function erp.lock_to_ship(ledger.pick[], erp.assignment[], uuid[]) is
+  'Takes the locks of ledger.lock_shipment for what fulfillment orders have open and what is to be assigned, '
+  'and for bins that are named: all that shipping changes.';
+grant execute on function erp.lock_to_ship(ledger.pick[], erp.assignment[], uuid[]) to service_writer;
 --! EndIncluded erp/lock_to_ship.sql
 --! Included erp/make_default_supplier.sql
 create or replace function erp.make_default_supplier(configuration_id uuid) returns void
@@ -2550,6 +2804,68 @@ comment on function erp.make_default_supplier(uuid) is
   'Makes a supplier the default of its product, in place of the one that was.';
 grant execute on function erp.make_default_supplier(uuid) to service_writer;
 --! EndIncluded erp/make_default_supplier.sql
+--! Included erp/match_order_lines.sql
+create or replace function erp.match_order_lines(orders mutation.upsert_row[])
+returns mutation.upsert_row[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  result mutation.upsert_row[];
+begin
+  execute format($q$
+    with given as materialized (
+      select o.line * 1000 + l.n as line, o.id as order_id, l.n, l.value as given, %s as defaults
+      from unnest($1) o
+      cross join jsonb_array_elements(nullif(o.given -> 'line_items', 'null')) with ordinality l (value, n)
+      where o.errors is null and l.n <= 250
+    ),
+    matched as (
+      select g.*, case
+        when r.id is not null
+          then (select p.id from erp.sales_order_line_item p where p.id = r.id and p.order_id = g.order_id)
+        when r.storefront_id is not null then (
+          select p.id from erp.sales_order_line_item p
+          where p.order_id = g.order_id and p.storefront_id = r.storefront_id order by p.id limit 1)
+        when r.identifier is not null then (
+          select p.id from erp.sales_order_line_item p
+          where p.order_id = g.order_id and p.identifier = r.identifier order by p.id limit 1) end as id,
+        case when g.given ? 'product_number' and g.given ->> 'product_number' is not null
+          then (select p.id from erp.product p where p.product_number = g.given ->> 'product_number')
+          else r.product_id end as product_id
+      from given g cross join lateral jsonb_populate_record(null::erp.sales_order_line_item, g.given) r
+    ),
+    -- Not joins, which would read all of tables that are not large
+    known as materialized (
+      select m.*, (select p from erp.sales_order_line_item p where p.id = m.id) as p,
+        (select i from erp.product i where i.id = m.product_id) as i
+      from matched m
+    )
+    select array_agg(row(m.line, coalesce((m.p).id, (m.defaults ->> 'id')::uuid), (m.p).id is null, m.given,
+      to_jsonb(m.p), to_jsonb(w) || jsonb_build_object('order_id', m.order_id, 'position', m.n) || case
+        when num_nonnulls(m.product_id, m.given ->> 'product_number') > 0
+          then jsonb_build_object('product_id', m.product_id) else '{}' end || case
+        when (m.p).id is not null then '{}'
+        else jsonb_build_object(
+          'type', case when m.given ? 'type' then w.type when m.product_id is null then 'custom'
+            else 'product' end,
+          'label', coalesce(w.label, (m.i).name, (m.i).product_number, m.given ->> 'product_number'),
+          'identifier', coalesce(w.identifier, w.storefront_id, (m.i).product_number, w.label)) end || case
+        when not m.given ? 'total_price' and m.given ?| '{unit_price,quantity}' and w.unit_price is not null
+          then jsonb_build_object('total_price', round(w.unit_price * w.quantity, 2)) else '{}' end,
+      false, null)::mutation.upsert_row order by m.line)
+    from known m cross join lateral jsonb_populate_record(case when (m.p).id is null
+      then jsonb_populate_record(null::erp.sales_order_line_item, m.defaults) else m.p end, m.given - 'id') w
+    $q$, mutation.defaults_of('erp.sales_order_line_item'))
+  into result using orders;
+  return result;
+end
+$$;
+comment on function erp.match_order_lines(mutation.upsert_row[]) is
+  'The lines that rows of an upsert of orders give, as rows of an upsert themselves; the place of a line '
+  'is a '
+  'thousand times that of its order, and its own. A line is known by its id, its storefrontId or its '
+  'identifier, within its order.';
+grant execute on function erp.match_order_lines(mutation.upsert_row[]) to service_writer;
+--! EndIncluded erp/match_order_lines.sql
 --! Included erp/missing_in_document.sql
 create or replace function erp.missing_in_document(config jsonb) returns text[]
 language sql immutable
@@ -2587,7 +2903,7 @@ declare
   new_state constant text := erp.next_state('supplier_order', action, present.state);
   wanted constant erp.supplier_order := jsonb_populate_record(present, changes - 'id');
 begin
-  -- What was sent before is still received, and confirmed
+  -- Orders that were sent are still received, and so are confirmed
   if present.state = 'open' and action in ('send', 'confirm') then
     perform erp.require_placeable(present);
   end if;
@@ -2608,19 +2924,23 @@ grant execute on function erp.move_supplier_order(uuid, text, jsonb) to service_
 create or replace function erp.next_number(number_range text) returns text
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  result text;
+  present erp.number_range;
 begin
+  select * into present from erp.number_range r where r.technical_name = number_range;
+  if present.sequence is not null then
+    return replace(present.pattern, '{n}', nextval(present.sequence)::text);
+  end if;
   update erp.number_range r set last_number = r.last_number + 1 where r.technical_name = number_range
-  returning replace(r.pattern, '{n}', r.last_number::text) into result;
+  returning r.* into present;
   if not found then
     raise exception 'There is no number range %.', number_range using errcode = 'no_data_found';
   end if;
-  return result;
+  return replace(present.pattern, '{n}', present.last_number::text);
 end
 $$;
 comment on function erp.next_number(text) is
-  'The next number of a range, without gaps: who takes one keeps the others waiting until it is '
-  'committed or given back.';
+  'The next number of a range. Without a sequence it has no gaps: other transactions wait until the number '
+  'is committed or given back.';
 grant execute on function erp.next_number(text) to service_writer;
 --! EndIncluded erp/next_number.sql
 --! Included erp/next_state.sql
@@ -2644,7 +2964,7 @@ $$;
 comment on function erp.next_state(text, text, text) is
   'The state that an action leads to, by erp.state_transition. User error INVALID_STATE_TRANSITION, '
   'with the state and the actions that it allows.';
-grant execute on function erp.next_state(text, text, text) to service_writer;
+grant execute on function erp.next_state(text, text, text) to service_writer, service_booker;
 --! EndIncluded erp/next_state.sql
 --! Included erp/open_document.sql
 create or replace function erp.open_document(id uuid, presented_hash bytea)
@@ -2656,8 +2976,8 @@ declare
 begin
   select d.deep_link_code into code from erp.document d where d.id = open_document.id;
 
-  -- As in auth.authenticate_credential: the time of the comparison tells nothing about the code. An unknown
-  -- id goes the same way, with a hash that nobody can present.
+  -- As in auth.authenticate_credential: the time of the comparison reveals nothing about the code. An unknown
+  -- id takes the same path, with a hash that no code has.
   if sha256(nonce || presented_hash) is distinct from sha256(
     nonce || coalesce(sha256(convert_to(code, 'UTF8')), nonce)
   ) then
@@ -2692,7 +3012,7 @@ grant execute on function erp.open_picks(uuid) to service_writer;
 --! EndIncluded erp/open_picks.sql
 --! Included erp/open_transactions.sql
 create or replace function erp.open_transactions() returns text
--- Not in parallel: it makes a setting
+-- Not in parallel, because it makes a setting
 language plpgsql stable parallel unsafe set search_path = pg_catalog, pg_temp as $$
 declare
   seen constant pg_snapshot := pg_current_snapshot();
@@ -2709,8 +3029,8 @@ begin
     raise exception 'Pages of lists that are followed are read by one statement in a transaction of its own.'
       using errcode = 'invalid_transaction_state';
   end if;
-  -- How many have begun whose numbers are larger than that of any that has ended. They are open, and no part
-  -- of the snapshot.
+  -- The number of transactions that are newer than the newest ended one. They are open, but not in the
+  -- snapshot's list.
   begun := age((pg_snapshot_xmax(seen))::xid);
   if oldest < beyond or begun > 0 then
     answer := '~' || oldest
@@ -2731,7 +3051,7 @@ comment on function erp.open_transactions() is
 grant execute on function erp.open_transactions() to service_api, service_writer;
 --! EndIncluded erp/open_transactions.sql
 --! Included erp/orders_named.sql
--- What the lines of a goods receipt say by the supplier orders that they name
+-- Data of a goods receipt from the supplier orders that its lines name
 
 create or replace function erp.orders_named(lines erp.goods_receipt_line[], order_ids uuid[])
 returns table (id uuid, field text[], "position" bigint)
@@ -2914,10 +3234,12 @@ comment on function erp.price_on_receipt(erp.goods_receipt, uuid, numeric) is
 grant execute on function erp.price_on_receipt(erp.goods_receipt, uuid, numeric) to service_writer;
 --! EndIncluded erp/price_on_receipt.sql
 --! Included erp/put_away_place.sql
+-- In a form that becomes part of the statement that calls it
 create or replace function erp.put_away_place(
-  receipt erp.goods_receipt, line erp.goods_receipt_line_item, out type text, out place text
+  receipt erp.goods_receipt, line erp.goods_receipt_line_item
 )
-language sql stable set search_path = pg_catalog, pg_temp
+returns table (type text, place text)
+language sql stable
 begin atomic
   select p.type, p.place from (
     select coalesce(line.destination_bin_location_id,
@@ -2986,8 +3308,7 @@ begin atomic
   from unnest(lines) l;
 end;
 comment on function erp.receipt_type(erp.goods_receipt, erp.goods_receipt_line[], uuid[]) is
-  'What a goods receipt is for, when nobody says so: supplier orders or return orders that it names make '
-  'it.';
+  'The default type of a goods receipt, by the supplier orders or return orders that it names.';
 grant execute on function erp.receipt_type(erp.goods_receipt, erp.goods_receipt_line[], uuid[])
   to service_writer;
 --! EndIncluded erp/receipt_type.sql
@@ -3061,6 +3382,24 @@ comment on function erp.require_assignable_lines(uuid, erp.shipping_line[]) is
   'NOT_FOUND, INVALID, OVER_FULFILLMENT.';
 grant execute on function erp.require_assignable_lines(uuid, erp.shipping_line[]) to service_writer;
 --! EndIncluded erp/require_assignable_lines.sql
+--! Included erp/require_countable.sql
+create or replace function erp.require_countable(entries numeric, groups bigint) returns boolean
+language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as $$
+begin
+  if entries > 100000 then
+    raise exception 'More than 100000 entries would be aggregated.' using errcode = 'UE007';
+  elsif groups > 1000 then
+    raise exception 'There are more than 1000 groups.' using errcode = 'UE008';
+  end if;
+  return true;
+end
+$$;
+comment on function erp.require_countable(numeric, bigint) is
+  'Refuses aggregates of more than 100,000 rows (SQLSTATE UE007) and of more than 1,000 groups (UE008): '
+  'their time grows with the rows, however quickly these are found.';
+revoke execute on function erp.require_countable(numeric, bigint) from public;
+grant execute on function erp.require_countable(numeric, bigint) to service_api;
+--! EndIncluded erp/require_countable.sql
 --! Included erp/require_default_warehouse.sql
 create or replace function erp.require_default_warehouse() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -3086,6 +3425,9 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   errors jsonb;
 begin
+  if coalesce(cardinality(documents), 0) = 0 then
+    return;
+  end if;
   select jsonb_agg(mutation.user_error(case when d.nth > 1 then 'NOT_UNIQUE' else 'INVALID' end,
     case
       when d.nth > 1 then 'This type is in the list already.'
@@ -3121,7 +3463,7 @@ begin
   elsif tg_table_name = 'goods_receipt_supplier_order' then
     receipts := array(select distinct c.goods_receipt_id from changed c);
   else
-    -- What a receipt named before stays
+    -- Earlier links of a receipt are accepted
     receipts := array(
       select distinct c.goods_receipt_id from changed c where c.supplier_order_id is not null
         and not exists (
@@ -3150,7 +3492,7 @@ end
 $$;
 comment on function erp.require_one_supplier() is
   'Trigger: refuses that a goods receipt delivers orders of another supplier than its own, or of several, '
-  'whoever writes. Orders and receipts whose supplier has been deleted contradict nothing. User error '
+  'for every writer. Orders and receipts whose supplier has been deleted contradict nothing. User error '
   'SUPPLIER_MISMATCH.';
 select api_meta.give('erp.require_one_supplier()', 'service_writer');
 --! EndIncluded erp/require_one_supplier.sql
@@ -3346,7 +3688,9 @@ declare
   most constant integer := 250;
   errors jsonb;
 begin
-  if cardinality(codes) > most then
+  if coalesce(cardinality(codes), 0) = 0 then
+    return;
+  elsif cardinality(codes) > most then
     perform mutation.refuse('TOO_MANY_LINES',
       format('There are %s tracking codes; %s are allowed at once.', cardinality(codes), most),
       '{tracking_codes}', jsonb_build_object('lines', cardinality(codes), 'maximum', most));
@@ -3371,7 +3715,7 @@ create or replace function erp.resolve_goods_receipt_lines(
 returns erp.goods_receipt_line[]
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  -- Batches that are named by a number are made when they are new
+  -- Batches that are given by a new number are made
   insert into erp.batch (product_id, number)
   select l.product_id, l.batch_number from unnest(lines) with ordinality l
   where l.batch_number is not null and l.batch_id is null
@@ -3386,8 +3730,8 @@ begin
     from unnest(lines) with ordinality l
     left join erp.batch b on b.product_id = l.product_id and b.number = l.batch_number
     left join lateral (
-      -- An order alone means its line of this product: the first that still waits for some, or has some to
-      -- give back
+      -- An order without a line means its line of this product: the first that still expects some, or has
+      -- some to return
       select i.id from erp.supplier_order_line_item i
       where l.supplier_order_line_item_id is null and i.supplier_order_id = l.supplier_order_id
         and i.product_id = l.product_id
@@ -3480,6 +3824,161 @@ comment on function erp.set_goods_receipt_lines(erp.goods_receipt, erp.goods_rec
 grant execute on function erp.set_goods_receipt_lines(erp.goods_receipt, erp.goods_receipt_line[])
   to service_writer;
 --! EndIncluded erp/set_goods_receipt_lines.sql
+--! Included erp/with_translations.sql
+-- Without settings, so that it becomes a part of the statement that asks
+create or replace function erp.translations_of(given jsonb) returns setof jsonb
+language sql immutable
+begin atomic
+  select coalesce(pg_catalog.jsonb_object_agg(t.value ->> 'locale', x.texts), '{}')
+  from pg_catalog.jsonb_array_elements(nullif(given, 'null')) t (value)
+  cross join lateral (select pg_catalog.jsonb_strip_nulls(t.value - 'locale')) x (texts)
+  where x.texts <> '{}';
+end;
+comment on function erp.translations_of(jsonb) is
+  'A list of translations that a caller gives as it is stored. What has no text is left out.';
+grant execute on function erp.translations_of(jsonb) to service_writer;
+
+create or replace function erp.with_translations(rows mutation.upsert_row[]) returns mutation.upsert_row[]
+language sql immutable set search_path = pg_catalog, pg_temp
+begin atomic
+  select mutation.with_values(rows, (
+    select jsonb_object_agg(u.line, jsonb_build_object('translations', t.texts))
+    from unnest(rows) u cross join lateral erp.translations_of(u.given -> 'translations') t (texts)
+    where u.given ? 'translations'
+  ));
+end;
+comment on function erp.with_translations(mutation.upsert_row[]) is
+  'The rows of an upsert with the translations that they give.';
+grant execute on function erp.with_translations(mutation.upsert_row[]) to service_writer;
+
+-- Without settings, so that it becomes a part of the statement that asks
+create or replace function erp.translation_faults(line bigint, path text[], given jsonb)
+returns setof mutation.row_fault
+language sql stable
+begin atomic
+  with translation as (
+    select t.n, t.value ->> 'locale' as locale, t.value - 'locale' as texts,
+      row_number() over (partition by t.value ->> 'locale' order by t.n) as nth
+    from jsonb_array_elements(nullif(given, 'null')) with ordinality t (value, n)
+  )
+  select line, f.code, f.message, path || array['translations', (f.n - 1)::text, f.field], null::jsonb
+  from (
+    select t.n, 'INVALID', 'A locale is a language, perhaps with script and region: de, de-AT, zh-Hant-TW.',
+      'locale'
+    from translation t where not erp.is_locale(t.locale)
+    union all
+    select t.n, 'NOT_UNIQUE', 'An earlier translation is in this locale.', 'locale'
+    from translation t where t.nth > 1
+    union all
+    select t.n, 'OUT_OF_RANGE', format('The text has more than %s characters.', m.longest), x.key
+    from translation t cross join jsonb_each_text(t.texts) x
+    cross join lateral (select case x.key when 'name' then 255 when 'alt_text' then 1000 end) m (longest)
+    where length(x.value) > m.longest
+    union all
+    select 251, 'TOO_MANY_LINES', 'There are more than 250 translations.', 'locale'
+    where jsonb_array_length(nullif(given, 'null')) > 250
+  ) f (n, code, message, field);
+end;
+comment on function erp.translation_faults(bigint, text[], jsonb) is
+  'What is wrong with translations that a row of an upsert gives, at a path within the row.';
+grant execute on function erp.translation_faults(bigint, text[], jsonb) to service_writer;
+
+create or replace function erp.faults_of_translations(rows mutation.upsert_row[])
+returns mutation.row_fault[]
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  select array_agg(f)
+  from unnest(rows) u
+  cross join lateral erp.translation_faults(u.line, '{}', u.given -> 'translations') f
+  where u.given ? 'translations';
+end;
+comment on function erp.faults_of_translations(mutation.upsert_row[]) is
+  'What is wrong with the translations that rows of an upsert give.';
+grant execute on function erp.faults_of_translations(mutation.upsert_row[]) to service_writer;
+--! EndIncluded erp/with_translations.sql
+--! Included erp/set_images.sql
+create or replace function erp.faults_of_images(rows mutation.upsert_row[]) returns mutation.row_fault[]
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  with image as materialized (
+    select u.line, i.n, i.value ->> 'url' as url, i.value ->> 'alt_text' as alt_text,
+      i.value -> 'translations' as translations,
+      row_number() over (partition by u.line, i.value ->> 'url' order by i.n) as nth
+    from unnest(rows) u
+    cross join jsonb_array_elements(nullif(u.given -> 'images', 'null')) with ordinality i (value, n)
+    where u.given ? 'images'
+  )
+  select array_agg(f.fault)
+  from (
+    select row (f.line, f.code, f.message, array['images', (f.n - 1)::text, f.field],
+      null)::mutation.row_fault
+    from (
+      select i.line, i.n, 'INVALID', 'The address must begin with https:// or http://, name a host and no '
+        'user, and have only characters that addresses have.', 'url'
+      from image i where not erp.is_web_address(i.url)
+      union all
+      select i.line, i.n, 'OUT_OF_RANGE', 'The address has more than 2048 characters.', 'url'
+      from image i where length(i.url) > 2048
+      union all
+      select i.line, i.n, 'NOT_UNIQUE', 'An earlier image has this address.', 'url'
+      from image i where i.nth > 1
+      union all
+      select i.line, i.n, 'OUT_OF_RANGE', 'The text has more than 1000 characters.', 'alt_text'
+      from image i where length(i.alt_text) > 1000
+      union all
+      select i.line, i.n, 'TOO_MANY_LINES', 'There are more than 250 images.', 'url'
+      from image i where i.n = 251
+    ) f (line, n, code, message, field)
+    union all
+    select t
+    from image i
+    cross join lateral erp.translation_faults(i.line, array['images', (i.n - 1)::text], i.translations) t
+    where i.translations is not null
+  ) f (fault);
+end;
+comment on function erp.faults_of_images(mutation.upsert_row[]) is
+  'What is wrong with the images that rows of an upsert give.';
+grant execute on function erp.faults_of_images(mutation.upsert_row[]) to service_writer;
+
+create or replace function erp.set_images(rows mutation.upsert_row[]) returns uuid[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  changed uuid[];
+begin
+  with given as (
+    select u.id, u.given -> 'images' as images
+    from unnest(rows) u where u.errors is null and u.given ? 'images'
+  ),
+  wanted as (
+    select g.id, i.n::int as position, i.value ->> 'url' as url, i.value ->> 'alt_text' as alt_text,
+      t.texts as translations
+    from given g
+    cross join jsonb_array_elements(nullif(g.images, 'null')) with ordinality i (value, n)
+    cross join lateral erp.translations_of(i.value -> 'translations') t (texts)
+  ),
+  gone as (
+    delete from erp.product_image i using given g
+    where i.product_id = g.id and i.position > coalesce(jsonb_array_length(nullif(g.images, 'null')), 0)
+    returning i.product_id
+  ),
+  made as (
+    insert into erp.product_image as i (product_id, position, url, alt_text, translations)
+    select w.id, w.position, w.url, w.alt_text, w.translations from wanted w order by w.id, w.position
+    on conflict (product_id, position) do update
+    set url = excluded.url, alt_text = excluded.alt_text, translations = excluded.translations
+    where (i.url, i.alt_text, i.translations)
+      is distinct from (excluded.url, excluded.alt_text, excluded.translations)
+    returning i.product_id
+  )
+  select array(select product_id from gone union select product_id from made) into changed;
+  return changed;
+end
+$$;
+comment on function erp.set_images(mutation.upsert_row[]) is
+  'Makes the lists that rows of an upsert give the images of their products, in this order. Answers the '
+  'products of which one has changed.';
+grant execute on function erp.set_images(mutation.upsert_row[]) to service_writer;
+--! EndIncluded erp/set_images.sql
 --! Included erp/set_lines_of_goods_receipt.sql
 create or replace function erp.set_lines_of_goods_receipt(
   goods_receipt_id uuid, lines erp.goods_receipt_line[]
@@ -3534,6 +4033,81 @@ comment on function erp.set_lines_of_supplier_order(uuid, erp.supplier_order_lin
   'Makes these the lines of an open supplier order. Answers its id.';
 grant execute on function erp.set_lines_of_supplier_order(uuid, erp.supplier_order_line[]) to service_writer;
 --! EndIncluded erp/set_lines_of_supplier_order.sql
+--! Included erp/set_prices.sql
+create or replace function erp.faults_of_prices(rows mutation.upsert_row[], list text)
+returns mutation.row_fault[]
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  with price as (
+    select u.line, p.n, r.*, row_number() over (partition by u.line, r.currency_id order by p.n) as nth
+    from unnest(rows) u
+    cross join jsonb_array_elements(nullif(u.given -> list, 'null')) with ordinality p (value, n)
+    cross join lateral jsonb_populate_record(null::erp.price, p.value) r
+  )
+  select array_agg(
+    row (f.line, f.code, f.message, array[list, (f.n - 1)::text, f.field], null)::mutation.row_fault
+  )
+  from (
+    select p.line, p.n, 'NOT_FOUND', 'There is no such currency.', 'currency_id'
+    from price p where not exists (select from erp.currency c where c.id = p.currency_id)
+    union all
+    select p.line, p.n, 'OUT_OF_RANGE', 'The price must not be negative.',
+      case when p.net < 0 then 'net' else 'gross' end
+    from price p where p.net < 0 or p.gross < 0
+    union all
+    select p.line, p.n, 'NOT_UNIQUE', 'An earlier price is in this currency.', 'currency_id'
+    from price p where p.nth > 1
+    union all
+    select u.line, 251, 'TOO_MANY_LINES', 'There are more than 250 prices.', 'currency_id'
+    from unnest(rows) u
+    where jsonb_array_length(nullif(u.given -> list, 'null')) > 250
+  ) f (line, n, code, message, field);
+end;
+comment on function erp.faults_of_prices(mutation.upsert_row[], text) is
+  'What is wrong with the prices that rows of an upsert give in a list.';
+grant execute on function erp.faults_of_prices(mutation.upsert_row[], text) to service_writer;
+
+create or replace function erp.set_prices(relation regclass, rows mutation.upsert_row[], list text)
+returns uuid[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  changed uuid[];
+begin
+  -- One statement, so that a supplier never copies half of the change
+  execute format($q$
+    with given as (
+      select u.id, u.given -> $2 as prices from unnest($1) u where u.errors is null and u.given ? $2
+    ),
+    wanted as (
+      select g.id, r.currency_id, r.net, r.gross, coalesce(r.linked, true) as linked
+      from given g
+      cross join jsonb_array_elements(nullif(g.prices, 'null')) p (v)
+      cross join lateral jsonb_populate_record(null::erp.price, p.v) r
+    ),
+    gone as (
+      delete from %1$s p using given g where p.product_id = g.id and not exists (
+        select from wanted w where w.id = p.product_id and w.currency_id = p.currency_id)
+      returning p.product_id
+    ),
+    made as (
+      insert into %1$s as p (product_id, currency_id, net, gross, linked)
+      select w.id, w.currency_id, w.net, w.gross, w.linked from wanted w order by w.id, w.currency_id
+      on conflict (product_id, currency_id) do update
+      set net = excluded.net, gross = excluded.gross, linked = excluded.linked
+      where (p.net, p.gross, p.linked) is distinct from (excluded.net, excluded.gross, excluded.linked)
+      returning p.product_id
+    )
+    select array(select product_id from gone union select product_id from made)
+    $q$, relation) into changed using rows, list;
+  return changed;
+end
+$$;
+comment on function erp.set_prices(regclass, mutation.upsert_row[], text) is
+  'Makes the lists that rows of an upsert give the prices of their products, in a table of prices. '
+  'Answers the '
+  'products of which one has changed.';
+grant execute on function erp.set_prices(regclass, mutation.upsert_row[], text) to service_writer;
+--! EndIncluded erp/set_prices.sql
 --! Included erp/set_product_warehouse_configuration.sql
 create or replace function erp.set_product_warehouse_configuration(
   product_id uuid, warehouse_id uuid, changes jsonb
@@ -3544,7 +4118,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   wanted erp.product_warehouse_configuration;
 begin
-  -- So that neither goes away before its row is there
+  -- So that neither can be deleted before the row exists
   perform ledger.lock(
     array[set_product_warehouse_configuration.product_id],
     array[set_product_warehouse_configuration.warehouse_id]
@@ -3591,7 +4165,7 @@ declare
     - case target.tax_status when 'gross' then target.amount_total else target.amount_net end;
 begin
   perform erp.check_supplier_order_lines(target, lines);
-  -- The lines lock their products when they are written; in one order for all
+  -- Writing lines locks their products; all are locked here in one order
   perform ledger.lock(array(
     select l.product_id from unnest(lines) l
     union select i.product_id
@@ -3637,10 +4211,10 @@ begin
 end
 $$;
 comment on function erp.set_supplier_order_lines(erp.supplier_order, erp.supplier_order_line[]) is
-  'Makes these the lines of a supplier order: those with an id are changed, those without are new, '
-  'others go. They are listed in this order, but for lines that are there and change places among '
-  'themselves: their positions say so. What a line leaves open, price and tax rate, comes from the '
-  'supplier''s terms and the product. Totals are computed anew; a discount on the whole order stays.';
+  'Makes these the lines of a supplier order: those with an id are changed, those without are new, others '
+  'go. They are listed in this order, but for lines that are there and change places among themselves: their '
+  'positions say so. What a line leaves open, price and tax rate, comes from the supplier''s terms and the '
+  'product. Totals are computed again; a discount on the whole order stays.';
 grant execute on function erp.set_supplier_order_lines(erp.supplier_order, erp.supplier_order_line[])
   to service_writer;
 --! EndIncluded erp/set_supplier_order_lines.sql
@@ -3671,7 +4245,7 @@ begin
     where p.nth > 1
   ) e (line, code, message, field);
   perform mutation.refuse(errors);
-  -- One statement, so that the product never follows half of the change
+  -- One statement, so that the product never copies half of the change
   with gone as (
     delete from erp.product_supplier_price s where s.product_supplier_configuration_id = configuration_id
       and not exists (select from unnest(prices) p where p.currency_id = s.currency_id)
@@ -3688,62 +4262,131 @@ comment on function erp.set_supplier_prices(uuid, erp.price[]) is
   'Makes these the prices of a product at a supplier, one per currency.';
 grant execute on function erp.set_supplier_prices(uuid, erp.price[]) to service_writer;
 --! EndIncluded erp/set_supplier_prices.sql
---! Included erp/settle_order.sql
-create or replace function erp.settle_order(order_id uuid) returns void
+--! Included erp/set_tags.sql
+create or replace function erp.faults_of_tags(rows mutation.upsert_row[]) returns mutation.row_fault[]
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  select array_agg(row (u.line, f.code, f.message, array['tags', (t.n - 1)::text], null)::mutation.row_fault)
+  from unnest(rows) u
+  cross join jsonb_array_elements_text(nullif(u.given -> 'tags', 'null')) with ordinality t (name, n)
+  cross join lateral (
+    select 'INVALID', 'The name of the tag is blank.' where erp.is_blank(t.name)
+    union all
+    select 'OUT_OF_RANGE', 'The name of the tag has more than 255 characters.' where length(t.name) > 255
+    union all
+    select 'TOO_MANY_LINES', 'There are more than 250 tags.' where t.n = 251
+  ) f (code, message);
+end;
+comment on function erp.faults_of_tags(mutation.upsert_row[]) is
+  'What is wrong with the names of tags that rows of an upsert give.';
+grant execute on function erp.faults_of_tags(mutation.upsert_row[]) to service_writer;
+
+create or replace function erp.set_tags(relation regclass, owner name, rows mutation.upsert_row[])
+returns uuid[]
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  present erp.sales_order;
-  wanted erp.sales_order;
-  is_all_shipped boolean;
+  changed uuid[];
 begin
-  select * into strict present from erp.sales_order o where o.id = order_id;
-  wanted := present;
-  is_all_shipped := not exists (
-      select from erp.sales_order_line_item l
-      where l.order_id = present.id and l.type = 'product' and l.shipped_quantity < l.quantity)
-    and not exists (
-      select from erp.fulfillment_order f
-      where f.destination_order_id = present.id and f.state in ('Open', 'InProgress', 'OnHold')
-        and erp.has_open_lines(f.id));
-  -- An order without a delivery has one as soon as something of it is shipped
-  wanted.delivery_state := erp.next_state('order_delivery',
-    case when is_all_shipped then 'ship' else 'ship_partially' end,
-    coalesce(present.delivery_state, 'open'));
-  if wanted.state <> 'in_progress' then
-    wanted.state := erp.next_state('order', 'process', wanted.state);
-  end if;
-  if is_all_shipped then
-    wanted.state := erp.next_state('order', 'complete', wanted.state);
-  end if;
-  update erp.sales_order o
-  set state = wanted.state, delivery_state = wanted.delivery_state
-  where o.id = present.id;
+  insert into erp.tag (name)
+  select distinct t.name
+  from unnest(rows) u
+  cross join jsonb_array_elements_text(nullif(u.given -> 'tags', 'null')) t (name)
+  where u.errors is null and not exists (select from erp.tag x where x.name = t.name)
+  order by t.name
+  on conflict (name) do nothing;
+  execute format($q$
+    with given as (
+      select u.id, u.given -> 'tags' as names from unnest($1) u where u.errors is null and u.given ? 'tags'
+    ),
+    wanted as (
+      select distinct g.id, t.id as tag_id
+      from given g
+      cross join jsonb_array_elements_text(nullif(g.names, 'null')) n
+      join erp.tag t on t.name = n
+    ),
+    gone as (
+      delete from %1$s x using given g where x.%2$I = g.id and not exists (
+        select from wanted w where w.id = x.%2$I and w.tag_id = x.tag_id)
+      returning x.%2$I as id
+    ),
+    made as (
+      insert into %1$s as x (%2$I, tag_id) select w.id, w.tag_id from wanted w order by w.id, w.tag_id
+      on conflict do nothing returning x.%2$I as id
+    )
+    select array(select id from gone union select id from made)
+    $q$, relation, owner) into changed using rows;
+  return changed;
 end
 $$;
-comment on function erp.settle_order(uuid) is
-  'Brings the states of an order up to date after something of it was shipped: it is in progress, and '
-  'completed when nothing is left to ship. User error INVALID_STATE_TRANSITION.';
-grant execute on function erp.settle_order(uuid) to service_writer;
+comment on function erp.set_tags(regclass, name, mutation.upsert_row[]) is
+  'Gives what rows of an upsert are about the tags that they name, in a table of links, and makes those '
+  'that do '
+  'not exist. Answers the ids of which a tag has changed. Tags come last of all that an upsert writes: other '
+  'calls may wait for a new one.';
+grant execute on function erp.set_tags(regclass, name, mutation.upsert_row[]) to service_writer;
+--! EndIncluded erp/set_tags.sql
+--! Included erp/settle_order.sql
+create or replace function erp.settle_order(order_id uuid, tracking_codes text[] default '{}')
+returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  present record;
+  new_delivery_state text;
+  new_state text;
+begin
+  select o.state, o.delivery_state,
+    not exists (
+      select from erp.sales_order_line_item l
+      where l.order_id = o.id and l.type = 'product' and l.shipped_quantity < l.quantity)
+    and not exists (
+      select from erp.fulfillment_order f
+      where f.destination_order_id = o.id and f.state in ('Open', 'InProgress', 'OnHold')
+        and erp.has_open_lines(f.id)) as is_all_shipped
+  into strict present from erp.sales_order o where o.id = order_id;
+  -- An order without a delivery state gets one when something is shipped
+  new_delivery_state := erp.next_state('order_delivery',
+    case when present.is_all_shipped then 'ship' else 'ship_partially' end,
+    coalesce(present.delivery_state, 'open'));
+  new_state := present.state;
+  if new_state <> 'in_progress' then
+    new_state := erp.next_state('order', 'process', new_state);
+  end if;
+  if present.is_all_shipped then
+    new_state := erp.next_state('order', 'complete', new_state);
+  end if;
+  if present.state not in ('open', 'in_progress') then
+    -- A transition that was added: what the order reserves again follows by triggers
+    update erp.sales_order o set state = new_state where o.id = order_id;
+  end if;
+  perform ledger.write_order_states(order_id, new_state, new_delivery_state, tracking_codes);
+end
+$$;
+comment on function erp.settle_order(uuid, text[]) is
+  'Brings the states of an order up to date after something of it was shipped, and adds codes to follow it '
+  'by: it is in progress, and completed when nothing is left to ship. User error INVALID_STATE_TRANSITION.';
+grant execute on function erp.settle_order(uuid, text[]) to service_writer;
 --! EndIncluded erp/settle_order.sql
 --! Included erp/settle_receipt_lines.sql
-create or replace function erp.settle_receipt_lines(receipt_id uuid) returns void
+create or replace function erp.settle_receipt_lines(receipt_id uuid, parts erp.receipt_part[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   warnings jsonb;
 begin
-  with part as materialized (
-    select a.*, l.supplier_order_id as named_order_id, case when a.nth = 1 then l.id else uuidv7() end as id
-    from erp.allotment(receipt_id) a join erp.goods_receipt_line_item l
-      on l.id = a.goods_receipt_line_item_id
-    order by l.id, a.nth
-  ),
-  kept as (
+  with kept as (
     update erp.goods_receipt_line_item l
-    set quantity = p.quantity, supplier_order_id = p.supplier_order_id,
-      supplier_order_line_item_id = p.supplier_order_line_item_id
-    from part p
-    where p.id = l.id and (l.quantity, l.supplier_order_id, l.supplier_order_line_item_id)
-      is distinct from (p.quantity, p.supplier_order_id, p.supplier_order_line_item_id)
+    set quantity = n.quantity, supplier_order_id = n.supplier_order_id,
+      supplier_order_line_item_id = n.supplier_order_line_item_id, planned_disposal_quantity = 0
+    from (
+      select o.id, coalesce(p.quantity, o.quantity) as quantity,
+        case when p.id is null then o.supplier_order_id else p.supplier_order_id end as supplier_order_id,
+        case when p.id is null then o.supplier_order_line_item_id else p.supplier_order_line_item_id end
+          as supplier_order_line_item_id
+      from erp.goods_receipt_line_item o left join unnest(parts) p on p.id = o.id
+      where o.goods_receipt_id = receipt_id
+    ) n
+    where n.id = l.id
+      and (l.quantity, l.supplier_order_id, l.supplier_order_line_item_id, l.planned_disposal_quantity)
+      is distinct from (n.quantity, n.supplier_order_id, n.supplier_order_line_item_id, 0)
   ),
   added as (
     insert into erp.goods_receipt_line_item (id, goods_receipt_id, product_id, batch_id, return_order_id,
@@ -3751,13 +4394,13 @@ begin
       supplier_order_line_item_id, destination_bin_location_id, quantity, unit_price, tax_rate)
     select p.id, l.goods_receipt_id, l.product_id, l.batch_id, l.return_order_id, p.supplier_order_id,
       p.supplier_order_line_item_id, l.destination_bin_location_id, p.quantity, l.unit_price, l.tax_rate
-    from part p join erp.goods_receipt_line_item l on l.id = p.goods_receipt_line_item_id
+    from unnest(parts) p join erp.goods_receipt_line_item l on l.id = p.goods_receipt_line_item_id
     where p.nth > 1 order by p.id
   )
   select jsonb_agg(erp.excess_warning(coalesce(o.state = 'cancelled', false), p.quantity, r.product_number,
     o.number, '{id}', p.id)
     order by p.goods_receipt_line_item_id, p.nth) into warnings
-  from part p
+  from unnest(parts) p
   join erp.goods_receipt_line_item l on l.id = p.goods_receipt_line_item_id
   left join erp.supplier_order o on o.id = p.named_order_id
   left join erp.product r on r.id = l.product_id
@@ -3765,67 +4408,41 @@ begin
   perform mutation.warn(warnings);
 end
 $$;
-comment on function erp.settle_receipt_lines(uuid) is
-  'Splits the lines of a goods receipt so that each delivers one line of a supplier order, of which it '
-  'has no more than was open; what is left over becomes a line without an order, of the same product, '
-  'batch, price and bin. Totals stay as they are. Warnings SURPLUS, ORDER_CANCELLED.';
-grant execute on function erp.settle_receipt_lines(uuid) to service_writer;
+comment on function erp.settle_receipt_lines(uuid, erp.receipt_part[]) is
+  'Splits the lines of a goods receipt so that each delivers one line of a supplier order, of which it has '
+  'no more than was open; what is left over becomes a line without an order, of the same product, batch, '
+  'price and bin. Nothing is to be thrown away any more; totals stay as they are. Warnings SURPLUS, '
+  'ORDER_CANCELLED.';
+grant execute on function erp.settle_receipt_lines(uuid, erp.receipt_part[]) to service_writer;
 --! EndIncluded erp/settle_receipt_lines.sql
 --! Included erp/ship.sql
-create or replace function erp.ship(order_id uuid, picks ledger.pick[], tracking_codes text[], note text)
+create or replace function erp.ship(
+  order_id uuid, picks ledger.pick[], assigned uuid[], tracking_codes text[], note text
+)
 returns erp.shipment
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   booked record;
-  made uuid;
-  fulfillment_orders uuid[];
+  made record;
 begin
-  select * into booked from ledger.ship(order_id, picks, note);
-  fulfillment_orders := array(
-    select distinct l.fulfillment_order_id
-    from unnest(picks) p
-    join erp.fulfillment_order_line_item l on l.id = p.line_id
-    order by 1);
-  -- Last of all locks, for it keeps everybody waiting who ships something
-  insert into erp.fulfillment (number) values (erp.next_number('fulfillment')) returning id into made;
-  insert into erp.fulfillment_order_fulfillment (fulfillment_order_id, fulfillment_id) select f.id, made
-  from unnest(fulfillment_orders) f (id);
-  with shipped as (
-    insert into erp.fulfillment_line_item (
-      fulfillment_id, fulfillment_order_id, fulfillment_order_line_item_id, product_id, quantity
-    )
-    select made, l.fulfillment_order_id, l.id, l.product_id, p.quantity
-    from (
-      select p.line_id, min(p.ordinality) as position, sum(p.quantity) as quantity
-      from unnest(picks) with ordinality p
-      group by p.line_id
-    ) p
-    join erp.fulfillment_order_line_item l on l.id = p.line_id order by p.position
-    returning id, fulfillment_order_line_item_id
-  )
-  insert into erp.fulfillment_stock_movement (fulfillment_line_item_id, stock_movement_id)
-  select s.id, m.id
-  from unnest(booked.stock_movements, booked.lines) m (id, line_id)
-  join shipped s on s.fulfillment_order_line_item_id = m.line_id;
-
-  update erp.fulfillment_order f
-  set state = erp.next_state('fulfillment_order', case when w.is_open then 'start' else 'close' end, f.state)
-  from (select n.id, erp.has_open_lines(n.id) as is_open from unnest(fulfillment_orders) n (id)) w
-  where f.id = w.id and (f.state = 'Open' or not w.is_open);
-  if cardinality(tracking_codes) > 0 then
-    update erp.sales_order o
-    set entered_tracking_codes = o.entered_tracking_codes || ship.tracking_codes
-    where o.id = order_id;
+  select * into booked from ledger.ship(order_id, picks, assigned, note);
+  -- The number is the last lock, because it blocks all other shipping
+  select * into made from ledger.write_shipment(
+    erp.next_number('fulfillment'), picks, booked.stock_movements, booked.lines);
+  if made.leaves_unwanted then
+    perform ledger.forget_unwanted(made.fulfillment_orders);
   end if;
-  perform erp.settle_order(order_id);
-  return row (order_id, array[made], fulfillment_orders, booked.stock_movements, '{}')::erp.shipment;
+  perform erp.settle_order(order_id, tracking_codes);
+  return row (order_id, array[made.fulfillment_id], made.fulfillment_orders, booked.stock_movements,
+    '{}')::erp.shipment;
 end
 $$;
-comment on function erp.ship(uuid, ledger.pick[], text[], text) is
-  'Ships units of fulfillment orders of one order: books them out, records the fulfillment, closes what '
-  'is fulfilled. Whoever calls holds the locks of the order and of ledger.lock_shipment. User errors '
-  'INSUFFICIENT_STOCK, BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
-grant execute on function erp.ship(uuid, ledger.pick[], text[], text) to service_writer;
+comment on function erp.ship(uuid, ledger.pick[], uuid[], text[], text) is
+  'Ships units of fulfillment orders of one order, some of which may have been assigned for the purpose: '
+  'books them out, records the fulfillment, closes what is fulfilled, and writes each row once. The caller '
+  'holds the locks of the order and of ledger.lock_shipment. User errors INSUFFICIENT_STOCK, '
+  'BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
+grant execute on function erp.ship(uuid, ledger.pick[], uuid[], text[], text) to service_writer;
 --! EndIncluded erp/ship.sql
 --! Included erp/start_goods_receipt.sql
 create or replace function erp.start_goods_receipt(goods_receipt_id uuid) returns uuid
@@ -3840,30 +4457,9 @@ begin
 end
 $$;
 comment on function erp.start_goods_receipt(uuid) is
-  'Notes that somebody is putting the goods away. Answers the id.';
+  'Notes that the goods are being put away. Answers the id.';
 grant execute on function erp.start_goods_receipt(uuid) to service_writer;
 --! EndIncluded erp/start_goods_receipt.sql
---! Included erp/state_after_delivery.sql
-create or replace function erp.state_after_delivery(state text, reached text) returns text
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-declare
-  -- Goods that come have been confirmed, whether or not somebody noted it
-  confirmed constant text := case when state in ('open', 'sent')
-    then erp.next_state('supplier_order', 'confirm', state) else state end;
-begin
-  return case
-    when confirmed in (reached, 'completed') then confirmed
-    else erp.next_state('supplier_order', case reached
-      when 'delivered' then 'deliver' when 'partially_delivered' then 'deliver_partially'
-        else 'take_back' end, confirmed)
-  end;
-end
-$$;
-comment on function erp.state_after_delivery(text, text) is
-  'The state of a supplier order, of which so much has been received that it is now confirmed, '
-  'partially_delivered or delivered, by erp.state_transition.';
-grant execute on function erp.state_after_delivery(text, text) to service_writer;
---! EndIncluded erp/state_after_delivery.sql
 --! Included erp/supplier_snapshot.sql
 create or replace function erp.supplier_snapshot(supplier_id uuid) returns jsonb
 language sql stable set search_path = pg_catalog, pg_temp
@@ -3923,7 +4519,7 @@ begin
       select from erp.fulfillment_order f
       join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
       where f.destination_order_id = present.id and l.fulfilled_quantity > 0);
-  -- What was called off stays so: parcels that come back do not bring the order back
+  -- A cancelled order stays cancelled when parcels come back
   if present.delivery_state <> 'cancelled' then
     wanted.delivery_state := erp.next_state(
       'order_delivery', case when is_some_shipped then 'unship_partially' else 'unship' end,
@@ -4143,7 +4739,7 @@ begin
     is_default_receiving = wanted.is_default_receiving,
     is_stock_available_for_sale = wanted.is_stock_available_for_sale, address = wanted.address
   where w.id = present.id;
-  -- A location that has a name of its own keeps it
+  -- A location with its own name keeps it
   update erp.location l
   set name = wanted.name
   where l.warehouse_id = present.id and l.name = present.name and l.name <> wanted.name;
@@ -4155,6 +4751,346 @@ comment on function erp.update_warehouse(uuid, jsonb) is
   'own. Answers its id.';
 grant execute on function erp.update_warehouse(uuid, jsonb) to service_writer;
 --! EndIncluded erp/update_warehouse.sql
+--! Included erp/upsert_customers.sql
+create or replace function erp.with_terms_of_channel(rows mutation.upsert_row[])
+returns mutation.upsert_row[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  unnumbered constant bigint := count(*) from unnest(rows) u
+    where u.is_new and u.errors is null and not u.given ? 'customer_number';
+  last_number bigint;
+  pattern text;
+begin
+  if unnumbered > 0 then
+    update erp.number_range r set last_number = r.last_number + unnumbered
+    where r.technical_name = 'customer'
+    returning r.last_number, r.pattern into strict last_number, pattern;
+  end if;
+  return mutation.with_values(rows, (
+    select jsonb_object_agg(n.line, jsonb_strip_nulls(jsonb_build_object('customer_number', n.number,
+      'group_id', case when not n.given ? 'group_id' then c.customer_group_id end)))
+    from (
+      select u.line, u.given, u.wanted, case when not u.given ? 'customer_number' then replace(pattern, '{n}',
+        (last_number + 1 - row_number() over (
+          partition by u.given ? 'customer_number' order by u.line desc))::text) end as number
+      from unnest(rows) u where u.is_new and u.errors is null
+    ) n
+    left join erp.sales_channel c on c.id = (n.wanted ->> 'sales_channel_id')::uuid));
+end
+$$;
+comment on function erp.with_terms_of_channel(mutation.upsert_row[]) is
+  'The rows of an upsert of customers, of which new ones without a number have the next of its range, and '
+  'those '
+  'without a group the group of their sales channel.';
+grant execute on function erp.with_terms_of_channel(mutation.upsert_row[]) to service_writer;
+
+create or replace function erp.upsert_customers(given jsonb, partial boolean) returns mutation.upsert_row[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  matches constant text[] := array[
+    'o.storefront_id = r.storefront_id and o.sales_channel_id = r.sales_channel_id',
+    'o.customer_number = r.customer_number and (r.storefront_id is null '
+    'or coalesce(o.storefront_id, r.storefront_id) = r.storefront_id)'];
+  rows mutation.upsert_row[];
+begin
+  -- By its number, a customer is found who is not imported yet
+  rows := erp.with_terms_of_channel(mutation.match_rows('erp.customer', 'customers', given,
+    '{storefront_id,customer_number}', matches));
+  rows := mutation.with_faults(rows, 'customers',
+    mutation.row_faults('erp.customer', rows, matches) || erp.faults_of_tags(rows));
+  perform mutation.require_rows(rows, partial);
+  rows := mutation.write_rows('erp.customer', rows);
+  return mutation.with_changes(rows, erp.set_tags('erp.customer_tag', 'customer_id', rows));
+end
+$$;
+comment on function erp.upsert_customers(jsonb, boolean) is
+  'Makes and changes customers, with their tags: the objects of the list, fields named as columns. '
+  'Answers what became of each.';
+grant execute on function erp.upsert_customers(jsonb, boolean) to service_writer;
+--! EndIncluded erp/upsert_customers.sql
+--! Included erp/upsert_orders.sql
+create or replace function erp.with_amounts(orders mutation.upsert_row[], lines mutation.upsert_row[])
+returns mutation.upsert_row[]
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  select mutation.with_values(orders, (
+    select jsonb_object_agg(o.line,
+      jsonb_build_object('amount_total', a.amount_total, 'amount_net', a.amount_net))
+    from unnest(orders) o
+    join (
+      select l.line / 1000 as line, array_agg((l.wanted ->> 'total_price')::numeric) as prices,
+        array_agg((l.wanted ->> 'tax_rate')::numeric) as tax_rates
+      from unnest(lines) l group by l.line / 1000
+    ) l on l.line = o.line
+    cross join lateral ledger.amounts_of(l.prices, l.tax_rates, o.wanted ->> 'tax_status') a
+    where o.is_new and o.errors is null
+  ));
+end;
+comment on function erp.with_amounts(mutation.upsert_row[], mutation.upsert_row[]) is
+  'The rows of an upsert of orders, new ones with the amounts of their lines, so that these need not be '
+  'written, and told of, as a change of the order.';
+grant execute on function erp.with_amounts(mutation.upsert_row[], mutation.upsert_row[]) to service_writer;
+
+create or replace function erp.write_order_lines(orders mutation.upsert_row[], lines mutation.upsert_row[])
+returns uuid[]
+language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+declare
+  kept mutation.upsert_row[] := array(
+    select l from unnest(lines) l join unnest(orders) o on o.line = l.line / 1000
+    where o.errors is null order by l.line);
+  listed constant uuid[] := array(
+    select o.id from unnest(orders) o where o.errors is null and o.given ? 'line_items');
+  gone uuid[];
+begin
+  -- All products at once, and in one order: those of old lines and of new ones
+  perform ledger.lock(array(
+    select l.product_id from erp.sales_order_line_item l
+    where l.order_id = any (listed) and l.product_id is not null
+    union
+    select (k.wanted ->> 'product_id')::uuid from unnest(kept) k
+    where k.wanted ->> 'product_id' is not null
+  ));
+  with deleted as (
+    delete from erp.sales_order_line_item l
+    where l.order_id = any (listed) and l.id <> all (array(select k.id from unnest(kept) k))
+    returning l.order_id
+  )
+  select coalesce(array_agg(distinct d.order_id), '{}') into gone from deleted d;
+  kept := mutation.write_rows('erp.sales_order_line_item', kept);
+  -- Less may be wanted than was, so that everything is shipped
+  perform erp.settle_order(o.id) from unnest(orders) o
+  where o.id = any (listed) and o.present ->> 'state' = 'in_progress'
+    and o.present ->> 'delivery_state' = 'shipped_partially' and not exists (
+      select from erp.sales_order_line_item l
+      where l.order_id = o.id and l.type = 'product' and l.shipped_quantity < l.quantity);
+  return gone || array(select (k.wanted ->> 'order_id')::uuid from unnest(kept) k where k.is_changed);
+end
+$$;
+comment on function erp.write_order_lines(mutation.upsert_row[], mutation.upsert_row[]) is
+  'Writes the lines of an upsert of orders, and deletes those that are left out. Answers the orders of '
+  'which a '
+  'line has changed.';
+grant execute on function erp.write_order_lines(mutation.upsert_row[], mutation.upsert_row[])
+  to service_writer;
+
+create or replace function erp.upsert_orders(given jsonb, partial boolean) returns mutation.upsert_row[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  matches constant text[] := array[
+    'o.storefront_id = r.storefront_id and o.sales_channel_id = r.sales_channel_id',
+    'o.order_number = r.order_number and (r.storefront_id is null '
+    'or coalesce(o.storefront_id, r.storefront_id) = r.storefront_id)'];
+  rows mutation.upsert_row[];
+  lines mutation.upsert_row[];
+begin
+  rows := mutation.match_rows('erp.sales_order', 'orders', given, '{storefront_id,order_number}', matches);
+  rows := mutation.with_values(rows, (
+    select jsonb_object_agg(u.line, jsonb_build_object('delivery_state', 'open')
+      || jsonb_strip_nulls(jsonb_build_object('currency_id', case when not u.given ? 'currency_id' then (
+        select c.currency_id from erp.sales_channel c where c.id = (u.given ->> 'sales_channel_id')::uuid
+      ) end)))
+    from unnest(rows) u where u.is_new));
+  lines := coalesce(erp.match_order_lines(rows), '{}');
+  lines := coalesce(mutation.with_faults(lines, 'line_items',
+    mutation.row_faults('erp.sales_order_line_item', lines) || erp.faults_of_order_lines(rows, lines)), '{}');
+  rows := mutation.with_faults(rows, 'orders', mutation.row_faults('erp.sales_order', rows, matches)
+    || erp.faults_of_orders(rows, lines) || erp.faults_of_tags(rows));
+  perform mutation.require_rows(rows, partial);
+  rows := mutation.write_rows('erp.sales_order', erp.with_amounts(rows, lines));
+  rows := mutation.with_changes(rows, erp.write_order_lines(rows, lines));
+  return mutation.with_changes(rows, erp.set_tags('erp.order_tag', 'order_id', rows));
+end
+$$;
+comment on function erp.upsert_orders(jsonb, boolean) is
+  'Makes and changes orders, with their lines and tags: the objects of the list, fields named as columns. '
+  'Answers what became of each.';
+grant execute on function erp.upsert_orders(jsonb, boolean) to service_writer;
+--! EndIncluded erp/upsert_orders.sql
+--! Included erp/upsert_products.sql
+create or replace function erp.with_parents(rows mutation.upsert_row[]) returns mutation.upsert_row[]
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  -- The parent may come in the same call
+  select mutation.with_values(rows, (
+    select jsonb_object_agg(u.line, jsonb_build_object('parent_id', coalesce(
+      (
+        select r.id from unnest(rows) r
+        where r.wanted ->> 'product_number' = u.given ->> 'parent_product_number' limit 1
+      ),
+      (select o.id from erp.product o where o.product_number = u.given ->> 'parent_product_number')
+    )))
+    from unnest(rows) u where u.given ? 'parent_product_number'
+  ));
+end;
+comment on function erp.with_parents(mutation.upsert_row[]) is
+  'The rows of an upsert of products with the ids of parents that they name by number.';
+grant execute on function erp.with_parents(mutation.upsert_row[]) to service_writer;
+
+create or replace function erp.faults_of_products(rows mutation.upsert_row[]) returns mutation.row_fault[]
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  with product as (
+    select u.line, u.id, u.given, u.present, (u.wanted ->> 'parent_id')::uuid as parent_id,
+      case when u.given ? 'parent_product_number' then 'parent_product_number' else 'parent_id' end as field,
+      (u.wanted ->> 'is_batch_managed')::boolean as is_batch_managed
+    from unnest(rows) u
+  ),
+  -- What stands for variants after the call
+  parent as (
+    select p.parent_id as id from product p
+    union
+    select v.parent_id
+    from erp.product v
+    where v.parent_id = any (array(select p.id from product p))
+      and v.id <> all (array(select p.id from product p))
+  )
+  select array_agg(row (f.line, f.code, f.message, array[f.field], f.details)::mutation.row_fault)
+  from (
+    select p.line, 'NOT_FOUND', 'There is no product of this number.', p.field, null::jsonb
+    from product p where p.given ->> 'parent_product_number' is not null and p.parent_id is null
+    union all
+    select p.line, 'INVALID', 'A product that stands for its variants is no variant itself.', p.field, null
+    from product p where p.parent_id <> p.id and p.id in (select x.id from parent x)
+    union all
+    select p.line, 'INVALID', 'The parent is a variant itself.', p.field, null
+    from product p join erp.product o on o.id = p.parent_id
+    where o.parent_id is not null and o.id <> all (array(select x.id from product x))
+    union all
+    select p.line, 'NOT_EDITABLE', 'This can change only while there is no stock.',
+      'is_batch_managed', jsonb_build_object('quantity', p.present -> 'physical_stock')
+    from product p
+    where p.is_batch_managed is distinct from (p.present ->> 'is_batch_managed')::boolean
+      and (p.present ->> 'physical_stock')::int > 0
+  ) f (line, code, message, field, details);
+end;
+comment on function erp.faults_of_products(mutation.upsert_row[]) is
+  'What is wrong with rows of an upsert of products beyond the rules of the table: variants of variants, and '
+  'batches that begin while there is stock.';
+grant execute on function erp.faults_of_products(mutation.upsert_row[]) to service_writer;
+
+create or replace function erp.faults_of_orphans(rows mutation.upsert_row[]) returns mutation.row_fault[]
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  select array_agg(row (u.line, 'NOT_FOUND', 'The row of its parent is refused.',
+    array[case when u.given ? 'parent_product_number' then 'parent_product_number' else 'parent_id' end],
+    null)::mutation.row_fault)
+  from unnest(rows) u
+  join unnest(rows) p on p.id = (u.wanted ->> 'parent_id')::uuid and p.is_new and p.errors is not null
+  where u.errors is null;
+end;
+comment on function erp.faults_of_orphans(mutation.upsert_row[]) is
+  'Refuses rows of an upsert of products whose parent is a new product that is refused.';
+grant execute on function erp.faults_of_orphans(mutation.upsert_row[]) to service_writer;
+
+create or replace function erp.upsert_products(given jsonb, partial boolean) returns mutation.upsert_row[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  matches constant text[] := '{o.product_number = r.product_number}';
+  rows mutation.upsert_row[];
+begin
+  rows := erp.with_translations(erp.with_parents(mutation.match_rows('erp.product', 'products', given,
+    '{product_number}', matches)));
+  rows := mutation.with_faults(rows, 'products', mutation.row_faults('erp.product', rows, matches)
+    || erp.faults_of_products(rows) || erp.faults_of_prices(rows, 'price')
+    || erp.faults_of_prices(rows, 'purchase_prices') || erp.faults_of_translations(rows)
+    || erp.faults_of_images(rows) || erp.faults_of_tags(rows));
+  rows := mutation.with_faults(rows, 'products', erp.faults_of_orphans(rows));
+  perform mutation.require_rows(rows, partial);
+  rows := mutation.write_rows('erp.product', rows);
+  rows := mutation.with_changes(rows, erp.set_prices('erp.product_price', rows, 'price')
+    || erp.set_prices('erp.product_purchase_price', rows, 'purchase_prices') || erp.set_images(rows));
+  return mutation.with_changes(rows, erp.set_tags('erp.product_tag', 'product_id', rows));
+end
+$$;
+comment on function erp.upsert_products(jsonb, boolean) is
+  'Makes and changes products, with their prices, images and tags: the objects of the list, fields named as '
+  'columns. Answers what became of each.';
+grant execute on function erp.upsert_products(jsonb, boolean) to service_writer;
+--! EndIncluded erp/upsert_products.sql
+--! Included erp/upsert_suppliers.sql
+create or replace function erp.upsert_suppliers(given jsonb, partial boolean) returns mutation.upsert_row[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  matches constant text[] := '{o.number = r.number}';
+  rows mutation.upsert_row[];
+begin
+  rows := mutation.match_rows('erp.supplier', 'suppliers', given, '{number}', matches);
+  rows := mutation.with_faults(rows, 'suppliers', mutation.row_faults('erp.supplier', rows, matches));
+  perform mutation.require_rows(rows, partial);
+  return mutation.write_rows('erp.supplier', rows);
+end
+$$;
+comment on function erp.upsert_suppliers(jsonb, boolean) is
+  'Makes and changes suppliers: the objects of the list, fields named as columns. Answers what became of '
+  'each.';
+grant execute on function erp.upsert_suppliers(jsonb, boolean) to service_writer;
+--! EndIncluded erp/upsert_suppliers.sql
+--! Included erp/upsert_warehouses.sql
+create or replace function erp.faults_of_defaults(rows mutation.upsert_row[], mark text)
+returns mutation.row_fault[]
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  with taker as (
+    select u.line, row_number() over (order by u.line) as nth from unnest(rows) u
+    where u.errors is null and u.given ->> mark = 'true'
+  )
+  select array_agg(row (f.line, f.code, f.message, array[mark], null)::mutation.row_fault)
+  from (
+    select t.line, 'NOT_UNIQUE', 'An earlier row takes this mark already.' from taker t where t.nth > 1
+    union all
+    select u.line, 'INVALID', 'One warehouse must have this mark. Give it to another one.'
+    from unnest(rows) u
+    where u.present ->> mark = 'true' and u.wanted ->> mark = 'false' and not exists (select from taker)
+  ) f (line, code, message);
+end;
+comment on function erp.faults_of_defaults(mutation.upsert_row[], text) is
+  'What is wrong with rows of an upsert of warehouses that take the mark of being a default, or lay it down: '
+  'exactly one warehouse has it.';
+grant execute on function erp.faults_of_defaults(mutation.upsert_row[], text) to service_writer;
+
+create or replace function erp.upsert_warehouses(given jsonb, partial boolean) returns mutation.upsert_row[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  matches constant text[] := '{o.code = r.code}';
+  rows mutation.upsert_row[];
+begin
+  -- A new default affects all warehouses
+  lock table erp.warehouse in share row exclusive mode;
+  rows := mutation.match_rows('erp.warehouse', 'warehouses', given, '{code}', matches);
+  rows := mutation.with_faults(rows, 'warehouses', mutation.row_faults('erp.warehouse', rows, matches));
+  rows := mutation.with_faults(rows, 'warehouses', erp.faults_of_defaults(rows, 'is_default')
+    || erp.faults_of_defaults(rows, 'is_default_receiving'));
+  perform mutation.require_rows(rows, partial);
+  if not exists (select from erp.warehouse) then
+    rows := mutation.with_values(rows, (
+      select jsonb_build_object(min(u.line), jsonb_object_agg(m.mark, true))
+      from unnest(rows) u cross join unnest('{is_default,is_default_receiving}'::text[]) m (mark)
+      where u.errors is null and not exists (
+        select from unnest(rows) t where t.errors is null and t.wanted ->> m.mark = 'true')));
+  end if;
+  perform erp.hand_over_defaults(u.id, (u.wanted ->> 'is_default')::boolean,
+    (u.wanted ->> 'is_default_receiving')::boolean)
+  from unnest(rows) u
+  where u.errors is null and exists (
+    select from unnest('{is_default,is_default_receiving}'::text[]) m (mark)
+    where u.wanted -> m.mark = 'true' and u.present -> m.mark is distinct from 'true');
+  rows := mutation.write_rows('erp.warehouse', rows);
+  insert into erp.location (name, warehouse_id)
+  select u.wanted ->> 'name', u.id from unnest(rows) u where u.errors is null and u.is_new order by u.line;
+  -- A location with its own name keeps it
+  update erp.location l set name = u.wanted ->> 'name'
+  from unnest(rows) u
+  where u.errors is null and l.warehouse_id = u.id and l.name = u.present ->> 'name'
+    and l.name <> u.wanted ->> 'name';
+  return rows;
+end
+$$;
+comment on function erp.upsert_warehouses(jsonb, boolean) is
+  'Makes and changes warehouses, with the locations that orders are fulfilled from: the objects of the '
+  'list, fields named as columns. The first one is the default for everything, unless a row says otherwise. '
+  'Answers what became of each.';
+grant execute on function erp.upsert_warehouses(jsonb, boolean) to service_writer;
+--! EndIncluded erp/upsert_warehouses.sql
 --! Included erp/warehouse_snapshot.sql
 create or replace function erp.warehouse_snapshot(warehouse_id uuid) returns jsonb
 language sql stable set search_path = pg_catalog, pg_temp
@@ -4267,6 +5203,25 @@ comment on function erp.with_orders(erp.goods_receipt, uuid[]) is
   'currency and the tax status of the first.';
 grant execute on function erp.with_orders(erp.goods_receipt, uuid[]) to service_writer;
 --! EndIncluded erp/with_orders.sql
+--! Included ledger/write_assigned.sql
+create or replace function ledger.write_assigned(
+  fulfillment_order_id uuid, assignments erp.assignment[]
+)
+returns void
+language sql security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  insert into erp.fulfillment_order_line_item (
+    fulfillment_order_id, destination_order_line_item_id, product_id, quantity
+  )
+  select write_assigned.fulfillment_order_id, a.order_line_item_id, a.product_id, a.quantity
+  from unnest(assignments) with ordinality a order by a.ordinality;
+end;
+comment on function ledger.write_assigned(uuid, erp.assignment[]) is
+  'Adds lines to a fulfillment order that promise nothing, because the same transaction ships them. Only for '
+  'erp.assign.';
+select api_meta.give('ledger.write_assigned(uuid, erp.assignment[])', 'service_booker');
+grant execute on function ledger.write_assigned(uuid, erp.assignment[]) to service_writer;
+--! EndIncluded ledger/write_assigned.sql
 
 create trigger keep_figures after update of currency_factor on erp.goods_receipt
   for each row when (old.currency_factor is distinct from new.currency_factor)
@@ -4274,7 +5229,8 @@ create trigger keep_figures after update of currency_factor on erp.goods_receipt
 create trigger require_one_supplier after update of supplier_id on erp.goods_receipt
   for each row when ((new.supplier_id is distinct from old.supplier_id) and (new.supplier_id is not null))
   execute function erp.require_one_supplier();
-create trigger keep_figures before insert or update of unit_price, goods_receipt_id on erp.goods_receipt_line_item
+create trigger keep_figures before insert or update of unit_price,
+  goods_receipt_id on erp.goods_receipt_line_item
   for each row
   execute function erp.keep_default_currency_price();
 create trigger require_one_supplier_on_insert after insert on erp.goods_receipt_line_item
@@ -4305,7 +5261,8 @@ create trigger keep_figures_on_update after update on erp.product_supplier_price
 create trigger require_one_supplier after update of supplier_id on erp.supplier_order
   for each row when ((new.supplier_id is distinct from old.supplier_id) and (new.supplier_id is not null))
   execute function erp.require_one_supplier();
-create constraint trigger warehouse_has_its_defaults after insert or delete or update on erp.warehouse deferrable initially deferred
+create constraint trigger warehouse_has_its_defaults after insert or delete or update
+  on erp.warehouse deferrable initially deferred
   for each row
   execute function erp.require_default_warehouse();
 comment on constraint warehouse_has_its_defaults on erp.warehouse is

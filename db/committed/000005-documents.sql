@@ -1,40 +1,47 @@
---! Previous: sha1:74f2bc857ad4007266493bb4b0f8042cefd6d08a
---! Hash: sha1:cde354ae5cb526bfc429664c569b4b6d1fdc25da
+--! Previous: sha1:0eada6f239086692766fbd9b79c5aacbe40ed605
+--! Hash: sha1:fe2720a9716feb89e7759c4913e76046f4cd836e
 --! Message: documents
 
---! Included erp/is_iban.sql
-create or replace function erp.is_iban(iban text) returns boolean
-language sql immutable strict
-return iban ~ '^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$' and (
-  select string_agg(
-    case when c.letter ~ '\d' then c.letter else (ascii(c.letter) - 55)::text end, '' order by c.n
-  )::numeric
-    % 97 = 1
-  from regexp_split_to_table(substr(iban, 5) || left(iban, 4), '') with ordinality c (letter, n));
-comment on function erp.is_iban(text) is
-  'Whether a text is an IBAN, without spaces, whose check digits are right.';
---! EndIncluded erp/is_iban.sql
+-- Documents of orders, the numbers that they get, and who sells.
 
 create table erp.number_range (
   technical_name text primary key,
   pattern text not null constraint number_range_pattern_has_a_counter check (pattern like '%{n}%'),
   last_number bigint not null default 0
-    constraint number_range_last_number_is_not_negative check (last_number >= 0)
+    constraint number_range_last_number_is_not_negative check (last_number >= 0),
+  sequence regclass
 );
 alter table erp.number_range enable row level security;
 comment on table erp.number_range is
   'Where numbers of documents and orders come from: the pattern, with {n} for the counter, and the last '
   'one given.';
+comment on column erp.number_range.last_number is
+  'The last number given; not used when a sequence counts.';
+comment on column erp.number_range.sequence is
+  'The sequence that counts in the place of last_number: nobody waits for others then, and what is undone '
+  'leaves a gap. Null for ranges without gaps.';
 comment on constraint number_range_last_number_is_not_negative on erp.number_range is
   E'@userError OUT_OF_RANGE\nThe number range has come to an end.';
 comment on constraint number_range_pattern_has_a_counter on erp.number_range is
   '@internal The functions that write here see to it.';
 select api_meta.allow('service_writer', 'erp.number_range', 'select', 'update (last_number)');
 
-insert into erp.number_range (technical_name, pattern, last_number)
-select name, prefix || '{n}', 10000 from (values ('order', 'SO-'), ('customer', 'C-'), ('fulfillment_order', 'FO-'), ('fulfillment', 'F-'),
-  ('return_order', 'R-'), ('supplier_order', 'PO-'), ('goods_receipt', 'GR-'), ('quote', 'Q-'), ('supplier', 'S-'), ('document_invoice', 'INV-'),
-  ('document_delivery_note', 'DN-'), ('document_credit_note', 'CN-'), ('document_storno', 'ST-'), ('document_upload', 'UP-')) as v (name, prefix);
+-- Ranges whose numbers may skip come from a sequence, so that shipments do not wait for each other
+create sequence erp.fulfillment_number;
+create sequence erp.fulfillment_order_number;
+grant usage on sequence erp.fulfillment_number, erp.fulfillment_order_number to service_writer;
+select setval('erp.fulfillment_number', 10000), setval('erp.fulfillment_order_number', 10000);
+
+insert into erp.number_range (technical_name, pattern, last_number, sequence)
+select name, prefix || '{n}', 10000, sequence from (values
+  ('order', 'SO-', null), ('customer', 'C-', null),
+  ('fulfillment_order', 'FO-', 'erp.fulfillment_order_number'::regclass),
+  ('fulfillment', 'F-', 'erp.fulfillment_number'), ('return_order', 'R-', null),
+  ('supplier_order', 'PO-', null),
+  ('goods_receipt', 'GR-', null), ('quote', 'Q-', null), ('supplier', 'S-', null),
+  ('document_invoice', 'INV-', null), ('document_delivery_note', 'DN-', null),
+  ('document_credit_note', 'CN-', null), ('document_storno', 'ST-', null), ('document_upload', 'UP-', null)
+) as v (name, prefix, sequence);
 
 create table erp.document_type (
   id uuid primary key default uuidv7(),
@@ -56,9 +63,12 @@ select api_meta.allow('service_ledger', 'erp.document_type', 'select');
 select api_meta.allow('service_writer', 'erp.document_type', 'select');
 
 insert into erp.document_type (technical_name, name, number_range)
-select technical_name, jsonb_build_object('en-GB', en, 'de-DE', de, 'fr-FR', fr), 'document_' || technical_name
-from (values ('invoice', 'Invoice', 'Rechnung', 'Facture'), ('delivery_note', 'Delivery note', 'Lieferschein', 'Bon de livraison'),
-  ('credit_note', 'Credit note', 'Gutschrift', 'Avoir'), ('storno', 'Cancellation invoice', 'Stornorechnung', 'Facture d''annulation'),
+select technical_name, jsonb_build_object('en-GB', en, 'de-DE', de, 'fr-FR', fr),
+  'document_' || technical_name
+from (values ('invoice', 'Invoice', 'Rechnung', 'Facture'),
+  ('delivery_note', 'Delivery note', 'Lieferschein', 'Bon de livraison'),
+  ('credit_note', 'Credit note', 'Gutschrift', 'Avoir'),
+  ('storno', 'Cancellation invoice', 'Stornorechnung', 'Facture d''annulation'),
   ('upload', 'Uploaded file', 'Hochgeladene Datei', 'Fichier')) as v (technical_name, en, de, fr);
 
 create table erp.document (
@@ -95,12 +105,35 @@ comment on column erp.document.config is
 comment on column erp.document.static is
   'Whether the document was uploaded as a finished file instead of rendered.';
 comment on column erp.document.sent is 'Whether the document was marked as sent to the customer.';
+comment on constraint document_config_is_an_object on erp.document is
+  '@internal insert_document() sees to it';
+comment on constraint document_content_has_a_type on erp.document is '@internal insert_document() sees to it';
+comment on constraint document_deep_link_code_is_long on erp.document is
+  '@internal insert_document() sees to it';
+comment on constraint document_deep_link_code_key on erp.document is '@internal insert_document() sees to it';
+comment on constraint document_number_is_unique_per_type on erp.document is
+  '@internal next_number() gives each number once';
+comment on constraint document_static_has_no_config on erp.document is
+  '@internal insert_document() sees to it';
 create trigger touch_updated_at before update on erp.document
   for each row execute function erp.touch_updated_at();
 select api_meta.allow('service_document', 'erp.document',
   'select (id, document_number, deep_link_code, config, static, content, content_type)');
 select api_meta.allow('service_ledger', 'erp.document', 'select');
 select api_meta.allow('service_writer', 'erp.document', 'select', 'insert');
+
+--! Included erp/is_iban.sql
+create or replace function erp.is_iban(iban text) returns boolean
+language sql immutable strict
+return iban ~ '^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$' and (
+  select string_agg(
+    case when c.letter ~ '\d' then c.letter else (ascii(c.letter) - 55)::text end, '' order by c.n
+  )::numeric
+    % 97 = 1
+  from regexp_split_to_table(substr(iban, 5) || left(iban, 4), '') with ordinality c (letter, n));
+comment on function erp.is_iban(text) is
+  'Whether a text is an IBAN, without spaces, whose check digits are right.';
+--! EndIncluded erp/is_iban.sql
 
 -- Who sells
 create table erp.merchant (
@@ -173,6 +206,8 @@ alter table erp.invoice enable row level security;
 comment on table erp.invoice is 'Documents that charge something: invoices, drafts not included.';
 comment on column erp.invoice.cancellation_id is
   'The storno that cancelled the invoice; null while it stands.';
+comment on constraint invoice_is_cancelled_by_one_document on erp.invoice is
+  '@internal the invoice is locked while it is cancelled';
 select api_meta.allow('service_ledger', 'erp.invoice', 'select', 'update (cancellation_id)');
 select api_meta.allow('service_writer', 'erp.invoice', 'select', 'insert');
 
@@ -192,5 +227,11 @@ comment on table erp.invoice_line_item is 'Units of lines of orders that an invo
 comment on column erp.invoice_line_item.first_unit is
   'How many units of the line come before these. Units are counted, so that prices that do not divide '
   'by them add up over several invoices.';
+comment on constraint invoice_line_item_first_unit_is_not_negative on erp.invoice_line_item is
+  '@internal billable_parts() leaves out what has been invoiced';
+comment on constraint invoice_line_item_is_unique on erp.invoice_line_item is
+  '@internal billable_parts() leaves out what has been invoiced';
+comment on constraint invoice_line_item_quantity_is_positive on erp.invoice_line_item is
+  '@internal billable_parts() leaves out what has been invoiced';
 select api_meta.allow('service_ledger', 'erp.invoice_line_item', 'select');
 select api_meta.allow('service_writer', 'erp.invoice_line_item', 'select', 'insert');

@@ -12,6 +12,7 @@ drop function if exists ledger.adjustment_of(text[], uuid, integer, uuid, text, 
 --!include ledger/prepare.sql
 --!include ledger/single.sql
 --!include ledger/plain_place.sql
+--!include ledger/book_correction.sql
 --!include ledger/places_of.sql
 --!include ledger/draft_of_single.sql
 --!include ledger/plain_singles.sql

@@ -49,7 +49,8 @@ describe("bookings, directly and by triggers", () => {
   before(async () => {
     products = await rows(
       `(select p.id, '{}'::uuid[] as batches from erp.product p where not is_batch_managed
-          and not exists (select from erp.product v where v.parent_id = p.id) order by p.id limit 4)
+          and not exists (select from erp.product v where v.parent_id = p.id)
+          order by exists (select from ledger.stock s where s.product_id = p.id and s.place = 'stock_correction'), p.id limit 4)
        union all
        (select p.id, (array_agg(b.id order by b.id))[:2] from erp.product p join erp.batch b on b.product_id = p.id
         where p.is_batch_managed group by p.id order by p.id limit 2)`,
@@ -68,10 +69,13 @@ describe("bookings, directly and by triggers", () => {
        union all select 'special_stock_location', n from unnest('{stock_correction,unknown}'::text[]) n`,
     );
     places = found.map(({ type, key }) => [type, key]);
-    // So that there are rows, which the short ways need
-    for (const special of ["stock_correction", "unknown"])
+    // So that there are rows, which the short ways need, but for those of corrections of two products
+    for (const [special, count] of [
+      ["stock_correction", 2],
+      ["unknown", 4],
+    ] as const)
       await post(
-        products.slice(0, 4).flatMap(({ id }) =>
+        products.slice(0, count).flatMap(({ id }) =>
           places.slice(0, 5).map((destination) => ({
             product_id: id,
             quantity: 20,

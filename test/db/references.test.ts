@@ -66,6 +66,36 @@ describe("what movements refer to", () => {
     await assert.rejects(rows(booking("order", nobody)), { code: "23503" });
   });
 
+  it("has to be there, as what fulfillments consist of", () =>
+    undone(async () => {
+      const [line] = await rows("select * from erp.fulfillment_line_item order by id limit 1");
+      for (const [text, constraint] of [
+        [
+          `insert into erp.fulfillment_order_fulfillment (fulfillment_order_id, fulfillment_id) values ('${nobody}', '${line.fulfillment_id}')`,
+          "fulfillment_order_fulfillment_fulfillment_order_id_fkey",
+        ],
+        [
+          `insert into erp.fulfillment_stock_movement (fulfillment_line_item_id, stock_movement_id) values ('${line.id}', '${nobody}')`,
+          "fulfillment_stock_movement_stock_movement_id_fkey",
+        ],
+      ] as const) {
+        await rows("savepoint before");
+        await assert.rejects(rows(text), { code: "23503", constraint });
+        await rows("rollback to savepoint before");
+      }
+      await rows("delete from erp.fulfillment where id = $1", [line.fulfillment_id]);
+      assert.deepEqual(
+        await rows(
+          `select id from erp.fulfillment_line_item where fulfillment_id = $1
+           union all select fulfillment_order_id from erp.fulfillment_order_fulfillment where fulfillment_id = $1
+           union all select stock_movement_id from erp.fulfillment_stock_movement where fulfillment_line_item_id = $2`,
+          [line.fulfillment_id, line.id],
+        ),
+        [],
+      );
+      assert.deepEqual(await rows("select * from ledger.proof limit 5"), []);
+    }));
+
   it("stays what it is", () =>
     undone(async () => {
       const [movement] = await rows(byHand("special_stock_location_technical_name", "import"));

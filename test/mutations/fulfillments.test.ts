@@ -173,6 +173,47 @@ describe("fulfillmentCreate", () => {
       ["OnHold", false],
     ]);
   });
+
+  for (const [from, to] of [
+    ["Cancelled", "Closed"],
+    ["Cancelled", "InProgress"],
+    ["InProgress", "Cancelled"],
+  ] as const) {
+    it(`promises what the new state says, if a transition of the shop's own leads from ${from} to ${to}`, async (t) => {
+      const lead = (target: string) =>
+        shop.sql(
+          `insert into erp.state_transition (machine, action, from_state, to_state)
+           values ('fulfillment_order', 'close', '${from}', '${target}')
+           on conflict (machine, action, from_state) do update set to_state = excluded.to_state`,
+        );
+      t.after(() =>
+        from === "InProgress"
+          ? lead("Closed")
+          : shop.sql(
+              "delete from erp.state_transition where machine = 'fulfillment_order' and action = 'close' and from_state = $$Cancelled$$",
+            ),
+      );
+      await lead(to);
+      await shop.store("nail", "A-1", 9);
+      await shop.store("hammer", "A-1", 9);
+      const lines: [number, number][] = [
+        [0, 5],
+        [1, 2],
+      ];
+      const order = await shop.order(
+        [
+          { product: "nail", quantity: 5 },
+          { product: "hammer", quantity: 2 },
+        ],
+        [{ lines, state: from }],
+        { state: "in_progress" },
+      );
+      await shop.sql("delete from erp.sales_order_line_item where id = $1", order.lines[1]!);
+      assert.deepEqual((await shop.fulfill(only(order))).userErrors, []);
+      assert.deepEqual((await standing(order)).at(-1), [to, true]);
+      await assertBooksAreRight(shop);
+    });
+  }
 });
 
 describe("fulfillmentCreate refuses", () => {

@@ -61,15 +61,21 @@ export function toRepeat(
   return { count, files };
 }
 
+const program = (files: string[][]): string => `import { describe } from "node:test";
+import { endCollecting } from "../lib/collecting.ts";
+
+const loaded = [];
+for (const [name, path] of ${JSON.stringify(files)})
+  describe(name, () => loaded[loaded.push(import(path)) - 1]);
+void Promise.allSettled(loaded).then(endCollecting);
+`;
+
 /** Writes the files that run others. Each is a suite, so that its hooks are for its tests alone. */
 export async function write({ together }: Divided): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const [path, files] of together) {
-    const suites = files.map(
-      (file) =>
-        `describe(${JSON.stringify(file)}, () => import(${JSON.stringify(file.replace(/^test/, ".."))}));\n`,
-    );
-    await writeFile(path, `import { describe } from "node:test";\n\n${suites.join("")}`);
+    const entries = files.map((file) => [file, file.replace(/^test/, "..")]);
+    await writeFile(path, program(entries));
   }
 }
 

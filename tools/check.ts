@@ -5,9 +5,10 @@ import { fileURLToPath } from "node:url";
 import { atTheCommandLine } from "../src/commands/command-line.ts";
 
 const parts = [
-  "eslint .",
-  "prettier --check .",
-  "tsc",
+  // Most of what it makes is kept to its end
+  "node --min-semi-space-size=64 --max-semi-space-size=64 tools/lint.ts",
+  // Files that haven't changed since the last check aren't read again
+  "prettier --check --cache --cache-strategy content .",
   "npm run --silent check:architecture",
   "node tools/find-secrets.ts",
   "npm run --silent check:sql",

@@ -23,6 +23,9 @@ const delay = "2s";
 /** Milliseconds in which a service stops: its own delay of one second, and ten. */
 const stopMs = 15_000;
 
+/** Milliseconds in which all processes are replaced, one after the other, on a machine that has much else to do. */
+const replacedMs = 180_000;
+
 /** All that can go wrong. */
 export function faultsOf(world: World, receiver: Receiver, complain: Complain): Fault[] {
   return [
@@ -79,7 +82,7 @@ const replacement = (service: Service): Fault => ({
     service.signal("SIGHUP");
     const areNew = (ids: number[]) =>
       ids.length === service.workers && ids.every((id) => !before.includes(id));
-    await until(async () => areNew(await service.workerIds()));
+    await until(async () => areNew(await service.workerIds()), replacedMs);
   },
   mend: nothing,
 });
@@ -125,7 +128,8 @@ function primaryFaults(world: World): Fault[] {
         const [one] = await world.primary.query(`select pid from pg_stat_activity where ${others} limit 1`);
         if (one) process.kill(one.pid as number, "SIGKILL");
       },
-      mend: nothing,
+      // A promoted one may give up: docs/operating.md#a-failover
+      mend: () => world.primary.comeBack(),
     },
   ];
 }

@@ -24,6 +24,9 @@ const flags = {
   ...{ wal_sender_timeout: "10s", wal_receiver_timeout: "10s" },
 };
 
+/** Milliseconds in which Postgres recovers from a crash. */
+const comesBackMs = 20_000;
+
 /** A Postgres with its folder, which can be killed and started again. */
 export class Server {
   readonly folder: string;
@@ -86,7 +89,21 @@ export class Server {
   }
 
   async start(): Promise<void> {
+    const before = this.adminUrl;
     this.#cluster = await startCluster({ directory: this.folder, flags });
+    if (this.adminUrl !== before)
+      throw new Error("Another program took the port of a Postgres that was away.");
+  }
+
+  /** Waits until it answers again. When it doesn't, it is ended, if it still runs, and started, as operators do. */
+  async comeBack(): Promise<void> {
+    const data = await realpath(join(this.folder, "postgres"));
+    const answers = () => this.query("select").then(Boolean, () => false);
+    const hasEnded = async () => (await processesIn(data)).length === 0;
+    await until(async () => (await answers()) || (await hasEnded()), comesBackMs).catch(() => {});
+    if (await answers()) return;
+    if (!(await hasEnded())) await this.end("SIGKILL");
+    await this.start();
   }
 
   async stop(): Promise<void> {

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ESLint } from "eslint";
+import type { Linter } from "eslint";
+import ts from "typescript";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const eslint = new ESLint({ cwd: root });
 
 /** A mistake for each rule. */
 const mistakes: Record<string, string> = {
@@ -18,22 +19,38 @@ const mistakes: Record<string, string> = {
   "no-unsafe-return": `export const read = () => JSON.parse("{}");`,
 };
 
-/** The rules that find something in a text, as if it were that file's. */
-async function rulesAgainst(file: string, text: string): Promise<string[]> {
-  const [result] = await eslint.lintText(text, { filePath: `${root}${file}` });
-  return result!.messages.map(({ ruleId, message }) => ruleId ?? message);
+const text = Object.values(mistakes).join("\n");
+
+/** The rules that find something in the mistakes, as if they were a file's, with the mistake that each finds. */
+async function found(file: string): Promise<[rule: string, mistake: string][]> {
+  const filePath = `${root}${file}`;
+  const [result] = await new ESLint({ cwd: root, overrideConfig: [onlyWith(filePath)] }).lintText(text, {
+    filePath,
+  });
+  const lines = Object.values(mistakes).flatMap((mistake) => mistake.split("\n").map(() => mistake));
+  return result!.messages.map(({ ruleId, message, line }) => [ruleId ?? message, lines[line - 1]!]);
 }
 
-for (const file of ["src/lib/signal.ts", "plugins/naming.ts"]) {
-  for (const [rule, text] of Object.entries(mistakes)) {
-    test(`${rule} holds in ${file.split("/")[0]}`, async () => {
-      assert.deepEqual(new Set(await rulesAgainst(file, text)), new Set([`@typescript-eslint/${rule}`]));
-    });
-  }
+/** Has types of one file read, with the mistakes in it, instead of all of the project's. */
+function onlyWith(file: string): Linter.Config {
+  const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [file] }, ts.sys, root);
+  const host = ts.createCompilerHost(options);
+  const readFile = host.readFile.bind(host);
+  host.readFile = (path) => (path === file ? text : readFile(path));
+  const programs = [ts.createProgram([file], options, host)];
+  return { languageOptions: { parserOptions: { projectService: false, programs } } };
 }
+
+for (const file of ["src/lib/signal.ts", "plugins/naming.ts"])
+  test(`each rule about types holds in ${file.split("/")[0]}`, async () => {
+    const expected = Object.entries(mistakes).map(([rule, mistake]) => [
+      `@typescript-eslint/${rule}`,
+      mistake,
+    ]);
+    assert.deepEqual(Object.fromEntries(await found(file)), Object.fromEntries(expected));
+  });
 
 test("tests may look into answers without types", async () => {
-  for (const text of Object.values(mistakes)) {
-    assert.deepEqual(await rulesAgainst("test/lib/free-port.ts", text), []);
-  }
+  assert.deepEqual(await found("test/lib/free-port.ts"), []);
 });

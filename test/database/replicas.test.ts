@@ -78,13 +78,16 @@ test("a process that begins in the place of one that was killed finds out what t
   for (const each of [successor, other]) each.close();
 });
 
+/** The database of a standby as the service logs in there. */
+const at = (standby: Cluster, url: string): string =>
+  Object.assign(new URL(url), { host: new URL(standby.adminUrl("empty")).host }).href;
+
 /** A process that reads from the standbys. */
-async function serviceWith(positions: PositionsFile | null): Promise<TestProcess> {
-  const { loginUrl } = primary;
-  const urls = standbys.map((standby) => {
-    const { host } = new URL(standby.adminUrl("empty"));
-    return Object.assign(new URL(asApiLogin(loginUrl)!), { host }).href;
-  });
+async function serviceWith(
+  positions: PositionsFile | null,
+  loginUrl = primary.loginUrl,
+): Promise<TestProcess> {
+  const urls = standbys.map((standby) => at(standby, asApiLogin(loginUrl)!));
   const replicas: ReplicasOptions = {
     ...{ urls, pool: { max: 5 }, maxLagMs: 1_500 },
     positions: new Positions(positions),
@@ -327,6 +330,21 @@ test("a replica that doesn't answer any more is left", async (t) => {
 test("a promoted replica is left", async () => {
   await withClient(standbys[0]!.adminUrl("empty"), (client) => client.query("select pg_promote()"));
   await meanwhile(areInUse(1));
+});
+
+test("where that is the primary, the other standby isn't used: it has what the primary never had", async (t) => {
+  const later = await serviceWith(null, at(standbys[0]!, primary.loginUrl));
+  t.after(() => later.close());
+  await write("on the old primary");
+  await until(async () => {
+    const text = "select from erp.supplier where name = 'on the old primary'";
+    return withClient(standbys[1]!.adminUrl("empty"), async (two) => (await two.query(text)).rowCount === 1);
+  });
+  await until(async () => {
+    assert.notEqual(await read({ from: later }), "on the old primary");
+    return later.log.some(({ obstacle }) => obstacle === "another timeline");
+  });
+  for (let n = 0; n < 5; n++) assert.notEqual(await read({ from: later }), "on the old primary");
 });
 
 test("a write that wasn't waited for isn't confirmed, and repeated only when a synchronous standby has it", async (t) => {

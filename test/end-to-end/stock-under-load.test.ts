@@ -18,7 +18,7 @@ import { Clients, cutConnections } from "./stock-load.ts";
 
 // Has a process of its own: it simulates many clients at once.
 
-const seconds = Math.min(Number(process.env.STOCK_LOAD_SECONDS ?? 6), 86_400);
+const seconds = Math.min(Number(process.env.STOCK_LOAD_SECONDS ?? 3), 86_400);
 
 interface Movement {
   id: string;

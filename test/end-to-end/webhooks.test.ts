@@ -25,7 +25,7 @@ const directory = `.data/webhooks-${randomUUID()}`;
 // Plans made while tables are empty are bad later
 const flags = { autovacuum_naptime: "2s" };
 /** How many events there are at least; ten thousand take minutes. */
-const wanted = Number(process.env.CHAOS_EVENTS ?? 800);
+const wanted = Number(process.env.CHAOS_EVENTS ?? 400);
 const sender = fileURLToPath(new URL("./webhook-sender.ts", import.meta.url));
 
 let cluster: Cluster;

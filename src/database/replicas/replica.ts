@@ -14,7 +14,14 @@ import type { Position } from "./position.ts";
 export const answerMs = 1_000;
 
 /** Why nothing is read from a replica. */
-export type Obstacle = "away" | "no standby" | "lagging";
+export type Obstacle = "away" | "no standby" | "another timeline" | "lagging";
+
+/** Where a standby is. */
+export interface Place {
+  position: Position;
+  /** That of its last restartpoint: after a failover it follows the new primary for minutes before it tells that. */
+  timeline: number;
+}
 
 /** The reading of a statement ended because the replica went away. */
 export class ReplicaAway extends Error {}
@@ -53,14 +60,16 @@ export class Replica {
    * @returns null when it is no standby
    * @throws when it is away
    */
-  async look(): Promise<Position | null> {
+  async look(): Promise<Place | null> {
     const open = (this.#open ??= this.#connect());
     try {
-      const { rows } = await open.watching.query<{ position: string | null }>(
-        "select case when pg_is_in_recovery() then pg_last_wal_replay_lsn()::text end as position",
+      const { rows } = await open.watching.query<{ position: string | null; timeline: number }>(
+        `select case when pg_is_in_recovery() then pg_last_wal_replay_lsn()::text end as position,
+          greatest(c.timeline_id, r.min_recovery_end_timeline) as timeline
+        from pg_control_checkpoint() c, pg_control_recovery() r`,
       );
-      const [{ position }] = rows as [{ position: string | null }];
-      return position === null ? null : parsePosition(position);
+      const [{ position, timeline }] = rows as [{ position: string | null; timeline: number }];
+      return position === null ? null : { position: parsePosition(position)!, timeline };
     } catch (error) {
       this.leave(open);
       throw error;

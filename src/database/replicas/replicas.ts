@@ -10,6 +10,7 @@ import { parsePosition, positionStatement, unknownPosition } from "./position.ts
 import type { Position } from "./position.ts";
 import type { Positions } from "./positions.ts";
 import { answerMs, Replica } from "./replica.ts";
+import type { Obstacle, Place } from "./replica.ts";
 
 /** Milliseconds between two looks at the replicas. */
 const lookEveryMs = 1_000;
@@ -63,6 +64,8 @@ export class Replicas {
   readonly #watch: Promise<void>;
   /** When the primary was at which position, the latest last. */
   #history: { atMs: number; position: Position }[] = [];
+  /** The timeline of the primary, when it was last asked. A standby of another one may have what the primary never had. */
+  #timeline: number | null = null;
   /** What all clients must see, and how often that was to be the present, and is. Once for what was written before the start. */
   #floor: { position: Position; wanted: number; reached: number } = { position: 0n, wanted: 1, reached: 0 };
 
@@ -172,8 +175,7 @@ export class Replicas {
   }
 
   async #lookAtAll(): Promise<void> {
-    // While the primary is away, replicas go on with what they have
-    await this.#look().catch(() => {});
+    await this.#look().catch(() => {}); // While the primary is away, replicas go on with what they have
     await Promise.all(this.all.map((replica) => this.#lookAt(replica)));
   }
 
@@ -186,25 +188,27 @@ export class Replicas {
     settle(position);
     if (wanted > reached) Object.assign(this.#floor, { position, reached: wanted });
     this.#history.push({ atMs, position });
-    const oldest = atMs - this.#maxLagMs - lookEveryMs - answerMs;
-    this.#history = this.#history.filter((each) => each.atMs > oldest);
+    const keptMs = this.#maxLagMs + lookEveryMs + answerMs;
+    this.#history = this.#history.filter((each) => each.atMs > atMs - keptMs);
   }
 
   /** The position after all that was committed on the primary. */
   async #presentPosition(): Promise<Position> {
     // Without its name: it would stay prepared, which not every pooler bears
-    const { text } = positionStatement;
-    const { rows } = await this.#primary.query<[string]>({ text, rowMode: "array" });
-    return parsePosition(rows[0]![0])!;
+    const text = `${positionStatement.text}, left(pg_walfile_name(pg_current_wal_flush_lsn()), 8)`;
+    const answer = await this.#primary.query<[string, string]>({ text, rowMode: "array" });
+    const [position, timeline] = answer.rows[0]!;
+    this.#timeline = Number.parseInt(timeline, 16);
+    return parsePosition(position)!;
   }
 
   async #lookAt(replica: Replica): Promise<void> {
     const before = replica.obstacle;
     let cause: unknown;
     try {
-      const position = await replica.look();
-      replica.lagMs = position === null ? 0 : this.#lagOf(position);
-      replica.obstacle = position === null ? "no standby" : replica.lagMs > this.#maxLagMs ? "lagging" : null;
+      const place = await replica.look();
+      replica.lagMs = place === null ? 0 : this.#lagOf(place.position);
+      replica.obstacle = this.#obstacleTo(place, replica.lagMs);
     } catch (error) {
       cause = error;
       replica.obstacle = "away";
@@ -213,6 +217,12 @@ export class Replicas {
     const about = { replica: replica.name, obstacle: replica.obstacle ?? undefined, err: cause };
     if (replica.obstacle === null) this.#logger.info(about, "reading from a replica");
     else this.#logger.warn(about, "not reading from a replica");
+  }
+
+  #obstacleTo(place: Place | null, lagMs: number): Obstacle | null {
+    if (place === null) return "no standby";
+    if (this.#timeline !== null && place.timeline !== this.#timeline) return "another timeline";
+    return lagMs > this.#maxLagMs ? "lagging" : null;
   }
 
   /** How long ago the primary was where a replica is now, in milliseconds. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { TestProcess } from "../../lib/service.ts";
 
 /** A client that reads a list from its beginning, keeps `endCursor`, and asks for new rows again and again. */
@@ -21,7 +22,10 @@ export class MovementFollower {
 
   /** Reads until it is told to stop. */
   async follow(isOver: () => boolean): Promise<void> {
-    while (!isOver()) await this.readToEnd();
+    while (!isOver()) {
+      await this.readToEnd();
+      await sleep(20); // As a client that asks often
+    }
   }
 
   /** Reads until there is nothing more for now. */

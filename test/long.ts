@@ -1,0 +1,35 @@
+/**
+ * Runs what `npm test` does in seconds with random data, for longer, and with other data each time. The numbers can be
+ * set, see the files.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+const numbers = {
+  SEED: String(Date.now() % 2 ** 31),
+  RANDOM_READS: "10000",
+  RANDOM_OPERATIONS: "3000",
+  MADE_UP_SCHEMAS: "100",
+  BOOKINGS: "300",
+  CHAOS_EVENTS: "10000",
+  DAY_SECONDS: "300",
+  STOCK_LOAD_SECONDS: "300",
+};
+const files = [
+  "reads/differential",
+  "reads/made-up-schemas",
+  "plugins/random-operations",
+  "db/bookings-both-ways",
+  "db/shipments-both-ways",
+  "end-to-end/webhooks",
+  "end-to-end/warehouse-day",
+  "end-to-end/stock-under-load",
+];
+console.log(`SEED=${process.env.SEED ?? numbers.SEED}`);
+const parameters = files.map((file) => `test/${file}.test.ts`);
+const child = spawn("npm", ["run", "--silent", "test:only", "--", ...parameters], {
+  env: { ...numbers, ...process.env },
+  stdio: "inherit",
+});
+const [code] = (await once(child, "close")) as [number | null];
+process.exitCode = code ?? 1;

@@ -4626,6 +4626,20 @@ end
 $function$;
 comment on function api_meta.clone_types(name,name) is 'Clones the enums and composite types of an API schema that another one lacks.';
 
+CREATE OR REPLACE FUNCTION api_meta.columns_behind(relation regclass, columns smallint[])
+ RETURNS smallint[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(DISTINCT a.attnum ORDER BY a.attnum) AS array_agg
+    FROM pg_attribute a
+   WHERE ((a.attrelid = (columns_behind.relation)::oid) AND (a.attnum > 0) AND (NOT a.attisdropped) AND ((a.attnum = ANY (columns_behind.columns)) OR (EXISTS ( SELECT
+            FROM api_meta.filling_triggers(columns_behind.relation, columns_behind.columns) t(oid, tgrelid, tgparentid, tgname, tgfoid, tgtype, tgenabled, tgisinternal, tgconstrrelid, tgconstrindid, tgconstraint, tgdeferrable, tginitdeferred, tgnargs, tgattr, tgargs, tgqual, tgoldtable, tgnewtable)
+           WHERE ((((t.tgtype)::integer & 16) > 0) AND (((t.tgattr)::text = ''::text) OR (a.attnum = ANY ((t.tgattr)::smallint[]))))))));
+END;
+comment on function api_meta.columns_behind(regclass,smallint[]) is 'The columns by whose update some columns change: these themselves, and those that have a trigger set one of them. Postgres asks a trigger of columns only whether the statement names one.';
+
 CREATE OR REPLACE FUNCTION api_meta.current_parts(version name)
  RETURNS TABLE(kind text, name text, parent text, definition text, tree text)
  LANGUAGE sql
@@ -4767,7 +4781,7 @@ declare
   item record;
 begin
   for item in
-    select r.relation, t.name, t.columns, t.name = 'uphold_figures' as is_of_figures,
+    select r.relation, t.name, t.columns, b.columns as behind, t.name = 'uphold_figures' as is_of_figures,
       concat_ws(' or ', case t.name when 'uphold_rules' then 'insert' end, 'update of ' || a.names) as events
     from (
       select c.conrelid::regclass as relation,
@@ -4781,16 +4795,17 @@ begin
     ) r
     -- A booking changes little, and is asked for the rules of that only
     cross join lateral (values ('uphold_rules', r.others), ('uphold_figures', r.booked)) t (name, columns)
+    cross join lateral (select api_meta.columns_behind(r.relation, t.columns) as columns) b
     cross join lateral (
       select string_agg(quote_ident(a.attname), ', ' order by a.attnum) as names
-      from pg_attribute a where a.attrelid = r.relation and a.attnum = any (t.columns)
+      from pg_attribute a where a.attrelid = r.relation and a.attnum = any (b.columns)
     ) a
     where t.name = 'uphold_rules' or t.columns is not null order by r.relation::text, t.name
   loop
     perform api_meta.uphold(item.relation, item.name, case when item.is_of_figures then item.columns end);
     if not exists (
       select from pg_trigger t where t.tgrelid = item.relation and t.tgname = item.name
-        and t.tgattr::text = coalesce(array_to_string(item.columns, ' '), '')
+        and t.tgattr::text = coalesce(array_to_string(item.behind, ' '), '')
     ) then
       -- By their names they come after all others that change the row
       execute format('create or replace trigger %I before %s on %s for each row execute function %s()',
@@ -4808,7 +4823,7 @@ begin
   end loop;
 end
 $function$;
-comment on function api_meta.derive_rules() is 'Makes triggers of the checks of each table that are declared as not enforced, which refuse the same rows with the same error: uphold_figures of the checks of columns that bookings update, uphold_rules of all. Postgres compiles an enforced check anew in each statement, and a generated column as well, so tables that every booking writes to declare theirs in this way. Runs after each migration.';
+comment on function api_meta.derive_rules() is 'Makes triggers of the checks of each table that are declared as not enforced, which refuse the same rows with the same error: uphold_figures of the checks of columns that bookings update, uphold_rules of all. They fire for what changes such a column by another trigger, too. Postgres compiles an enforced check anew in each statement, and a generated column as well, so tables that every booking writes to declare theirs in this way. Runs after each migration.';
 
 CREATE OR REPLACE FUNCTION api_meta.derive_searches()
  RETURNS void
@@ -5145,6 +5160,40 @@ begin
 end
 $function$;
 comment on function api_meta.fill_words() is 'Fills the tables that keep the text by which rows are found, also for rows that were written while triggers were switched off.';
+
+CREATE OR REPLACE FUNCTION api_meta.filling_triggers(relation regclass, columns smallint[])
+ RETURNS SETOF pg_trigger
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT t.oid,
+     t.tgrelid,
+     t.tgparentid,
+     t.tgname,
+     t.tgfoid,
+     t.tgtype,
+     t.tgenabled,
+     t.tgisinternal,
+     t.tgconstrrelid,
+     t.tgconstrindid,
+     t.tgconstraint,
+     t.tgdeferrable,
+     t.tginitdeferred,
+     t.tgnargs,
+     t.tgattr,
+     t.tgargs,
+     t.tgqual,
+     t.tgoldtable,
+     t.tgnewtable
+    FROM ((pg_trigger t
+      JOIN pg_proc p ON ((p.oid = t.tgfoid)))
+      JOIN pg_language l ON ((l.oid = p.prolang)))
+   WHERE ((t.tgrelid = (filling_triggers.relation)::oid) AND (((t.tgtype)::integer & 3) = 3) AND (t.tgname !~ '^uphold_'::text) AND ((l.lanname <> 'plpgsql'::name) OR (p.prosrc ~* '\mnew\s*:?=|\minto\s+(strict\s+)?new\M(?!\s*\.)'::text) OR (EXISTS ( SELECT
+            FROM pg_attribute a
+           WHERE ((a.attrelid = (filling_triggers.relation)::oid) AND (a.attnum = ANY (filling_triggers.columns)) AND (p.prosrc ~* ((((('\mnew\s*\.\s*"?'::text || (a.attname)::text) || '"?\s*:?='::text) || '|\minto\s+(strict\s+)?("?\w+"?(\s*\.\s*"?\w+"?)?\s*,\s*)*new\s*\.\s*"?'::text) || (a.attname)::text) || '\M'::text)))))));
+END;
+comment on function api_meta.filling_triggers(regclass,smallint[]) is 'The triggers before a row is written that may set some of its columns, as their source reads. It names rather too many: one that compares a column, too, and any that is not PL/pgSQL.';
 
 CREATE OR REPLACE FUNCTION api_meta.finish_committed_migration()
  RETURNS trigger
@@ -5924,7 +5973,10 @@ begin
       filter (where r.keeps is not null) as kept
   into made
   from api_meta.upheld_rules(relation) r
-  where uphold.columns is null or r.columns && uphold.columns;
+  where uphold.columns is null or r.columns && uphold.columns or r.columns && array(
+    -- Those that change with them
+    select a.attnum from api_meta.upheld_rules(relation) k
+    join pg_attribute a on a.attrelid = relation and a.attname = k.keeps where k.columns && uphold.columns);
   select concat_ws(E'\n', '', 'declare', '  broken text;', 'begin', made.kept,
     case when made.rules is not null then
       format(E'  if not (%s) then\n    broken := case\n      when %s end;', made.rules, made.cases)
@@ -13547,6 +13599,8 @@ CREATE INDEX fulfillment_search_idx ON erp.fulfillment USING gin (lower((number 
 CREATE INDEX fulfillment_state_id_idx ON erp.fulfillment USING btree (state, id);
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.fulfillment REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_fulfillment_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.fulfillment REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_fulfillment_update();
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.fulfillment FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.fulfillment REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.fulfillment REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_figures();
 CREATE TRIGGER keep_figures_before_delete BEFORE DELETE ON erp.fulfillment FOR EACH ROW EXECUTE FUNCTION ledger.keep_fulfillment_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.fulfillment FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -13587,12 +13641,12 @@ create table erp.fulfillment_line_item (
   quantity integer not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
-  constraint fulfillment_line_item_fulfillment_id_fkey FOREIGN KEY (fulfillment_id) REFERENCES erp.fulfillment(id) ON DELETE CASCADE,
+  constraint fulfillment_line_item_fulfillment_id_fkey FOREIGN KEY (fulfillment_id) REFERENCES erp.fulfillment(id) ON DELETE CASCADE NOT ENFORCED,
   constraint fulfillment_line_item_is_of_its_fulfillment_order FOREIGN KEY (fulfillment_order_id, fulfillment_order_line_item_id) REFERENCES erp.fulfillment_order_line_item(fulfillment_order_id, id) ON DELETE CASCADE,
   constraint fulfillment_line_item_is_unique UNIQUE (fulfillment_id, fulfillment_order_line_item_id),
   constraint fulfillment_line_item_pair_is_known FOREIGN KEY (fulfillment_order_id, fulfillment_id) REFERENCES erp.fulfillment_order_fulfillment(fulfillment_order_id, fulfillment_id) ON DELETE CASCADE,
   constraint fulfillment_line_item_pkey PRIMARY KEY (id),
-  constraint fulfillment_line_item_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
+  constraint fulfillment_line_item_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE SET NULL NOT ENFORCED,
   constraint fulfillment_line_item_quantity_is_positive CHECK ((quantity > 0)) NOT ENFORCED
 );
 CREATE INDEX fulfillment_line_item_fulfillment_id_id_idx ON erp.fulfillment_line_item USING btree (fulfillment_id, id);
@@ -13600,6 +13654,10 @@ CREATE INDEX fulfillment_line_item_fulfillment_order_id_fulfillment_id_idx ON er
 CREATE INDEX fulfillment_line_item_fulfillment_order_id_fulfillment_orde_idx ON erp.fulfillment_line_item USING btree (fulfillment_order_id, fulfillment_order_line_item_id);
 CREATE INDEX fulfillment_line_item_fulfillment_order_line_item_id_id_idx ON erp.fulfillment_line_item USING btree (fulfillment_order_line_item_id, id);
 CREATE INDEX fulfillment_line_item_product_id_id_idx ON erp.fulfillment_line_item USING btree (product_id, id);
+CREATE TRIGGER check_references_of_changed BEFORE UPDATE OF fulfillment_id, product_id ON erp.fulfillment_line_item FOR EACH ROW WHEN (((new.fulfillment_id <> old.fulfillment_id) OR ((new.fulfillment_id IS NOT NULL) AND (old.fulfillment_id IS NULL)) OR (new.product_id <> old.product_id) OR ((new.product_id IS NOT NULL) AND (old.product_id IS NULL)))) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_of_new AFTER INSERT ON erp.fulfillment_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION erp.check_references_of_fulfillment_line_item();
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.fulfillment_line_item FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.fulfillment_line_item REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_figures_after_delete AFTER DELETE ON erp.fulfillment_line_item REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_line_figures();
 CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.fulfillment_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_fulfillment_line_figures();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.fulfillment_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_line_figures();
@@ -13661,6 +13719,8 @@ CREATE INDEX fulfillment_order_state_id_idx ON erp.fulfillment_order USING btree
 CREATE INDEX fulfillment_order_updated_at_id_idx ON erp.fulfillment_order USING btree (updated_at, id);
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.fulfillment_order REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_fulfillment_order_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.fulfillment_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_fulfillment_order_update();
+CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.fulfillment_order FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.fulfillment_order REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.fulfillment_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_fulfillment_order_figures();
 CREATE TRIGGER keep_figures_before_delete BEFORE DELETE ON erp.fulfillment_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_fulfillment_order_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.fulfillment_order FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -13712,11 +13772,13 @@ comment on constraint fulfillment_order_type_is_known on erp.fulfillment_order i
 create table erp.fulfillment_order_fulfillment (
   fulfillment_order_id uuid not null,
   fulfillment_id uuid not null,
-  constraint fulfillment_order_fulfillment_fulfillment_id_fkey FOREIGN KEY (fulfillment_id) REFERENCES erp.fulfillment(id) ON DELETE CASCADE,
-  constraint fulfillment_order_fulfillment_fulfillment_order_id_fkey FOREIGN KEY (fulfillment_order_id) REFERENCES erp.fulfillment_order(id) ON DELETE CASCADE,
+  constraint fulfillment_order_fulfillment_fulfillment_id_fkey FOREIGN KEY (fulfillment_id) REFERENCES erp.fulfillment(id) ON DELETE CASCADE NOT ENFORCED,
+  constraint fulfillment_order_fulfillment_fulfillment_order_id_fkey FOREIGN KEY (fulfillment_order_id) REFERENCES erp.fulfillment_order(id) ON DELETE CASCADE NOT ENFORCED,
   constraint fulfillment_order_fulfillment_pkey PRIMARY KEY (fulfillment_order_id, fulfillment_id)
 );
 CREATE INDEX fulfillment_order_fulfillment_fulfillment_id_fulfillment_or_idx ON erp.fulfillment_order_fulfillment USING btree (fulfillment_id, fulfillment_order_id);
+CREATE TRIGGER check_references_of_changed BEFORE UPDATE OF fulfillment_id, fulfillment_order_id ON erp.fulfillment_order_fulfillment FOR EACH ROW WHEN (((new.fulfillment_id <> old.fulfillment_id) OR ((new.fulfillment_id IS NOT NULL) AND (old.fulfillment_id IS NULL)) OR (new.fulfillment_order_id <> old.fulfillment_order_id) OR ((new.fulfillment_order_id IS NOT NULL) AND (old.fulfillment_order_id IS NULL)))) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_of_new AFTER INSERT ON erp.fulfillment_order_fulfillment REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION erp.check_references_of_fulfillment_order_fulfillment();
 alter table erp.fulfillment_order_fulfillment enable row level security;
 create policy fulfillment_order_fulfillment_insert_booker on erp.fulfillment_order_fulfillment for insert to service_booker with check (true);
 create policy fulfillment_order_fulfillment_insert_writer on erp.fulfillment_order_fulfillment for insert to service_writer with check (true);
@@ -13780,11 +13842,13 @@ comment on constraint fulfillment_order_line_item_quantity_is_positive on erp.fu
 create table erp.fulfillment_stock_movement (
   fulfillment_line_item_id uuid not null,
   stock_movement_id uuid not null,
-  constraint fulfillment_stock_movement_fulfillment_line_item_id_fkey FOREIGN KEY (fulfillment_line_item_id) REFERENCES erp.fulfillment_line_item(id) ON DELETE CASCADE,
+  constraint fulfillment_stock_movement_fulfillment_line_item_id_fkey FOREIGN KEY (fulfillment_line_item_id) REFERENCES erp.fulfillment_line_item(id) ON DELETE CASCADE NOT ENFORCED,
   constraint fulfillment_stock_movement_pkey PRIMARY KEY (fulfillment_line_item_id, stock_movement_id),
-  constraint fulfillment_stock_movement_stock_movement_id_fkey FOREIGN KEY (stock_movement_id) REFERENCES ledger.stock_movement(id) ON DELETE CASCADE
+  constraint fulfillment_stock_movement_stock_movement_id_fkey FOREIGN KEY (stock_movement_id) REFERENCES ledger.stock_movement(id) ON DELETE CASCADE NOT ENFORCED
 );
 CREATE INDEX fulfillment_stock_movement_stock_movement_id_idx ON erp.fulfillment_stock_movement USING btree (stock_movement_id);
+CREATE TRIGGER check_references_of_changed BEFORE UPDATE OF fulfillment_line_item_id, stock_movement_id ON erp.fulfillment_stock_movement FOR EACH ROW WHEN (((new.fulfillment_line_item_id <> old.fulfillment_line_item_id) OR ((new.fulfillment_line_item_id IS NOT NULL) AND (old.fulfillment_line_item_id IS NULL)) OR (new.stock_movement_id <> old.stock_movement_id) OR ((new.stock_movement_id IS NOT NULL) AND (old.stock_movement_id IS NULL)))) EXECUTE FUNCTION api_meta.refuse_other_reference();
+CREATE TRIGGER check_references_of_new AFTER INSERT ON erp.fulfillment_stock_movement REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION erp.check_references_of_fulfillment_stock_movement();
 alter table erp.fulfillment_stock_movement enable row level security;
 create policy fulfillment_stock_movement_insert_booker on erp.fulfillment_stock_movement for insert to service_booker with check (true);
 create policy fulfillment_stock_movement_insert_writer on erp.fulfillment_stock_movement for insert to service_writer with check (true);
@@ -14884,7 +14948,7 @@ CREATE TRIGGER keep_figures_before_delete BEFORE DELETE ON erp.sales_order FOR E
 CREATE TRIGGER keep_figures_of_tax BEFORE UPDATE OF tax_status ON erp.sales_order FOR EACH ROW WHEN ((old.tax_status <> new.tax_status)) EXECUTE FUNCTION ledger.keep_order_amounts();
 CREATE TRIGGER keep_figures_of_tracking BEFORE INSERT OR UPDATE OF tracking_codes, entered_tracking_codes ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_tracking_codes();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
-CREATE TRIGGER uphold_figures BEFORE UPDATE OF state, tracking_codes ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_sales_order();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF state, tracking_codes, entered_tracking_codes ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_sales_order();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF tax_status, shipping_address, billing_address ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order();
 alter table erp.sales_order enable row level security;
 create policy sales_order_insert_writer on erp.sales_order for insert to service_writer with check (true);
@@ -16153,6 +16217,120 @@ $function$;
 grant execute on function erp.check_receipt_suppliers(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) to service_writer;
 comment on function erp.check_receipt_suppliers(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) is 'Refuses supplier orders of another supplier than that of the goods receipt. User error SUPPLIER_MISMATCH.';
 
+CREATE OR REPLACE FUNCTION erp.check_references_of_fulfillment_line_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  used record;
+  missing text;
+begin
+  select bool_or(n.fulfillment_id is not null) as fulfillment_id,
+    bool_or(n.product_id is not null) as product_id
+  into used from new_rows n;
+  if used.fulfillment_id and exists (
+    select from (select distinct n.fulfillment_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.fulfillment t where t.id = n.key for key share)
+  ) then
+    missing := 'fulfillment_line_item_fulfillment_id_fkey';
+  end if;
+  if used.product_id and exists (
+    select from (select distinct n.product_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.product t where t.id = n.key for key share)
+  ) then
+    missing := 'fulfillment_line_item_product_id_fkey';
+  end if;
+  if missing is not null then
+    raise foreign_key_violation using constraint = missing, schema = 'erp', table = 'fulfillment_line_item',
+      message = 'insert on table "' || 'fulfillment_line_item' || '" violates foreign key constraint "' || missing || '"';
+  end if;
+  return null;
+end
+$function$;
+comment on function erp.check_references_of_fulfillment_line_item() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of erp.fulfillment_line_item that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.check_references_of_fulfillment_order_fulfillment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  used record;
+  missing text;
+begin
+  select bool_or(n.fulfillment_id is not null) as fulfillment_id,
+    bool_or(n.fulfillment_order_id is not null) as fulfillment_order_id
+  into used from new_rows n;
+  if used.fulfillment_id and exists (
+    select from (select distinct n.fulfillment_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.fulfillment t where t.id = n.key for key share)
+  ) then
+    missing := 'fulfillment_order_fulfillment_fulfillment_id_fkey';
+  end if;
+  if used.fulfillment_order_id and exists (
+    select from (select distinct n.fulfillment_order_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.fulfillment_order t where t.id = n.key for key share)
+  ) then
+    missing := 'fulfillment_order_fulfillment_fulfillment_order_id_fkey';
+  end if;
+  if missing is not null then
+    raise foreign_key_violation using constraint = missing, schema = 'erp', table = 'fulfillment_order_fulfillment',
+      message = 'insert on table "' || 'fulfillment_order_fulfillment' || '" violates foreign key constraint "' || missing || '"';
+  end if;
+  return null;
+end
+$function$;
+comment on function erp.check_references_of_fulfillment_order_fulfillment() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of erp.fulfillment_order_fulfillment that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.check_references_of_fulfillment_stock_movement()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  used record;
+  missing text;
+begin
+  select bool_or(n.fulfillment_line_item_id is not null) as fulfillment_line_item_id,
+    bool_or(n.stock_movement_id is not null) as stock_movement_id
+  into used from new_rows n;
+  if used.fulfillment_line_item_id and exists (
+    select from (select distinct n.fulfillment_line_item_id as key from new_rows n) n
+    where n.key is not null and not exists (select from erp.fulfillment_line_item t where t.id = n.key for key share)
+  ) then
+    missing := 'fulfillment_stock_movement_fulfillment_line_item_id_fkey';
+  end if;
+  if used.stock_movement_id and exists (
+    select from (select distinct n.stock_movement_id as key from new_rows n) n
+    where n.key is not null and not exists (select from ledger.stock_movement t where t.id = n.key for key share)
+  ) then
+    missing := 'fulfillment_stock_movement_stock_movement_id_fkey';
+  end if;
+  if missing is not null then
+    raise foreign_key_violation using constraint = missing, schema = 'erp', table = 'fulfillment_stock_movement',
+      message = 'insert on table "' || 'fulfillment_stock_movement' || '" violates foreign key constraint "' || missing || '"';
+  end if;
+  return null;
+end
+$function$;
+comment on function erp.check_references_of_fulfillment_stock_movement() is 'Trigger, made by api_meta.derive_references: upholds foreign keys of erp.fulfillment_stock_movement that are declared as not enforced.';
+
 CREATE OR REPLACE FUNCTION erp.check_supplier_order_lines(target erp.supplier_order, lines erp.supplier_order_line[])
  RETURNS void
  LANGUAGE plpgsql
@@ -16220,12 +16398,14 @@ declare
 begin
   -- After the receipt and before the stock, always in this order. From here on no other transaction delivers
   -- these orders
-  perform from erp.supplier_order o where o.id in (
+  perform from erp.supplier_order o where o.id = any (array(
     select coalesce(i.supplier_order_id, l.supplier_order_id) from erp.goods_receipt_line_item l
     left join erp.supplier_order_line_item i on i.id = l.supplier_order_line_item_id
     where l.goods_receipt_id = present.id
-  ) order by o.id for no key update;
-  perform erp.check_placements(present, placements);
+  )) order by o.id for no key update;
+  if cardinality(placements) > 0 then
+    perform erp.check_placements(present, placements);
+  end if;
   parts := array(
     select row (case when a.nth = 1 then l.id else uuidv7() end, l.id, a.nth, l.supplier_order_id,
       a.supplier_order_id, a.supplier_order_line_item_id, a.quantity)::erp.receipt_part
@@ -16264,41 +16444,36 @@ CREATE OR REPLACE FUNCTION erp.complete_shipment(order_id uuid, tracking_codes t
  SET enable_seqscan TO 'off'
 AS $function$
 declare
-  present erp.sales_order;
+  present record;
   picks ledger.pick[];
   assignments erp.assignment[];
   assigned uuid[] := '{}';
 begin
-  perform erp.require_tracking_codes(tracking_codes);
-  perform erp.require_documents(documents);
+  if cardinality(tracking_codes) > 0 then
+    perform erp.require_tracking_codes(tracking_codes);
+  end if;
+  if cardinality(documents) > 0 then
+    perform erp.require_documents(documents);
+  end if;
   present := erp.lock_order_to_ship(order_id);
-  if exists (
-    select from erp.fulfillment_order f
-    where f.destination_order_id = present.id and f.type = 'WarehouseLocationToOrder' and f.state = 'OnHold'
-  ) then
+  if present.is_on_hold then
     perform mutation.refuse('ON_HOLD', 'A fulfillment order of the order is on hold.', '{order_id}');
   end if;
 
-  perform from erp.location l
-  where l.id in (
-    select f.source_warehouse_location_id
-    from erp.fulfillment_order f
-    where f.destination_order_id = present.id
-  )
-  order by l.id for key share;
-  picks := erp.open_picks(present.id);
-  assignments := erp.plan_uncovered(present.id, warehouse_id);
+  perform from erp.location l where l.id = any (present.locations) order by l.id for key share;
+  picks := erp.open_picks(order_id);
+  assignments := erp.plan_uncovered(order_id, warehouse_id);
   if cardinality(picks) + cardinality(assignments) = 0 then
-    perform erp.refuse_nothing_to_ship(present);
+    perform erp.refuse_nothing_to_ship(order_id, present.state);
   elsif exists (select from unnest(picks) p where p.warehouse_id is null and p.product_id is not null) then
     perform mutation.refuse('INVALID', 'A fulfillment order has no warehouse to ship from.', '{order_id}');
   end if;
   perform erp.lock_to_ship(picks, assignments);
   if cardinality(assignments) > 0 then
-    assigned := erp.assign(present.id, assignments, true);
-    picks := erp.open_picks(present.id);
+    assigned := erp.assign(order_id, assignments, true);
+    picks := erp.open_picks(order_id);
   end if;
-  return erp.ship(present.id, picks, assigned, tracking_codes, note);
+  return erp.ship(order_id, picks, assigned, tracking_codes, note);
 end
 $function$;
 grant execute on function erp.complete_shipment(uuid,text[],text[],text,uuid) to service_writer;
@@ -16550,13 +16725,13 @@ CREATE OR REPLACE FUNCTION erp.create_fulfillment_order(order_id uuid, warehouse
  SET enable_seqscan TO 'off'
 AS $function$
 declare
-  present erp.sales_order;
+  present record;
   assignments erp.assignment[];
 begin
   perform erp.require_shipping_lines(lines, '{}', 'order_line_item_id');
   present := erp.lock_order_to_ship(order_id);
   if lines is null then
-    assignments := erp.plan_uncovered(present.id, warehouse_id);
+    assignments := erp.plan_uncovered(order_id, warehouse_id);
     if cardinality(assignments) = 0 then
       perform mutation.refuse('INVALID_STATE_TRANSITION',
         'Nothing of the order is open that no fulfillment order has.', '{order_id}',
@@ -16565,7 +16740,7 @@ begin
         ));
     end if;
   else
-    perform erp.require_assignable_lines(present.id, lines);
+    perform erp.require_assignable_lines(order_id, lines);
     assignments := array(
       select row (w.location_id, s.id, s.product_id, l.quantity)::erp.assignment
       from (select erp.location_of_warehouse(warehouse_id, '{warehouse_id}') as location_id) w
@@ -16574,7 +16749,7 @@ begin
       order by l.ordinality);
   end if;
   perform erp.lock_to_ship('{}', assignments);
-  return (erp.assign(present.id, assignments))[1];
+  return (erp.assign(order_id, assignments))[1];
 end
 $function$;
 grant execute on function erp.create_fulfillment_order(uuid,uuid,erp.shipping_line[]) to service_writer;
@@ -18257,29 +18432,31 @@ $function$;
 grant execute on function erp.lock_goods_receipt(uuid) to service_writer;
 comment on function erp.lock_goods_receipt(uuid) is 'A goods receipt, kept from others until the end of the transaction. User error NOT_FOUND.';
 
-CREATE OR REPLACE FUNCTION erp.lock_order_to_ship(order_id uuid)
- RETURNS erp.sales_order
+CREATE OR REPLACE FUNCTION erp.lock_order_to_ship(order_id uuid, OUT state text, OUT is_on_hold boolean, OUT locations uuid[])
+ RETURNS record
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-declare
-  present erp.sales_order;
 begin
-  select * into present from erp.sales_order o where o.id = order_id for no key update;
+  select o.state into state from erp.sales_order o where o.id = order_id for no key update;
   if not found then
     perform mutation.refuse_missing('order', '{order_id}');
   end if;
-  if present.state <> 'in_progress' then
-    perform erp.next_state('order', 'process', present.state);
+  if state <> 'in_progress' then
+    perform erp.next_state('order', 'process', state);
   end if;
-  perform ledger.lock_orders(
-    '{}', array(select f.id from erp.fulfillment_order f where f.destination_order_id = present.id)
-  );
-  return present;
+  -- The second lock of ledger.lock_orders
+  select bool_or(f.type = 'WarehouseLocationToOrder' and f.state = 'OnHold'),
+    array_agg(f.source_warehouse_location_id)
+  into is_on_hold, locations
+  from (
+    select f.type, f.state, f.source_warehouse_location_id from erp.fulfillment_order f
+    where f.destination_order_id = order_id order by f.id for no key update
+  ) f;
 end
 $function$;
 grant execute on function erp.lock_order_to_ship(uuid) to service_writer;
-comment on function erp.lock_order_to_ship(uuid) is 'Takes the locks of an order and its fulfillment orders, and answers the order, which can be worked on. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
+comment on function erp.lock_order_to_ship(uuid) is 'Takes the locks of an order and its fulfillment orders, as ledger.lock_orders does. Answers the state of the order, in which it can be worked on, whether a fulfillment order is on hold, and where they ship from. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.lock_orders_named(lines erp.goods_receipt_line[], order_ids uuid[])
  RETURNS uuid[]
@@ -18348,30 +18525,26 @@ CREATE OR REPLACE FUNCTION erp.lock_to_ship(picks ledger.pick[], assignments erp
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
+declare
+  line_ids uuid[];
+  product_ids uuid[];
+  warehouse_ids uuid[];
 begin
-  perform ledger.lock_shipment(
-    array(
-      select p.product_id from unnest(picks) p where p.product_id is not null
-      union
-      select s.product_id from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
-      join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id
-      where s.product_id is not null
-      union
-      -- What nobody wants any more is no longer promised when the fulfillment order is closed
-      select n.product_id from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
-      join erp.fulfillment_order_line_item n on n.fulfillment_order_id = l.fulfillment_order_id
-      where n.destination_order_line_item_id is null and n.quantity > n.fulfilled_quantity
-        and n.product_id is not null
-      union
-      select a.product_id from unnest(assignments) a where a.product_id is not null
-    ),
-    array(
-      select p.warehouse_id from unnest(picks) p
-      union
-      select l.warehouse_id from unnest(assignments) a join erp.location l on l.id = a.location_id
-    ),
-    bin_location_ids
-  );
+  select array_agg(p.line_id), array_agg(p.warehouse_id) into line_ids, warehouse_ids from unnest(picks) p;
+  -- What nobody wants any more is no longer promised when the fulfillment order is closed
+  select array_agg(l.product_id) || array_agg(s.product_id) into product_ids
+  from erp.fulfillment_order_line_item l
+  left join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id
+  where l.quantity > l.fulfilled_quantity
+    and (l.id = any (line_ids) or l.destination_order_line_item_id is null)
+    and l.fulfillment_order_id = any (array(
+      select n.fulfillment_order_id from erp.fulfillment_order_line_item n where n.id = any (line_ids)));
+  if cardinality(assignments) > 0 then
+    product_ids := product_ids || array(select a.product_id from unnest(assignments) a);
+    warehouse_ids := warehouse_ids || array(
+      select l.warehouse_id from unnest(assignments) a join erp.location l on l.id = a.location_id);
+  end if;
+  perform ledger.lock_shipment(product_ids, warehouse_ids, bin_location_ids);
 end
 $function$;
 grant execute on function erp.lock_to_ship(ledger.pick[],erp.assignment[],uuid[]) to service_writer;
@@ -18512,6 +18685,7 @@ comment on function erp.next_number(text) is 'The next number of a range. Withou
 CREATE OR REPLACE FUNCTION erp.next_state(machine text, action text, state text)
  RETURNS text
  LANGUAGE plpgsql
+ SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
@@ -18529,8 +18703,8 @@ begin
   return result;
 end
 $function$;
+alter function erp.next_state(text,text,text) owner to service_writer;
 grant execute on function erp.next_state(text,text,text) to service_booker;
-grant execute on function erp.next_state(text,text,text) to service_writer;
 comment on function erp.next_state(text,text,text) is 'The state that an action leads to, by erp.state_transition. User error INVALID_STATE_TRANSITION, with the state and the actions that it allows.';
 
 CREATE OR REPLACE FUNCTION erp.open_document(id uuid, presented_hash bytea)
@@ -18959,7 +19133,7 @@ END;
 grant execute on function erp.receipt_type(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) to service_writer;
 comment on function erp.receipt_type(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) is 'The default type of a goods receipt, by the supplier orders or return orders that it names.';
 
-CREATE OR REPLACE FUNCTION erp.refuse_nothing_to_ship(present erp.sales_order)
+CREATE OR REPLACE FUNCTION erp.refuse_nothing_to_ship(order_id uuid, state text)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -18967,7 +19141,7 @@ AS $function$
 begin
   if exists (
     select from erp.fulfillment_order f
-    where f.destination_order_id = present.id and f.state in ('Open', 'InProgress', 'OnHold')
+    where f.destination_order_id = order_id and f.state in ('Open', 'InProgress', 'OnHold')
       and erp.has_open_lines(f.id)
   ) then
     perform mutation.refuse(
@@ -18976,12 +19150,12 @@ begin
   end if;
   perform mutation.refuse('INVALID_STATE_TRANSITION', 'Nothing is left to ship.', '{order_id}',
     jsonb_build_object(
-      'state', present.state, 'allowedActions', erp.allowed_actions('order', present.state)
+      'state', state, 'allowedActions', erp.allowed_actions('order', state)
     ));
 end
 $function$;
-grant execute on function erp.refuse_nothing_to_ship(erp.sales_order) to service_writer;
-comment on function erp.refuse_nothing_to_ship(erp.sales_order) is 'Says why nothing of an order can be shipped. User errors EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION.';
+grant execute on function erp.refuse_nothing_to_ship(uuid,text) to service_writer;
+comment on function erp.refuse_nothing_to_ship(uuid,text) is 'Says why nothing of an order can be shipped. User errors EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.require_active_supplier(supplier_id uuid, field text[])
  RETURNS void
@@ -19891,15 +20065,16 @@ CREATE OR REPLACE FUNCTION erp.ship(order_id uuid, picks ledger.pick[], assigned
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
+  -- Assigned, not selected: an expression takes less than a statement
   booked record;
   made record;
 begin
-  select * into booked from ledger.ship(order_id, picks, assigned, note);
+  booked := ledger.ship(order_id, picks, assigned, note);
   -- The number is the last lock, because it blocks all other shipping
-  select * into made from ledger.write_shipment(
+  made := ledger.write_shipment(
     erp.next_number('fulfillment'), picks, booked.stock_movements, booked.lines);
-  if made.leaves_unwanted then
-    perform ledger.forget_unwanted(made.fulfillment_orders);
+  if made.turned <> '{}'::uuid[] then
+    perform ledger.follow_states(made.turned);
   end if;
   perform erp.settle_order(order_id, tracking_codes);
   return row (order_id, array[made.fulfillment_id], made.fulfillment_orders, booked.stock_movements,
@@ -24083,11 +24258,12 @@ comment on type ledger.place_change is 'By how much movements change what lies i
 
 create type ledger.single as (
   nth integer,
-  draft ledger.draft,
+  operation text,
+  line ledger.line,
   note text,
   cause jsonb
 );
-comment on type ledger.single is 'A booking of one movement, of several that are made together: its draft, its note, and the cause of its events.';
+comment on type ledger.single is 'A mutation of stock with one line, of several that are made together: set, adjust or transfer, its line, its note, and the cause of its events. One without an operation is not to be made.';
 
 create type ledger.stock_reading as (
   line bigint,
@@ -24214,6 +24390,7 @@ CREATE INDEX stock_stock_container_id_id_idx ON ledger.stock USING btree (stock_
 CREATE INDEX stock_warehouse_id_id_idx ON ledger.stock USING btree (warehouse_id, id) WHERE (warehouse_id IS NOT NULL);
 CREATE TRIGGER announce_insert AFTER INSERT ON ledger.stock REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_stock_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON ledger.stock REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_stock_update();
+CREATE TRIGGER await_bookings AFTER DELETE ON ledger.stock REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION ledger.await_bookings();
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON ledger.stock FOR EACH ROW WHEN ((new.id <> old.id)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON ledger.stock REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, location_type_technical_name, warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name, place, created_at ON ledger.stock FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -24883,14 +25060,14 @@ alter function ledger.adjust_stock(ledger.line[],text) owner to service_ledger;
 grant execute on function ledger.adjust_stock(ledger.line[],text) to service_writer;
 comment on function ledger.adjust_stock(ledger.line[],text) is 'Adds to stock or takes from it, against stock_correction.';
 
-CREATE OR REPLACE FUNCTION ledger.adjustment_of(field text[], product_id uuid, delta integer, batch_id uuid, place_type text, place text)
+CREATE OR REPLACE FUNCTION ledger.adjustment_of(field text[], product_id uuid, delta integer, batch_id uuid, place_type text, place text, is_count boolean DEFAULT false)
  RETURNS ledger.draft
  LANGUAGE sql
  IMMUTABLE
-RETURN ROW(field, product_id, abs(delta), batch_id, CASE WHEN (delta > 0) THEN 'special_stock_location'::text ELSE place_type END, CASE WHEN (delta > 0) THEN 'stock_correction'::text ELSE place END, CASE WHEN (delta > 0) THEN place_type ELSE 'special_stock_location'::text END, CASE WHEN (delta > 0) THEN place ELSE 'stock_correction'::text END, CASE WHEN (delta > 0) THEN 'api_incoming'::text ELSE 'api_outgoing'::text END)::ledger.draft;
-grant execute on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text) to service_ledger;
-grant execute on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text) to service_writer;
-comment on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text) is 'The draft of what stockAdjust books: units that come or go, against stock_correction.';
+RETURN ROW(field, product_id, abs(delta), batch_id, CASE WHEN (delta > 0) THEN 'special_stock_location'::text ELSE place_type END, CASE WHEN (delta > 0) THEN 'stock_correction'::text ELSE place END, CASE WHEN (delta > 0) THEN place_type ELSE 'special_stock_location'::text END, CASE WHEN (delta > 0) THEN place ELSE 'stock_correction'::text END, CASE WHEN is_count THEN 'api'::text WHEN (delta > 0) THEN 'api_incoming'::text ELSE 'api_outgoing'::text END)::ledger.draft;
+grant execute on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text,boolean) to service_booker;
+grant execute on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text,boolean) to service_ledger;
+comment on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text,boolean) is 'The draft of what stockAdjust and stockSet book: units that come or go, against stock_correction.';
 
 CREATE OR REPLACE FUNCTION ledger.amounts_of(prices numeric[], tax_rates numeric[], tax_status text)
  RETURNS TABLE(amount_total numeric, amount_net numeric)
@@ -24955,6 +25132,20 @@ $function$;
 grant execute on function ledger.apply_fulfillment_changes(ledger.change[],ledger.change[],uuid[]) to service_ledger;
 comment on function ledger.apply_fulfillment_changes(ledger.change[],ledger.change[],uuid[]) is 'Brings figures up to date after lines of fulfillment orders changed: units still to be fulfilled, by fulfillment order and product; units that were fulfilled, by line of the order; and whether the fulfillment orders that were touched are partially fulfilled. Takes the locks first.';
 
+CREATE OR REPLACE FUNCTION ledger.await_bookings()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform from erp.product p where p.id in (select g.product_id from gone g) order by p.id for share;
+  return null;
+end
+$function$;
+alter function ledger.await_bookings() owner to service_ledger;
+comment on function ledger.await_bookings() is 'Trigger after stock was deleted by itself, not with its product or place: waits for bookings of the product. A count that finds the stock right writes nothing to it, so a deletion would not wait for it, nor see that it has to delete the count as well (api_meta.follow_deletion).';
+
 CREATE OR REPLACE FUNCTION ledger.book(drafts ledger.draft[], note text, others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[])
  RETURNS ledger.booking
  LANGUAGE plpgsql
@@ -24977,7 +25168,7 @@ begin
     return row ('{}', '{}')::ledger.booking;
   end if;
   if cardinality(drafts) = 1 and ledger.is_correction(drafts[1]) then
-    select * into booked from ledger.book_correction(drafts[1], note);
+    booked := ledger.book_correction(drafts[1], note);
     if booked.lacks then
       perform ledger.warn_of_promises(drafts);
     end if;
@@ -24986,7 +25177,7 @@ begin
     end if;
   end if;
   legs := ledger.legs_of(drafts, moment);
-  select * into seen from ledger.examine(legs);
+  seen := ledger.examine(legs);
   if seen.needs_care then
     perform ledger.check_variants(drafts);
     perform ledger.require_batches(drafts);
@@ -25044,7 +25235,7 @@ begin
     p.place_configuration_id
   into seen
   from ledger.plain_place(d.product_id, real_place, special, comes, counted_from) p
-  where (p.stock).quantity + change >= 0;
+  where (p.stock).quantity + change >= 0 and p.special_id is not null;
   if not found then
     return;
   end if;
@@ -25087,20 +25278,19 @@ grant execute on function ledger.book_correction(ledger.draft,text) to service_l
 comment on function ledger.book_correction(ledger.draft,text) is 'Books one movement between a warehouse or bin and a special place by plain statements, which takes much less than what books any number, and leaves the same. Answers the movement, the stock, and whether available stock is below 0 now; nulls when there is something to be seen to, and then nothing is booked. Only for ledger.book.';
 
 CREATE OR REPLACE FUNCTION ledger.book_singles(singles ledger.single[])
- RETURNS TABLE(nth integer, movement_id uuid, stock_id uuid)
+ RETURNS TABLE(nth integer, movement_ids uuid[], stock_ids uuid[])
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  perform ledger.lock_places(array(select s.draft from unnest(singles) s
-    where (s.draft).quantity is not null));
+  perform ledger.lock_lines(array(select s.line from unnest(singles) s where s.operation is not null));
   return query select * from ledger.write_singles(singles);
 end
 $function$;
 alter function ledger.book_singles(ledger.single[]) owner to service_ledger;
 grant execute on function ledger.book_singles(ledger.single[]) to service_writer;
-comment on function ledger.book_singles(ledger.single[]) is 'Takes the locks, and books together what is plain of bookings of one correction each, as if one were booked after the other. Answers those that it booked.';
+comment on function ledger.book_singles(ledger.single[]) is 'Takes the locks, and makes together what is plain of mutations of stock with one line each, as if one were made after the other. Answers those that it made.';
 
 CREATE OR REPLACE FUNCTION ledger.broken_rules()
  RETURNS TABLE(rule text, id text)
@@ -25588,7 +25778,15 @@ END;
 grant execute on function ledger.counted_quantity(uuid,uuid,timestamp with time zone) to service_ledger;
 comment on function ledger.counted_quantity(uuid,uuid,timestamp with time zone) is 'What a count at a moment must have said, of stock or of one batch of it, for the books to be as they are.';
 
-CREATE OR REPLACE FUNCTION ledger.events_of_single(movement ledger.stock_movement, stock ledger.stock, product erp.product, change integer, not_for_sale integer, stock_change bigint, product_change bigint, not_for_sale_change bigint, today timestamp with time zone)
+CREATE OR REPLACE FUNCTION ledger.draft_of_single(operation text, product_id uuid, quantity integer, change integer, source_type text, source text, destination_type text, destination text)
+ RETURNS ledger.draft
+ LANGUAGE sql
+ IMMUTABLE
+RETURN CASE operation WHEN 'transfer'::text THEN ledger.relocation_of(NULL::text[], product_id, quantity, NULL::uuid, source_type, source, destination_type, destination) ELSE ledger.adjustment_of(NULL::text[], product_id, change, NULL::uuid, source_type, source, (operation = 'set'::text)) END;
+grant execute on function ledger.draft_of_single(text,uuid,integer,integer,text,text,text,text) to service_booker;
+comment on function ledger.draft_of_single(text,uuid,integer,integer,text,text,text,text) is 'What a mutation of stock with one line books (set, adjust or transfer), which names a quantity and changes the stock of its first place by so much.';
+
+CREATE OR REPLACE FUNCTION ledger.events_of_single(movement ledger.stock_movement, side integer, stock ledger.stock, product erp.product, change integer, stock_change bigint, own_change bigint, own_not_for_sale bigint, product_change bigint, not_for_sale_change bigint, today timestamp with time zone)
  RETURNS TABLE("position" integer, topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
  LANGUAGE sql
  STABLE
@@ -25600,8 +25798,9 @@ BEGIN ATOMIC
      e.data,
      e.changed_fields
     FROM events.stock_movement_insert_events(events_of_single.movement) e(topic, subject_id, entity_id, data, changed_fields)
+   WHERE ((events_of_single.side = 1) AND ((events_of_single.movement).id IS NOT NULL))
  UNION ALL
-  SELECT 2,
+  SELECT (1 + events_of_single.side),
      e.topic,
      e.subject_id,
      e.entity_id,
@@ -25612,19 +25811,20 @@ BEGIN ATOMIC
           OFFSET 0) r(o, n)
       CROSS JOIN LATERAL events.stock_update_events(r.o, r.n) e(topic, subject_id, entity_id, data, changed_fields))
  UNION ALL
-  SELECT 3,
+  SELECT 4,
      e.topic,
      e.subject_id,
      e.entity_id,
      e.data,
      e.changed_fields
-    FROM (( SELECT ledger.product_after(events_of_single.product, (events_of_single.product_change - events_of_single.change), (events_of_single.not_for_sale_change - events_of_single.not_for_sale)) AS product_after,
+    FROM (( SELECT ledger.product_after(events_of_single.product, (events_of_single.product_change - events_of_single.own_change), (events_of_single.not_for_sale_change - events_of_single.own_not_for_sale)) AS product_after,
              ledger.product_after(events_of_single.product, events_of_single.product_change, events_of_single.not_for_sale_change) AS product_after
           OFFSET 0) r(o, n)
-      CROSS JOIN LATERAL events.product_update_events(r.o, r.n) e(topic, subject_id, entity_id, data, changed_fields));
+      CROSS JOIN LATERAL events.product_update_events(r.o, r.n) e(topic, subject_id, entity_id, data, changed_fields))
+   WHERE (events_of_single.side = 1);
 END;
-grant execute on function ledger.events_of_single(ledger.stock_movement,ledger.stock,erp.product,integer,integer,bigint,bigint,bigint,timestamp with time zone) to service_booker;
-comment on function ledger.events_of_single(ledger.stock_movement,ledger.stock,erp.product,integer,integer,bigint,bigint,bigint,timestamp with time zone) is 'The events of a booking of one correction among several: stock and product are as they were before all of them, the changes what it does itself and what they do up to it.';
+grant execute on function ledger.events_of_single(ledger.stock_movement,integer,ledger.stock,erp.product,integer,bigint,bigint,bigint,bigint,bigint,timestamp with time zone) to service_booker;
+comment on function ledger.events_of_single(ledger.stock_movement,integer,ledger.stock,erp.product,integer,bigint,bigint,bigint,bigint,bigint,timestamp with time zone) is 'The events of a place of ledger.plain_singles, and with the first those of the movement and the product: stock and product are as they were before all of them.';
 
 CREATE OR REPLACE FUNCTION ledger.examine(legs ledger.leg[], OUT changes ledger.place_change[], OUT needs_care boolean, OUT opens boolean, OUT opens_warehouses boolean, OUT is_configured boolean, OUT recounted uuid[])
  RETURNS record
@@ -25704,7 +25904,7 @@ $function$;
 alter function ledger.fill_configured_stock() owner to service_ledger;
 comment on function ledger.fill_configured_stock() is 'Trigger: gives a new configuration of a product the stock that there is at its place.';
 
-CREATE OR REPLACE FUNCTION ledger.forget_unwanted(fulfillment_orders uuid[])
+CREATE OR REPLACE FUNCTION ledger.follow_states(fulfillment_orders uuid[])
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -25712,16 +25912,18 @@ CREATE OR REPLACE FUNCTION ledger.forget_unwanted(fulfillment_orders uuid[])
 AS $function$
 begin
   perform ledger.change_promised_stock(array(
-    select row (w.warehouse_id, l.product_id, l.fulfilled_quantity - l.quantity)::ledger.change
+    select row (w.warehouse_id, l.product_id,
+      case when f.state in ('Open', 'InProgress', 'OnHold') then l.quantity - l.fulfilled_quantity
+        else l.fulfilled_quantity - l.quantity end)::ledger.change
     from erp.fulfillment_order f join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
     join erp.location w on w.id = f.source_warehouse_location_id
-    where f.id = any (fulfillment_orders) and f.state = 'Closed' and l.quantity > l.fulfilled_quantity
+    where f.id = any (fulfillment_orders) and l.quantity > l.fulfilled_quantity
       and l.product_id is not null and w.warehouse_id is not null));
 end
 $function$;
-alter function ledger.forget_unwanted(uuid[]) owner to service_ledger;
-grant execute on function ledger.forget_unwanted(uuid[]) to service_writer;
-comment on function ledger.forget_unwanted(uuid[]) is 'Ends the promises of units that fulfillment orders still had when they were closed, because their lines of an order were deleted. Only for erp.ship.';
+alter function ledger.follow_states(uuid[]) owner to service_ledger;
+grant execute on function ledger.follow_states(uuid[]) to service_writer;
+comment on function ledger.follow_states(uuid[]) is 'Ends the promises of units that fulfillment orders still had when a shipment closed them, because their lines of an order were deleted; or makes them, if it opened the fulfillment orders by a transition that was added. Only for erp.ship.';
 
 CREATE OR REPLACE FUNCTION ledger.is_correction(d ledger.draft)
  RETURNS boolean
@@ -25747,6 +25949,7 @@ CREATE OR REPLACE FUNCTION ledger.is_malformed(l ledger.line, operation text)
  STABLE
 RETURN (CASE operation WHEN 'set'::text THEN ((l).quantity < 0) WHEN 'adjust'::text THEN ((l).quantity = 0) ELSE (((l).quantity < 1) OR (num_nonnulls((l).destination_warehouse_id, (l).destination_bin_location_id) <> 1)) END OR (num_nonnulls((l).source_warehouse_id, (l).source_bin_location_id) <> 1) OR ((l).source_warehouse_id = (l).destination_warehouse_id) OR ((l).source_bin_location_id = (l).destination_bin_location_id) OR ((l).counted_at > statement_timestamp()));
 grant execute on function ledger.is_malformed(ledger.line,text) to service_ledger;
+grant execute on function ledger.is_malformed(ledger.line,text) to service_writer;
 comment on function ledger.is_malformed(ledger.line,text) is 'Whether ledger.check_form finds something in a line, for it is seldom so.';
 
 CREATE OR REPLACE FUNCTION ledger.is_malformed(lines ledger.line[], operation text)
@@ -26585,6 +26788,30 @@ $function$;
 grant execute on function ledger.lock_line(ledger.line) to service_ledger;
 comment on function ledger.lock_line(ledger.line) is 'Takes the locks of ledger.lock for a line with one place, by plain statements, which takes less. Answers whether all that it names is there.';
 
+CREATE OR REPLACE FUNCTION ledger.lock_lines(lines ledger.line[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  named record;
+begin
+  select array_agg(distinct l.product_id) as products,
+    array_agg(distinct p.warehouse_id) filter (where p.warehouse_id is not null) as warehouses,
+    coalesce(array_agg(distinct p.bin_id) filter (where p.bin_id is not null), '{}') as bins
+  into named
+  from unnest(lines) l
+  cross join lateral (values (l.source_warehouse_id, l.source_bin_location_id),
+    (l.destination_warehouse_id, l.destination_bin_location_id)) p (warehouse_id, bin_id);
+  return ledger.lock(named.products, array(
+    select n.id from unnest(named.warehouses) n (id)
+    union select b.warehouse_id from erp.bin_location b where b.id = any (named.bins)
+  ), named.bins);
+end
+$function$;
+grant execute on function ledger.lock_lines(ledger.line[]) to service_ledger;
+comment on function ledger.lock_lines(ledger.line[]) is 'Takes the locks of ledger.lock for lines of mutations of stock. Answers whether all that they name is there.';
+
 CREATE OR REPLACE FUNCTION ledger.lock_orders(order_ids uuid[], fulfillment_order_ids uuid[] DEFAULT '{}'::uuid[])
  RETURNS void
  LANGUAGE plpgsql
@@ -26630,21 +26857,19 @@ CREATE OR REPLACE FUNCTION ledger.lock_places(drafts ledger.draft[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  bins uuid[];
+  named record;
 begin
-  bins := array(
-    select d.source::uuid from unnest(drafts) d where d.source_type = 'bin_location'
-    union select d.destination::uuid from unnest(drafts) d where d.destination_type = 'bin_location'
-  );
-  perform ledger.lock(
-    array(select d.product_id from unnest(drafts) d),
-    array(
-      select d.source::uuid from unnest(drafts) d where d.source_type = 'warehouse'
-      union select d.destination::uuid from unnest(drafts) d where d.destination_type = 'warehouse'
-      union select b.warehouse_id from erp.bin_location b where b.id = any (bins)
-    ),
-    bins
-  );
+  select array_agg(d.product_id) as products,
+    array_agg(d.source::uuid) filter (where d.source_type = 'warehouse')
+      || array_agg(d.destination::uuid) filter (where d.destination_type = 'warehouse') as warehouses,
+    coalesce(array_agg(d.source::uuid) filter (where d.source_type = 'bin_location')
+      || array_agg(d.destination::uuid) filter (where d.destination_type = 'bin_location'), '{}') as bins
+  into named from unnest(drafts) d;
+  if named.bins <> '{}' then
+    named.warehouses := named.warehouses
+      || array(select b.warehouse_id from erp.bin_location b where b.id = any (named.bins));
+  end if;
+  perform ledger.lock(named.products, coalesce(named.warehouses, '{}'), named.bins);
 end
 $function$;
 grant execute on function ledger.lock_places(ledger.draft[]) to service_ledger;
@@ -26696,12 +26921,12 @@ CREATE OR REPLACE FUNCTION ledger.lock_shipment(product_ids uuid[], warehouse_id
 AS $function$
 begin
   perform ledger.lock(product_ids, warehouse_ids, array(
-    select b.id
-    from ledger.stock s join erp.bin_location b on b.id = s.bin_location_id
-    where s.product_id = any (product_ids) and s.location_type_technical_name in ('warehouse', 'bin_location')
-      and s.quantity > 0 and b.warehouse_id = any (warehouse_ids)
-    union select n.id from unnest(bin_location_ids) n (id)
-  ));
+    select s.bin_location_id from ledger.stock s
+    where s.product_id = any (product_ids) and s.location_type_technical_name = 'bin_location'
+      and s.quantity > 0 and (
+        -- One after the other: a join would look for all warehouses in each bin
+        select b.warehouse_id from erp.bin_location b where b.id = s.bin_location_id) = any (warehouse_ids)
+  ) || bin_location_ids);
 end
 $function$;
 alter function ledger.lock_shipment(uuid[],uuid[],uuid[]) owner to service_ledger;
@@ -26725,7 +26950,7 @@ begin
 end
 $function$;
 grant execute on function ledger.lock_stock(ledger.place_change[]) to service_booker;
-comment on function ledger.lock_stock(ledger.place_change[]) is 'Sees to it that the stock of each place of a booking is there, and stays. Stock refers to its product and its place, so they are there too, which nobody asks of the movements of a booking (api_meta.derive_references). Only for ledger.write_stock, which finds out of most by updating them.';
+comment on function ledger.lock_stock(ledger.place_change[]) is 'Locks the stock of each place of a booking, and fails if some is missing. Stock refers to its product and its place, so they are there too, which nobody asks of the movements of a booking (api_meta.derive_references). Only for ledger.write_stock, which finds out of most by updating them.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_way_back(fulfillment_id uuid)
  RETURNS void
@@ -27096,9 +27321,26 @@ BEGIN ATOMIC
          END AS "case",
      (COALESCE(warehouse_id, bin_location_id))::text AS "coalesce";
 END;
+grant execute on function ledger.place_of(uuid,uuid) to service_booker;
 grant execute on function ledger.place_of(uuid,uuid) to service_ledger;
 grant execute on function ledger.place_of(uuid,uuid) to service_writer;
 comment on function ledger.place_of(uuid,uuid) is 'Kind and key (see ledger.stock.place) of the place that is a warehouse or a bin.';
+
+CREATE OR REPLACE FUNCTION ledger.places_of(l ledger.line)
+ RETURNS TABLE(source_type text, source text, destination_type text, destination text)
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT s.type,
+     s.place,
+     d.type,
+     d.place
+    FROM (ledger.place_of((places_of.l).source_warehouse_id, (places_of.l).source_bin_location_id) s(type, place)
+      CROSS JOIN ledger.place_of((places_of.l).destination_warehouse_id, (places_of.l).destination_bin_location_id) d(type, place))
+  OFFSET 0;
+END;
+grant execute on function ledger.places_of(ledger.line) to service_booker;
+comment on function ledger.places_of(ledger.line) is 'Kinds and keys of the places of a line, of which the second may be none.';
 
 CREATE OR REPLACE FUNCTION ledger.plain_place(product_id uuid, place text, special_place text, comes boolean, counted_from timestamp with time zone)
  RETURNS TABLE(stock ledger.stock, special_id uuid, product erp.product, is_for_sale boolean, held ledger.warehouse_stock, configuration_id uuid, place_configuration_id uuid)
@@ -27113,7 +27355,7 @@ BEGIN ATOMIC
      c.id,
      l.id
     FROM ((((((ledger.stock s
-      JOIN ledger.stock x ON (((x.product_id = s.product_id) AND (x.place = plain_place.special_place))))
+      LEFT JOIN ledger.stock x ON (((x.product_id = s.product_id) AND (x.place = plain_place.special_place))))
       JOIN erp.product p ON ((p.id = s.product_id)))
       JOIN erp.warehouse w ON ((w.id = COALESCE(s.warehouse_id, ( SELECT b.warehouse_id
             FROM erp.bin_location b
@@ -27121,46 +27363,56 @@ BEGIN ATOMIC
       JOIN ledger.warehouse_stock h ON (((h.product_id = s.product_id) AND (h.warehouse_id = w.id))))
       LEFT JOIN erp.product_warehouse_configuration c ON (((c.product_id = s.product_id) AND (c.warehouse_id = h.warehouse_id))))
       LEFT JOIN erp.product_stock_location_configuration l ON (((l.product_id = s.product_id) AND (COALESCE(l.warehouse_id, l.bin_location_id) = COALESCE(s.warehouse_id, s.bin_location_id)))))
-   WHERE ((s.product_id = plain_place.product_id) AND (s.place = plain_place.place) AND (NOT p.is_batch_managed) AND
-         CASE
-             WHEN plain_place.comes THEN (NOT (EXISTS ( SELECT
-                FROM erp.product v
-               WHERE (v.parent_id = plain_place.product_id))))
-             ELSE (NOT (EXISTS ( SELECT
-                FROM ledger.batch_stock b
-               WHERE (b.stock_id = s.id))))
-         END AND (NOT (EXISTS ( SELECT
+   WHERE ((s.product_id = plain_place.product_id) AND (s.place = plain_place.place) AND (NOT p.is_batch_managed) AND ((plain_place.comes IS FALSE) OR (NOT (EXISTS ( SELECT
+            FROM erp.product v
+           WHERE (v.parent_id = plain_place.product_id))))) AND ((plain_place.comes IS TRUE) OR (NOT (EXISTS ( SELECT
+            FROM ledger.batch_stock b
+           WHERE (b.stock_id = s.id))))) AND (NOT (EXISTS ( SELECT
             FROM ledger.stock_count n
            WHERE ((n.stock_id = s.id) AND (n.counted_at >= plain_place.counted_from) AND (n.batch_id IS NULL) AND (n.difference IS NOT NULL))))));
 END;
 grant execute on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) to service_booker;
-comment on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) is 'What a correction of stock changes: the stock of a product in a warehouse or bin, and in a special place, and the figures that follow. No row when rows are missing or there is something to be seen to: batches, variants that units come to, or counts from a moment on, if one is given. The product is locked.';
+comment on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) is 'What changes where units come or go: the stock of a product in a warehouse or bin, and in a special place, if one is given and it has a row, and the figures that follow. No row when others are missing or there is something to be seen to: batches, variants that units come to, or counts from a moment on, if one is given. The product is locked.';
 
-CREATE OR REPLACE FUNCTION ledger.plain_singles(singles ledger.single[], moment timestamp with time zone)
- RETURNS TABLE(nth integer, draft ledger.draft, note text, cause jsonb, change integer, stock ledger.stock, special_id uuid, product erp.product, held_id uuid, configuration_id uuid, place_configuration_id uuid, not_for_sale integer, stock_change bigint, product_change bigint, not_for_sale_change bigint)
+CREATE OR REPLACE FUNCTION ledger.plain_singles(singles ledger.single[], moment timestamp with time zone, ids uuid[])
+ RETURNS TABLE(nth integer, side integer, draft ledger.draft, counted integer, note text, cause jsonb, booked_at timestamp with time zone, movement_id uuid, change integer, not_for_sale integer, stock ledger.stock, special_id uuid, product erp.product, held_id uuid, configuration_id uuid, place_configuration_id uuid, stock_change bigint, product_change bigint, not_for_sale_change bigint, own_change bigint, own_not_for_sale bigint)
  LANGUAGE sql
  STABLE
 BEGIN ATOMIC
  SELECT j.nth,
-     j.draft,
+     j.side,
+     ledger.draft_of_single(j.operation, (j.line).product_id, (j.line).quantity, j.change, w.source_type, w.source, w.destination_type, w.destination) AS draft_of_single,
+         CASE j.operation
+             WHEN 'set'::text THEN (j.line).quantity
+             ELSE NULL::integer
+         END AS "case",
      j.note,
      j.cause,
+     (plain_singles.moment + ((j.nth)::double precision * '00:00:00.000001'::interval)),
+         CASE
+             WHEN ((j.change <> 0) AND (j.side = 1)) THEN (plain_singles.ids)[j."position"]
+             ELSE NULL::uuid
+         END AS "case",
      j.change,
+     j.not_for_sale,
      j.stock,
      j.special_id,
      j.product,
      (j.held).id AS id,
      j.configuration_id,
      j.place_configuration_id,
-     j.not_for_sale,
      j.stock_change,
      j.product_change,
-     j.not_for_sale_change
-    FROM ( SELECT r.nth,
-             r.draft,
+     j.not_for_sale_change,
+     j.own_change,
+     j.own_not_for_sale
+    FROM (( SELECT r.nth,
+             r.operation,
+             r.line,
              r.note,
              r.cause,
-             r.change,
+             r."position",
+             r.side,
              r.stock,
              r.special_id,
              r.product,
@@ -27168,60 +27420,82 @@ BEGIN ATOMIC
              r.held,
              r.configuration_id,
              r.place_configuration_id,
+             r.change,
              r.not_for_sale,
+             r.nth_there,
              r.stock_change,
-             r.product_change,
              r.held_change,
+             r.product_change,
              r.not_for_sale_change,
-             bool_and(COALESCE(((r.change <> 0) AND ((((r.stock).quantity + r.stock_change) >= 0) AND (((r.stock).quantity + r.stock_change) <= 2000000000)) AND (((r.product).physical_stock + r.product_change) <= 2000000000) AND ((r.change > 0) OR ((((r.held).available_quantity + r.held_change) >= 0) AND ((((r.product).available_stock + r.product_change) - r.not_for_sale_change) >= 0)))), false)) OVER (PARTITION BY (r.draft).product_id ORDER BY r.nth) AS is_plain
-            FROM ( SELECT c.nth,
-                     c.draft,
-                     c.note,
-                     c.cause,
-                     x.change,
-                     p.stock,
-                     p.special_id,
-                     p.product,
-                     p.is_for_sale,
-                     p.held,
-                     p.configuration_id,
-                     p.place_configuration_id,
-                         CASE
-                             WHEN p.is_for_sale THEN 0
-                             ELSE x.change
-                         END AS not_for_sale,
-                     sum(x.change) OVER (PARTITION BY (c.draft).product_id, x.place ORDER BY c.nth) AS stock_change,
-                     sum(x.change) OVER (PARTITION BY (c.draft).product_id ORDER BY c.nth) AS product_change,
-                     sum(x.change) OVER (PARTITION BY (p.held).id ORDER BY c.nth) AS held_change,
-                     sum(
-                         CASE
-                             WHEN p.is_for_sale THEN 0
-                             ELSE x.change
-                         END) OVER (PARTITION BY (c.draft).product_id ORDER BY c.nth) AS not_for_sale_change
-                    FROM (((unnest(plain_singles.singles) c(nth, draft, note, cause)
-                      CROSS JOIN LATERAL ( SELECT ((c.draft).source_type = 'special_stock_location'::text) AS "?column?") d(comes))
-                      CROSS JOIN LATERAL ( SELECT
+             r.own_change,
+             r.own_not_for_sale,
+             bool_and(COALESCE((((((r.stock).quantity + r.stock_change) >= 0) AND (((r.stock).quantity + r.stock_change) <= 2000000000)) AND (((r.product).physical_stock + r.product_change) <= 2000000000) AND ((r.operation <> 'set'::text) OR (r.nth_there = 1)) AND ((r.change >= 0) OR ((((r.held).available_quantity + r.held_change) >= 0) AND ((((r.product).available_stock + r.product_change) - r.not_for_sale_change) >= 0)))), false)) OVER (PARTITION BY (r.line).product_id ORDER BY r.nth) AS is_plain
+            FROM ( SELECT s.nth,
+                     s.operation,
+                     s.line,
+                     s.note,
+                     s.cause,
+                     s."position",
+                     s.side,
+                     s.stock,
+                     s.special_id,
+                     s.product,
+                     s.is_for_sale,
+                     s.held,
+                     s.configuration_id,
+                     s.place_configuration_id,
+                     s.change,
+                     s.not_for_sale,
+                     row_number() OVER there AS nth_there,
+                     sum(s.change) OVER there AS stock_change,
+                     sum(s.change) OVER (PARTITION BY (s.held).id ORDER BY s.nth) AS held_change,
+                     sum(s.change) OVER everywhere AS product_change,
+                     sum(s.not_for_sale) OVER everywhere AS not_for_sale_change,
+                     sum(s.change) OVER own AS own_change,
+                     sum(s.not_for_sale) OVER own AS own_not_for_sale
+                    FROM ( SELECT c.nth,
+                             c.operation,
+                             c.line,
+                             c.note,
+                             c.cause,
+                             c."position",
+                             l.side,
+                             p.stock,
+                             p.special_id,
+                             p.product,
+                             p.is_for_sale,
+                             p.held,
+                             p.configuration_id,
+                             p.place_configuration_id,
+                             x.change,
                                  CASE
-                                     WHEN d.comes THEN (c.draft).destination
-                                     ELSE (c.draft).source
-                                 END AS source,
+                                     WHEN p.is_for_sale THEN 0
+                                     ELSE x.change
+                                 END AS not_for_sale
+                            FROM (((unnest(plain_singles.singles) WITH ORDINALITY c(nth, operation, line, note, cause, "position")
+                              CROSS JOIN LATERAL ( VALUES (1,(c.line).source_warehouse_id,(c.line).source_bin_location_id,(
+CASE c.operation
+ WHEN 'adjust'::text THEN 1
+ WHEN 'transfer'::text THEN '-1'::integer
+ ELSE NULL::integer
+END * (c.line).quantity)), (2,(c.line).destination_warehouse_id,(c.line).destination_bin_location_id,(c.line).quantity)) l(side, warehouse_id, bin_location_id, units))
+                              LEFT JOIN LATERAL ledger.plain_place((c.line).product_id, (COALESCE(l.warehouse_id, l.bin_location_id))::text,
                                  CASE
-                                     WHEN d.comes THEN (c.draft).source
-                                     ELSE (c.draft).destination
-                                 END AS destination,
-                                 CASE
-                                     WHEN d.comes THEN (c.draft).quantity
-                                     ELSE (- (c.draft).quantity)
-                                 END AS "case") x(place, special_place, change))
-                      LEFT JOIN LATERAL ledger.plain_place((c.draft).product_id, x.place, x.special_place, d.comes,
-                         CASE
-                             WHEN (NOT ledger.is_count((c.draft).process, (c.draft).source, (c.draft).destination)) THEN plain_singles.moment
-                             ELSE NULL::timestamp with time zone
-                         END) p(stock, special_id, product, is_for_sale, held, configuration_id, place_configuration_id) ON (true))) r) j
+                                     WHEN (c.operation <> 'transfer'::text) THEN 'stock_correction'::text
+                                     ELSE NULL::text
+                                 END, (l.units > 0), plain_singles.moment) p(stock, special_id, product, is_for_sale, held, configuration_id, place_configuration_id) ON (true))
+                              CROSS JOIN LATERAL ( SELECT
+CASE c.operation
+ WHEN 'set'::text THEN ((c.line).quantity - (p.stock).quantity)
+ ELSE l.units
+END AS units) x(change))
+                           WHERE ((l.side = 1) OR (c.operation = 'transfer'::text))) s
+                   WINDOW there AS (PARTITION BY (s.stock).id ORDER BY s.nth), everywhere AS (PARTITION BY (s.line).product_id ORDER BY s.nth), own AS (PARTITION BY (s.line).product_id, s.nth)) r) j
+      CROSS JOIN LATERAL ledger.places_of(j.line) w(source_type, source, destination_type, destination))
    WHERE j.is_plain;
 END;
-grant execute on function ledger.plain_singles(ledger.single[],timestamp with time zone) to service_booker;
-comment on function ledger.plain_singles(ledger.single[],timestamp with time zone) is 'Of bookings of one correction each, those that ledger.plain_place finds plain, that leave enough, and that no earlier one of the same product stands in the way of; with what they change, by themselves and together with the earlier ones. The products are locked.';
+grant execute on function ledger.plain_singles(ledger.single[],timestamp with time zone,uuid[]) to service_booker;
+comment on function ledger.plain_singles(ledger.single[],timestamp with time zone,uuid[]) is 'Of mutations of stock with one line each, those that ledger.plain_place finds plain, that leave enough, and that no earlier one of the same product stands in the way of. One row for each place of theirs: what changes there, there and of the product together with the earlier ones, and of the product by both places of the mutation. Ids of movements are given in order. The products are locked.';
 
 CREATE OR REPLACE FUNCTION ledger.post(drafts ledger.draft[], note text, others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[])
  RETURNS ledger.booking
@@ -27247,9 +27521,6 @@ CREATE OR REPLACE FUNCTION ledger.prepare(lines ledger.line[], operation text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-declare
-  named record;
-  are_found boolean;
 begin
   if coalesce(cardinality(lines), 0) = 0 then
     perform mutation.refuse('REQUIRED', 'At least one line is needed.', '{lines}');
@@ -27268,23 +27539,11 @@ begin
     return;
   end if;
 
-  select array_agg(distinct l.product_id) as products, bool_or(l.batch_id is not null) as batches,
-    bool_or(l.expected_quantity is not null) as expectations,
-    array_agg(distinct p.warehouse_id) filter (where p.warehouse_id is not null) as warehouses,
-    coalesce(array_agg(distinct p.bin_id) filter (where p.bin_id is not null), '{}') as bins
-  into named
-  from unnest(lines) l
-  cross join lateral (values (l.source_warehouse_id, l.source_bin_location_id),
-    (l.destination_warehouse_id, l.destination_bin_location_id)) p (warehouse_id, bin_id);
   -- From here on nothing that the lines name goes away, and nobody else changes the stock of these products.
-  are_found := ledger.lock(named.products, array(
-    select n.id from unnest(named.warehouses) n (id)
-    union select b.warehouse_id from erp.bin_location b where b.id = any (named.bins)
-  ), named.bins);
-  if not are_found or named.batches then
+  if not ledger.lock_lines(lines) or exists (select from unnest(lines) l where l.batch_id is not null) then
     perform ledger.check_references(lines, ledger.named_places(lines, operation));
   end if;
-  if named.expectations then
+  if exists (select from unnest(lines) l where l.expected_quantity is not null) then
     perform ledger.check_expectations(lines);
   end if;
 end
@@ -27306,24 +27565,18 @@ CREATE OR REPLACE FUNCTION ledger.promises_kept(picks ledger.pick[], assigned uu
  STABLE
 BEGIN ATOMIC
  WITH line AS MATERIALIZED (
-          SELECT l.id,
-             l.fulfillment_order_id,
+          SELECT l.fulfillment_order_id,
              l.destination_order_line_item_id,
              l.product_id,
-             l.quantity,
-             l.fulfilled_quantity,
-             l.storefront_id,
-             l.created_at,
-             l.updated_at,
+             p.warehouse_id,
              p.quantity AS units
             FROM (unnest(promises_kept.picks) p(field, line_id, product_id, warehouse_id, quantity, place_type, place, batch_id)
               JOIN erp.fulfillment_order_line_item l ON ((l.id = p.line_id)))
          )
-  SELECT ARRAY( SELECT ROW(l.product_id, w.warehouse_id, (- l.units), 0, 0)::ledger.figure_change AS "row"
-            FROM ((line l
+  SELECT ARRAY( SELECT ROW(l.product_id, l.warehouse_id, (- l.units), 0, 0)::ledger.figure_change AS "row"
+            FROM (line l
               JOIN erp.fulfillment_order f ON ((f.id = l.fulfillment_order_id)))
-              JOIN erp.location w ON ((w.id = f.source_warehouse_location_id)))
-           WHERE ((l.product_id IS NOT NULL) AND (w.warehouse_id IS NOT NULL) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])) AND (f.id <> ALL (promises_kept.assigned)))
+           WHERE ((l.product_id IS NOT NULL) AND (l.warehouse_id IS NOT NULL) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])) AND (f.id <> ALL (promises_kept.assigned)))
          UNION ALL
           SELECT ROW(s.product_id, NULL::uuid, 0, ((- LEAST(sum(l.units), ((s.quantity - s.shipped_quantity))::bigint)))::integer, 0)::ledger.figure_change AS "row"
             FROM ((line l
@@ -27429,6 +27682,15 @@ end
 $function$;
 grant execute on function ledger.read_counts(ledger.line[]) to service_ledger;
 comment on function ledger.read_counts(ledger.line[]) is 'What lines of stockSet say, beside what the books do. The products are locked. Stock that is counted for the first time has a row from now on, be it of 0 units.';
+
+CREATE OR REPLACE FUNCTION ledger.relocation_of(field text[], product_id uuid, quantity integer, batch_id uuid, source_type text, source text, destination_type text, destination text)
+ RETURNS ledger.draft
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ROW(field, product_id, quantity, batch_id, source_type, source, destination_type, destination, 'api_relocation'::text)::ledger.draft;
+grant execute on function ledger.relocation_of(text[],uuid,integer,uuid,text,text,text,text) to service_booker;
+grant execute on function ledger.relocation_of(text[],uuid,integer,uuid,text,text,text,text) to service_ledger;
+comment on function ledger.relocation_of(text[],uuid,integer,uuid,text,text,text,text) is 'The draft of what stockTransfer books: units that go from one place to another.';
 
 CREATE OR REPLACE FUNCTION ledger.require_batches(drafts ledger.draft[])
  RETURNS void
@@ -27642,12 +27904,8 @@ begin
   perform mutation.refuse(notes);
 
   booking := ledger.book(array(
-    select case when d.difference > 0
-      then row (d.field, r.product_id, d.difference, r.batch_id,
-        'special_stock_location', 'stock_correction', r.place_type, r.place, 'api')::ledger.draft
-      else row (d.field, r.product_id, - d.difference, r.batch_id,
-        r.place_type, r.place, 'special_stock_location', 'stock_correction', 'api')::ledger.draft
-    end
+    select ledger.adjustment_of(
+      d.field, r.product_id, d.difference::integer, r.batch_id, r.place_type, r.place, true)
     from unnest(readings) r
     cross join lateral (
       select r.quantity + r.moved - r.present, mutation.path('lines', r.line, 'quantity')
@@ -27775,9 +28033,8 @@ AS $function$
 begin
   perform ledger.prepare(lines, 'transfer');
   return ledger.book(array(
-    select row (mutation.path('lines', l.ordinality, 'quantity'), l.product_id, l.quantity, l.batch_id,
-      s.type, s.place, d.type, d.place,
-      'api_relocation')::ledger.draft
+    select ledger.relocation_of(mutation.path('lines', l.ordinality, 'quantity'), l.product_id, l.quantity,
+      l.batch_id, s.type, s.place, d.type, d.place)
     from unnest(lines) with ordinality l
     cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) s
     cross join lateral ledger.place_of(l.destination_warehouse_id, l.destination_bin_location_id) d
@@ -28412,7 +28669,7 @@ alter function ledger.write_order_states(uuid,text,text,text[]) owner to service
 grant execute on function ledger.write_order_states(uuid,text,text,text[]) to service_writer;
 comment on function ledger.write_order_states(uuid,text,text,text[]) is 'Writes the states of an order and codes to follow it by, and tells of it. Only for erp.settle_order, and for states that change nothing of what the order reserves: one that is completed has shipped it all.';
 
-CREATE OR REPLACE FUNCTION ledger.write_shipment(number text, picks ledger.pick[], stock_movements uuid[], lines uuid[], OUT fulfillment_id uuid, OUT fulfillment_orders uuid[], OUT leaves_unwanted boolean)
+CREATE OR REPLACE FUNCTION ledger.write_shipment(number text, picks ledger.pick[], stock_movements uuid[], lines uuid[], OUT fulfillment_id uuid, OUT fulfillment_orders uuid[], OUT turned uuid[])
  RETURNS record
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -28427,7 +28684,7 @@ begin
   with line as materialized (select * from ledger.picked_lines(picks)),
   source as materialized (
     select x.fulfillment_order_id as id, sum(x.rest) > 0 as is_partial,
-      bool_or(x.rest > 0 and x.is_wanted) as is_open, bool_or(x.rest > 0 and not x.is_wanted) as is_unwanted
+      bool_or(x.rest > 0 and x.is_wanted) as is_open
     from (
       select l.fulfillment_order_id, l.destination_order_line_item_id is not null as is_wanted,
         l.quantity - l.fulfilled_quantity - coalesce(line.quantity, 0) as rest
@@ -28466,14 +28723,12 @@ begin
   ),
   moved as (
     update erp.fulfillment_order f
-    set state = case
-        when not s.is_open then erp.next_state('fulfillment_order', 'close', f.state)
-        when f.state = 'Open' then erp.next_state('fulfillment_order', 'start', f.state)
-        else f.state end,
+    set state = case when s.is_open and f.state <> 'Open' then f.state else erp.next_state(
+        'fulfillment_order', case when s.is_open then 'start' else 'close' end, f.state) end,
       is_partially_fulfilled = s.is_partial
     from source s
     where f.id = s.id and (f.state = 'Open' or not s.is_open or f.is_partially_fulfilled <> s.is_partial)
-    returning with (old as o, new as n) o, n
+    returning with (old as o, new as n) o, n, s.is_partial
   ),
   told as (
     insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
@@ -28483,16 +28738,17 @@ begin
       select (m.n).id, e.* from moved m cross join lateral events.fulfillment_order_update_events(m.o, m.n) e
     ) e order by e.id nulls first
   )
-  select array_agg(s.id order by s.id), bool_or(s.is_unwanted and not s.is_open)
-  into fulfillment_orders, leaves_unwanted from source s;
+  select array(select s.id from source s order by 1), array(select (m.n).id from moved m where m.is_partial
+    and (m.o).state in ('Open', 'InProgress', 'OnHold') <> ((m.n).state in ('Open', 'InProgress', 'OnHold')))
+  into fulfillment_orders, turned;
 end
 $function$;
 alter function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) owner to service_booker;
 grant execute on function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) to service_writer;
-comment on function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) is 'Records a fulfillment, what it ships, by which movements, each for its line of a fulfillment order, and what is fulfilled, shipped and closed thereby, and tells of it. Answers the fulfillment, the fulfillment orders, and whether one was closed with units that nobody wants any more, which are to be promised no longer. Only for erp.ship: ledger.ship has booked it, and kept the other figures that follow.';
+comment on function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) is 'Records a fulfillment, what it ships, by which movements, each for its line of a fulfillment order, and what is fulfilled, shipped and closed thereby, and tells of it. Answers the fulfillment, the fulfillment orders, and those of them that have units left and ended, or began, to promise them. Only for erp.ship: ledger.ship has booked it, and kept the other figures that follow.';
 
 CREATE OR REPLACE FUNCTION ledger.write_singles(singles ledger.single[])
- RETURNS TABLE(nth integer, movement_id uuid, stock_id uuid)
+ RETURNS TABLE(nth integer, movement_ids uuid[], stock_ids uuid[])
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -28501,73 +28757,76 @@ CREATE OR REPLACE FUNCTION ledger.write_singles(singles ledger.single[])
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
 AS $function$
-#variable_conflict use_column
 declare
   moment constant timestamptz := clock_timestamp();
   today constant timestamptz := date_trunc('second', now());
-  -- First the number of the transaction, then ids (ledger.next_movement_id)
-  number constant xid8 := pg_current_xact_id();
-  ids constant uuid[] := array(
-    select ledger.next_movement_id() as id from generate_subscripts(singles, 1) order by id);
+  number constant xid8 := pg_current_xact_id(); -- Before ids (ledger.next_movement_id)
+  ids constant uuid[] := array(select ledger.next_movement_id() as id from unnest(singles) order by id);
 begin
   return query
-  with plain as materialized (
-    select s.*, ids[row_number() over (order by s.nth)] as id from ledger.plain_singles(singles, moment) s
-  ),
+  with plain as materialized (select * from ledger.plain_singles(singles, moment, ids)),
+  moved as not materialized (select * from plain where change <> 0),
   booked as (
     insert into ledger.stock_movement
-    select (m.movement).* from (
-      select ledger.movement_of(p.draft, moment, p.note, p.id) as movement
-      from plain p order by p.nth offset 0
-    ) m
-    returning stock_movement as n
+    select (m.movement).*
+    from (select ledger.movement_of(p.draft, p.booked_at, p.note, p.movement_id) as movement
+      from moved p where p.side = 1 order by p.nth offset 0) m returning stock_movement as n
+  ),
+  counted as (
+    insert into ledger.stock_count (stock_id, quantity, counted_at, difference, stock_movement_id)
+    select (p.stock).id, p.counted, p.booked_at, p.change, p.movement_id
+    from plain p where p.counted is not null order by p.nth
+  ),
+  opened as (
+    insert into ledger.stock (product_id, quantity, location_type_technical_name,
+      special_stock_location_technical_name)
+    select (p.product).id, - sum(p.change), 'special_stock_location', 'stock_correction' from moved p
+    where p.special_id is null and (p.draft).process <> 'api_relocation' group by 1 order by 1
   ),
   in_places as (
     update ledger.stock s set quantity = s.quantity + c.change, updated_at = today
-    from (
-      select x.id, sum(x.change)::integer as change
-      from plain p cross join lateral (
-        values ((p.stock).id, p.change), (p.special_id, - p.change)) x (id, change)
-      group by x.id
-    ) c where s.id = c.id
+    from (select x.id, sum(x.change) from moved p cross join lateral (
+      values ((p.stock).id, p.change), (p.special_id, - p.change)) x (id, change) group by 1) c (id, change)
+    where s.id = c.id
+  ),
+  configured_places as (
+    update erp.product_stock_location_configuration t set stock = t.stock + c.n, updated_at = today
+    from (select p.place_configuration_id, sum(p.change) from moved p group by 1) c (id, n) where t.id = c.id
+  ),
+  -- What stays in its warehouse changes none of its figures
+  part as materialized (
+    select p.held_id, p.configuration_id, (p.product).id as product_id, sum(p.change) as change,
+      sum(p.not_for_sale) as not_for_sale from moved p group by p.nth, 1, 2, 3 having sum(p.change) <> 0
   ),
   in_warehouses as (
     update ledger.warehouse_stock s set quantity = s.quantity + c.change, updated_at = today
-    from (select p.held_id as id, sum(p.change)::integer as change from plain p group by 1) c
-    where s.id = c.id
+    from (select p.held_id, sum(p.change) from part p group by 1) c (id, change) where s.id = c.id
+  ),
+  configured as (
+    update erp.product_warehouse_configuration t set stock = t.stock + c.change, updated_at = today
+    from (select p.configuration_id, sum(p.change) from part p group by 1) c (id, change) where t.id = c.id
   ),
   in_products as (
     update erp.product p set physical_stock = p.physical_stock + c.change, updated_at = today,
       stock_not_available_for_sale = p.stock_not_available_for_sale + c.not_for_sale
-    from (
-      select (p.product).id, sum(p.change)::integer as change, sum(p.not_for_sale)::integer as not_for_sale
-      from plain p group by (p.product).id
-    ) c where p.id = c.id
-  ),
-  configured as (
-    update erp.product_warehouse_configuration t set stock = t.stock + c.change, updated_at = today
-    from (select p.configuration_id as id, sum(p.change)::integer as change from plain p group by 1) c
-    where t.id = c.id
-  ),
-  configured_places as (
-    update erp.product_stock_location_configuration t set stock = t.stock + c.change, updated_at = today
-    from (select p.place_configuration_id as id, sum(p.change)::integer as change from plain p group by 1) c
-    where t.id = c.id
+    from (select p.product_id, sum(p.change), sum(p.not_for_sale) from part p group by 1)
+      c (id, change, not_for_sale) where p.id = c.id
   ),
   told as (
     insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
     select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, p.cause
-    from plain p join booked b on (b.n).id = p.id
-    cross join lateral ledger.events_of_single(b.n, p.stock, p.product, p.change, p.not_for_sale,
-      p.stock_change, p.product_change, p.not_for_sale_change, today) e
+    from plain p left join booked b on (b.n).id = p.movement_id
+    cross join lateral ledger.events_of_single(b.n, p.side, p.stock, p.product, p.change, p.stock_change,
+      p.own_change, p.own_not_for_sale, p.product_change, p.not_for_sale_change, today) e
     order by p.nth, e.position
   )
-  select p.nth, p.id, (p.stock).id from plain p;
+  select p.nth, array_remove(array_agg(p.movement_id), null), array_agg((p.stock).id order by p.side)
+  from plain p group by p.nth;
 end
 $function$;
 alter function ledger.write_singles(ledger.single[]) owner to service_booker;
 grant execute on function ledger.write_singles(ledger.single[]) to service_ledger;
-comment on function ledger.write_singles(ledger.single[]) is 'Books bookings of one correction each together: what ledger.book_correction does, with events and figures in them as if one had been booked after the other. Answers those that were booked; of the others nothing is. The locks have been taken.';
+comment on function ledger.write_singles(ledger.single[]) is 'Makes mutations of stock with one line each together: what ledger.book does for each, with events and figures in them as if one had been made after the other, and their counts. Answers those that were made; of the others nothing is. The locks have been taken.';
 
 CREATE OR REPLACE FUNCTION ledger.write_stock(changes ledger.place_change[], today timestamp with time zone)
  RETURNS void
@@ -28610,6 +28869,7 @@ create type mutation.joint_call as (
   operation name,
   input_type regtype,
   input jsonb,
+  line ledger.line,
   key text,
   caller uuid,
   cause jsonb,
@@ -28617,7 +28877,7 @@ create type mutation.joint_call as (
   digest bytea,
   repeated jsonb
 );
-comment on type mutation.joint_call is 'A call of a mutation that is to be run together with others; whether it can be; what its events go back to; and, if it has a key, its digest, and what the call answered that had the key before.';
+comment on type mutation.joint_call is 'A call of a mutation that is to be run together with others; its line; whether it can be; what its events go back to; and, if it has a key, its digest, and what the call answered that had the key before.';
 
 create type mutation.row_fault as (
   line bigint,
@@ -28898,30 +29158,39 @@ CREATE OR REPLACE FUNCTION mutation.joint_calls(calls jsonb)
 AS $function$
 begin
   return array(
-    select row (c.ordinality, o.operation, o.input_type, c.input, c.key,
+    select row (c.ordinality, o.operation, o.input_type, c.input, l.line, c.key,
       coalesce(c.credential_id, '00000000-0000-0000-0000-000000000000'),
       events.traced(events.cause(c.credential_id::text, c.request_id, c.key), c.traceparent),
       coalesce(o.scopes && string_to_array(c.scopes, ' ')
         and jsonb_array_length(c.input -> 'lines') = 1
-        -- What isn't known here, or is seldom said, mutation.run sees to
+        -- What isn't known here, or is seldom said, is left to mutation.run
         and jsonb_strip_nulls(c.input) - '{lines,comment}'::text[] = '{}'
-        and jsonb_strip_nulls(l.line) - '{product_id,place,delta}'::text[] = '{}'
-        and jsonb_strip_nulls(l.place) - '{warehouse_id,bin_location_id}'::text[] = '{}'
-        and num_nonnulls(l.place ->> 'warehouse_id', l.place ->> 'bin_location_id') = 1
-        and abs((l.line ->> 'delta')::bigint) between 1 and 1000000
+        and jsonb_strip_nulls(j.line) - array['product_id', f.place, f.destination, f.quantity] = '{}'
+        and jsonb_strip_nulls(j.line -> f.place) - '{warehouse_id,bin_location_id}'::text[] = '{}'
+        and coalesce(jsonb_strip_nulls(j.line -> f.destination)
+          - '{warehouse_id,bin_location_id}'::text[] = '{}', f.destination is null)
+        and (l.line).product_id is not null and abs((l.line).quantity) <= 1000000
+        and ledger.is_malformed(l.line, substr(c.operation, 7)) is not true
         and (c.input ->> 'comment' is null or length(c.input ->> 'comment') <= 1000)
         and (c.key is null or length(c.key) between 1 and 255), false),
       null, null)::mutation.joint_call
     from rows from (jsonb_to_recordset(calls) as (version name, operation name, input jsonb, key text,
       credential_id uuid, request_id text, scopes text, traceparent text)) with ordinality c
     join mutation.operation o on o.version = c.version and o.operation = c.operation
-    cross join lateral (select c.input #> '{lines,0}', c.input #> '{lines,0,place}') l (line, place)
-    where c.operation = 'stock_adjust' order by c.ordinality
+    join (values ('stock_adjust', 'place', null, 'delta'), ('stock_set', 'place', null, 'quantity'),
+      ('stock_transfer', 'source', 'destination', 'quantity')) f (operation, place, destination, quantity)
+      on f.operation = c.operation
+    cross join lateral (select c.input #> '{lines,0}' offset 0) j (line)
+    cross join lateral (select row (
+      j.line ->> 'product_id', j.line -> f.place ->> 'warehouse_id', j.line -> f.place ->> 'bin_location_id',
+      j.line -> f.destination ->> 'warehouse_id', j.line -> f.destination ->> 'bin_location_id',
+      j.line ->> f.quantity, null, null, null)::ledger.line offset 0) l (line)
+    order by c.ordinality
   );
 end
 $function$;
 grant execute on function mutation.joint_calls(jsonb) to service_writer;
-comment on function mutation.joint_calls(jsonb) is 'Of the calls that mutation.run_together is given, those of stock_adjust; they fit when they have one line that says what is usual, and come from callers that have the scope.';
+comment on function mutation.joint_calls(jsonb) is 'Of the calls that mutation.run_together is given, those of stock_adjust, stock_set and stock_transfer; they fit when they have one line that says what is usual, and come from callers that have the scope.';
 
 CREATE OR REPLACE FUNCTION mutation.keep_answer(idempotency_key text, digest bytea, answer jsonb)
  RETURNS void
@@ -29231,7 +29500,7 @@ declare
   detail text;
   violated_schema text; violated_table text; violated_column text; violated_constraint text;
 begin
-  select * into target from mutation.find(version, operation);
+  target := mutation.find(version, operation);
   -- GraphQL checks scopes first, but may not know of a change yet
   if (select p.name from auth.current_plan() p) is distinct from 'full' then
     raise exception 'The plan allows no mutations.' using errcode = 'UE003';
@@ -29305,21 +29574,17 @@ begin
   end if;
   with booked as materialized (
     select * from ledger.book_singles(array(
-      select row (c.nth,
-        -- Without a quantity it isn't booked, and nothing of its product after it
-        ledger.adjustment_of(null, (l.line ->> 'product_id')::uuid,
-          case when c.fits then (l.line ->> 'delta')::integer end, null, p.type, p.place),
+      -- What doesn't fit isn't made, nor what comes after it of its product
+      select row (c.nth, case when c.fits then substr(c.operation, 7) end, c.line,
         c.input ->> 'comment', c.cause)::ledger.single
-      from unnest(joint) c cross join lateral (select c.input #> '{lines,0}') l (line)
-      cross join lateral ledger.place_of(
-        (l.line #>> '{place,warehouse_id}')::uuid, (l.line #>> '{place,bin_location_id}')::uuid) p
+      from unnest(joint) c
       where not (c.fits and c.repeated is not null) order by c.nth
     ))
   ),
   done as materialized (
     select c.nth, c.caller, c.key, c.digest, b.nth is not null as is_new,
-      coalesce(c.repeated, jsonb_build_object('stock_movements', array[b.movement_id],
-        'stocks', array[b.stock_id], 'user_errors', null, 'warnings', '[]'::jsonb)) as payload
+      coalesce(c.repeated, jsonb_build_object('stock_movements', b.movement_ids,
+        'stocks', b.stock_ids, 'user_errors', null, 'warnings', '[]'::jsonb)) as payload
     from unnest(joint) c left join booked b on b.nth = c.nth
     where c.fits and c.repeated is not null or b.nth is not null
   ),
@@ -29394,7 +29659,7 @@ begin
     ) c where c.fits and pg_try_advisory_xact_lock(mutation.key_lock(c.caller, c.key))
   );
   return array(
-    select row (c.nth, c.operation, c.input_type, c.input, c.key, c.caller, c.cause,
+    select row (c.nth, c.operation, c.input_type, c.input, c.line, c.key, c.caller, c.cause,
       c.fits and (c.key is null or c.nth = any (locked) and (k.key is null or k.request = d.digest
         and k.payload is not null and k.created_at >= now() - mutation.key_lifetime())),
       d.digest, k.payload)::mutation.joint_call

@@ -26,7 +26,12 @@ const files = [
   "end-to-end/stock-under-load",
 ];
 console.log(`SEED=${process.env.SEED ?? numbers.SEED}`);
-const parameters = files.map((file) => `test/${file}.test.ts`);
+/**
+ * Of a test. Alone on two cores, the longest, of reads, takes five minutes, and all files together 40 minutes of one core
+ * and Postgres beside it, by their ordinary times.
+ */
+const timeoutMs = 30 * 60_000;
+const parameters = [`--test-timeout=${timeoutMs}`, ...files.map((file) => `test/${file}.test.ts`)];
 const child = spawn("npm", ["run", "--silent", "test:only", "--", ...parameters], {
   env: { ...numbers, ...process.env },
   stdio: "inherit",

@@ -16,7 +16,7 @@ import { Client } from "./client.ts";
 import type { Goods } from "./client.ts";
 import type { Fault } from "./faults.ts";
 import { faultsOf, isReady } from "./faults.ts";
-import { Random } from "./random.ts";
+import { Random } from "../lib/random.ts";
 import { Receiver } from "./receiver.ts";
 import { openWorld } from "./world.ts";
 import type { World } from "./world.ts";

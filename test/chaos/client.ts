@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import type { Books } from "./books.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../lib/random.ts";
 import { Requests } from "./requests.ts";
 import type { Service } from "./service.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../lib/until.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../lib/random.ts";
 import type { Mood, Receiver } from "./receiver.ts";
 import type { Service } from "./service.ts";
 import type { World } from "./world.ts";

@@ -1,6 +1,6 @@
 import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import type { Books } from "./books.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../lib/random.ts";
 import type { Service } from "./service.ts";
 
 /**

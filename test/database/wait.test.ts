@@ -31,7 +31,8 @@ test("a start waits for a database that is away, says so every second, and then 
   await withClient(database.adminUrl, async (admin) => {
     await admin.query("begin; lock table pg_catalog.pg_inherits");
     proxy.mend();
-    const reading = "from pg_stat_activity where application_name = 'catalog' and wait_event_type = 'Lock'";
+    const reading =
+      "from pg_stat_activity where datname = current_database() and application_name = 'catalog' and wait_event_type = 'Lock'";
     // A transaction sees one moment of pg_stat_activity
     const areReading = async () => {
       await admin.query("select pg_stat_clear_snapshot()");

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { CuttableProxy } from "../lib/cuttable-proxy.ts";
+import { Random } from "../lib/random.ts";
+import { seed } from "../lib/seed.ts";
 import type { HttpAnswer, TestProcess } from "../lib/service.ts";
 import type { Shop } from "../lib/shop.ts";
 import type { Call, Line } from "./stock-calls.ts";
@@ -26,18 +28,19 @@ export class Clients {
   readonly codes = new Map<string, number>();
   readonly shop: Shop;
   readonly process: TestProcess;
+  readonly #random = new Random(seed);
 
   constructor(shop: Shop, process: TestProcess) {
     this.shop = shop;
     this.process = process;
   }
 
-  /** Lets clients take calls from a list, until it is empty, or until the time is up and enough of them were sent. */
-  async run(calls: Call[], clients: number, end: number): Promise<void> {
+  /** Lets clients take calls from a list, until it is empty, or until it is over and enough of them were sent. */
+  async run(calls: Call[], clients: number, isOver: () => boolean): Promise<void> {
     const queue = calls.entries();
     const work = async () => {
       for (const [index, call] of queue) {
-        if (performance.now() > end && index >= leastCalls) return;
+        if (isOver() && index >= leastCalls) return;
         this.outcomes.push(await this.#do(`call ${index}`, call));
       }
     };
@@ -80,7 +83,7 @@ export class Clients {
         ({ extensions, path }: any) => extensions.retryable || (hasKey && path?.length > 1),
       );
       if (!mayRepeat) return null;
-      await sleep(Math.random() * 40); // As clients do, not all at the same time
+      await sleep(this.#random.between(0, 40)); // As clients do, not all at the same time
     }
     throw new Error("There was no answer after 50 attempts.");
   }
@@ -108,35 +111,51 @@ export class Clients {
   }
 }
 
+/** What a load is to get over. */
+export interface Losses {
+  /** Connections that Postgres ended. */
+  ended: number;
+  /** How often all were cut on the network. */
+  cuts: number;
+}
+
+/** Milliseconds after which a load is over, though it has met too little: what has failed is said then. */
+const graceMs = 120_000;
+
+/** Whether a load has taken its time, and has met what it should. */
+export const overAfter = (seconds: number, hasMetAll: () => boolean): (() => boolean) => {
+  const end = performance.now() + seconds * 1_000;
+  return () => performance.now() > (hasMetAll() ? end : end + graceMs);
+};
+
 /**
- * Ends connections to the database until it is stopped: in Postgres or on the network, so that answers of committed
- * calls are lost.
- *
- * @returns the number of times
+ * Ends connections to the database until it is stopped, and counts them: in Postgres or on the network, so that answers of
+ * committed calls are lost.
  */
 export async function cutConnections(
   adminUrl: string,
   proxy: CuttableProxy,
-  isOver: () => boolean,
-): Promise<{ ended: number; cuts: number }> {
+  losses: Losses,
+  isStopped: () => boolean,
+): Promise<void> {
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
-  const count = { ended: 0, cuts: 0 };
-  for (let round = 1; !isOver(); round++) {
+  const random = new Random(seed);
+  for (let round = 1; !isStopped(); round++) {
     // The first one early, for on a busy machine there are few rounds
     if (round % 12 !== 4) {
       const { rowCount } = await client.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and starts_with(application_name, 'service') order by random() limit 2`,
+         where datname = current_database() and starts_with(application_name, 'service') order by md5(pid || $1) limit 2`,
+        [String(random.next())],
       );
-      count.ended += rowCount!;
+      losses.ended += rowCount!;
     } else {
       proxy.cut();
       proxy.mend();
-      count.cuts++;
+      losses.cuts++;
     }
-    await sleep(100 + Math.random() * 200); // Often, but so that calls get through
+    await sleep(random.between(100, 300)); // Often, but so that calls get through
   }
   await client.end();
-  return count;
 }

@@ -14,7 +14,7 @@ import { sequence } from "../events/support.ts";
 import type { RunningFollower } from "./followers.ts";
 import { followByCursor, followBySequence } from "./followers.ts";
 import { calls } from "./stock-calls.ts";
-import { Clients, cutConnections } from "./stock-load.ts";
+import { Clients, cutConnections, overAfter } from "./stock-load.ts";
 
 // Has a process of its own: it simulates many clients at once.
 
@@ -34,7 +34,7 @@ describe(`stock under load, seed ${seed}`, () => {
   let clients: Clients;
   let byComment: Map<string, Movement[]>;
   let followers: Map<string, RunningFollower>;
-  let lost: Awaited<ReturnType<typeof cutConnections>>;
+  const lost = { ended: 0, cuts: 0 };
 
   before(async () => {
     shop = await openShop();
@@ -56,11 +56,12 @@ describe(`stock under load, seed ${seed}`, () => {
       while (!isOver) await shop.owner.query("select events.sequence_events(50)");
       await sequence(shop.owner);
     })();
-    const end = performance.now() + seconds * 1_000;
-    const cutting = cutConnections(shop.adminUrl, proxy, () => isOver);
-    await clients.run(fc.sample(calls, { seed, numRuns: seconds * 1_000 }), 50, end);
+    const load = fc.sample(calls, { seed, numRuns: seconds * 1_000 });
+    const cutting = cutConnections(shop.adminUrl, proxy, lost, () => isOver);
+    const isEnough = overAfter(seconds, () => lost.ended > 0 && lost.cuts > 0);
+    await clients.run(load, 50, isEnough);
     isOver = true;
-    lost = await cutting;
+    await cutting;
     await numbering;
     await Promise.all([...followers.values()].map((follower) => follower.stop()));
     await clients.process.close();

@@ -13,7 +13,7 @@ import { openShippingShop } from "../lib/shipping-shop.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { assertBooksAreRight } from "../lib/shop.ts";
 import { versions } from "../../src/versions/versions.ts";
-import { cutConnections } from "./stock-load.ts";
+import { cutConnections, overAfter } from "./stock-load.ts";
 import { MovementFollower } from "./warehouse-day/follower.ts";
 import { People } from "./warehouse-day/people.ts";
 import { orderCount, products, tasks } from "./warehouse-day/tasks.ts";
@@ -26,7 +26,7 @@ describe(`a day in the warehouse, seed ${seed}`, () => {
   let shop: ShippingShop;
   let people: People;
   let followers: MovementFollower[];
-  let lost: Awaited<ReturnType<typeof cutConnections>>;
+  const lost = { ended: 0, cuts: 0 };
 
   before(async () => {
     shop = await openShippingShop({ versions });
@@ -44,15 +44,17 @@ describe(`a day in the warehouse, seed ${seed}`, () => {
       ({ slug }, n) => new MovementFollower(shop, token, slug, n % 2 ? [100, 1, 7] : [250]),
     );
 
-    const end = performance.now() + seconds * 1_000;
+    const day = fc.sample(tasks, { seed, numRuns: seconds * 1_000 });
     let isOver = false;
     const following = Promise.all(followers.map((follower) => follower.follow(() => isOver)));
-    const cutting = cutConnections(shop.adminUrl, proxy, () => performance.now() > end);
+    const metAll = () => people.outcomes["sent again"]! > 0 && lost.ended > 0 && lost.cuts > 0;
+    const isEnough = overAfter(seconds, metAll);
+    const cutting = cutConnections(shop.adminUrl, proxy, lost, () => isOver || isEnough());
     try {
-      await people.run(fc.sample(tasks, { seed, numRuns: seconds * 1_000 }), 50, end);
+      await people.run(day, 50, isEnough);
     } finally {
-      lost = await cutting;
       isOver = true;
+      await cutting;
       await following;
     }
     for (const follower of followers) await follower.readToEnd();

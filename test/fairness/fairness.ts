@@ -17,6 +17,8 @@ const seconds = Math.min(Number(process.env.FAIRNESS_SECONDS ?? 2), 600);
 /** How often an attack is repeated that was noticed. */
 const maxRepeated = 2;
 const only = process.env.FAIRNESS_ONLY?.split(",");
+const unknown = only?.filter((wanted) => !attacks.some(({ name }) => name === wanted)) ?? [];
+assert.deepEqual(unknown, [], "FAIRNESS_ONLY names attacks that don't exist.");
 
 describe("a client beside one that wants everything", () => {
   let database: TestDatabase;

@@ -42,7 +42,8 @@ after(async () => {
 /** Until a mutation waits for a lock. */
 const isWaitingForLock = () =>
   until(async () => {
-    const found = "select from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'mutation.run'";
+    const found =
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ~ 'mutation.run'";
     return (await admin.query(found)).rowCount === 1;
   });
 

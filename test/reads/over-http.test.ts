@@ -209,12 +209,15 @@ describe("a read by one statement", () => {
       for (let i = 1; !stop; i++)
         await service.owner.query("update erp.currency set factor = $1 where iso_code <> 'EUR'", [i]);
     })();
-    for (let i = 0; i < 100; i++) {
-      const { body } = await service.ask(token, { query });
-      assert.deepEqual(body.data.a, body.data.b);
+    try {
+      for (let i = 0; i < 100; i++) {
+        const { body } = await service.ask(token, { query });
+        assert.deepEqual(body.data.a, body.data.b);
+      }
+    } finally {
+      stop = true;
+      await writing;
     }
-    stop = true;
-    await writing;
   });
 });
 
@@ -235,20 +238,24 @@ describe("a read that fails in the database", () => {
   ];
   const variables = { id: "gid://service/Currency/01990000-0000-7000-8000-000000000000" };
 
-  for (const [setting, code] of [
-    ["statement_timeout", "QUERY_TIMEOUT"],
-    ["lock_timeout", "CONFLICT_RETRY"],
+  // Whatever else a request asks Postgres may take a while on a busy machine, but waits for no lock
+  for (const [setting, ms, code] of [
+    ["statement_timeout", 500, "QUERY_TIMEOUT"],
+    ["lock_timeout", 60, "CONFLICT_RETRY"],
   ] as const) {
     it(`by ${setting} is answered like others, without trying again`, async () => {
       const limited = await Promise.all(
         [true, false].map(async (fastReads) => {
           const process = await service.another({ settings: { explorer: false, fastReads } });
-          process.apiPool.on("acquire", (client) => void client.query(`set ${setting} = 60`));
+          process.apiPool.on("acquire", (client) => void client.query(`set ${setting} = ${ms}`));
           return process;
         }),
       );
       // So that only the read itself meets the lock
-      for (const process of limited) await process.ask(token, { query: queries[0], variables });
+      for (const process of limited)
+        await until(
+          async () => (await process.ask(token, { query: queries[0], variables })).codes.length === 0,
+        );
       await lock();
       try {
         for (const query of queries) {
@@ -268,30 +275,36 @@ describe("a read that fails in the database", () => {
 
   it("by a lost connection is answered like others, and the next one is read", async () => {
     await lock();
-    const held = service.ask(token, { query: queries[0] });
-    let isDone = false;
-    void held.then(() => (isDone = true));
-    await until(async () => {
-      await grafastOnly.apiPool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and usename = 'service_api_login'`,
-      );
-      return isDone;
-    });
-    const { codes, body } = await held;
-    assert.deepEqual(codes, ["SERVICE_UNAVAILABLE"]);
-    assert.deepEqual([body.data, body.errors[0].path], [null, ["currencies"]]);
-    await unlock();
+    try {
+      const held = service.ask(token, { query: queries[0] });
+      let isDone = false;
+      void held.then(() => (isDone = true));
+      await until(async () => {
+        await grafastOnly.apiPool.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock' and usename = 'service_api_login'`,
+        );
+        return isDone;
+      });
+      const { codes, body } = await held;
+      assert.deepEqual(codes, ["SERVICE_UNAVAILABLE"]);
+      assert.deepEqual([body.data, body.errors[0].path], [null, ["currencies"]]);
+    } finally {
+      await unlock();
+    }
     assert.deepEqual((await service.ask(token, { query: queries[0] })).codes, []);
   });
 
   it("by deadlocks, one after the other, is read again, since they undid nothing", async () => {
-    // A read locks the view, then the table. These lock the table first, and wait longer: Postgres ends the read
+    // A read locks the view, then the table. These lock the table first, and wait longer: Postgres ends the read, unless
+    // that has waited a second before the deadlock is there, since it looks for one once only
     const migrations = await Promise.all(
       [1, 2].map(async () => {
         const client = new pg.Client({ connectionString: service.adminUrl });
         await client.connect();
-        await client.query("set deadlock_timeout = '1min'; begin");
+        // Not in the transaction, which would undo it
+        await client.query("set deadlock_timeout = '4s'");
+        await client.query("begin");
         return client;
       }),
     );
@@ -299,29 +312,38 @@ describe("a read that fails in the database", () => {
     const lockTable = "lock table erp.currency in access exclusive mode";
     // Without rights on the view, only itself would be locked
     const lockView = "drop view api_unstable.currencies cascade";
-    const waiting = (relation: string, count: number) =>
+    const waiting = (client: pg.Client, count: number) =>
       until(async () => {
-        const { rowCount } = await first.query(
-          "select from pg_locks where relation = $1::regclass and not granted",
-          [relation],
+        const { rowCount } = await client.query(
+          `select from pg_locks where relation = 'erp.currency'::regclass and not granted
+             and database = (select oid from pg_database where datname = current_database())`,
         );
         return rowCount === count;
       });
+    /** Asks for the view when others wait for the table. Returns whether Postgres has ended the read for that. */
+    const endsRead = async (migration: pg.Client, others: number) => {
+      await waiting(migration, others);
+      const isLocked = await migration.query(lockView).then(
+        () => true,
+        ({ code }) => (assert.equal(code, "40P01"), false),
+      );
+      await migration.query("rollback; begin");
+      return isLocked;
+    };
+    const endBoth = async (process: TestProcess) => {
+      await first.query(lockTable);
+      const read = process.ask(token, { query: queries[0] });
+      await waiting(first, 1);
+      const next = second.query(lockTable);
+      const isEnded = await endsRead(first, 2);
+      await next;
+      const isEndedAgain = isEnded && (await endsRead(second, 1));
+      await second.query("rollback; begin");
+      assert.deepEqual((await read).codes, []);
+      return isEndedAgain;
+    };
     try {
-      for (const process of [service, grafastOnly]) {
-        await first.query(lockTable);
-        const read = process.ask(token, { query: queries[0] });
-        await waiting("erp.currency", 1);
-        const next = second.query(lockTable);
-        await waiting("erp.currency", 2);
-        await first.query(lockView);
-        await first.query("rollback; begin");
-        await next;
-        await waiting("erp.currency", 1);
-        await second.query(lockView);
-        await second.query("rollback; begin");
-        assert.deepEqual((await read).codes, []);
-      }
+      for (const process of [service, grafastOnly]) await until(() => endBoth(process));
     } finally {
       await Promise.all(migrations.map((client) => client.end()));
     }

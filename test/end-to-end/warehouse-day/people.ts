@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Random } from "../../lib/random.ts";
+import { seed } from "../../lib/seed.ts";
 import type { TestProcess } from "../../lib/service.ts";
 import type { MadeOrder, ShippingShop } from "../../lib/shipping-shop.ts";
 import type { Move } from "./reality.ts";
@@ -37,6 +39,7 @@ export class People {
   readonly #gate = new Gate();
   readonly #unsent: Count[] = [];
   readonly #fulfillments: string[] = [];
+  readonly #random = new Random(seed);
   #calls = 0;
 
   constructor(shop: ShippingShop, orders: MadeOrder[], process: TestProcess) {
@@ -46,14 +49,14 @@ export class People {
   }
 
   /**
-   * Lets people take tasks from a list until the time is up, but enough tasks to cover each kind; at the end all counts
-   * are sent.
+   * Lets people take tasks from a list until it is over, but enough tasks to cover each kind; at the end all counts are
+   * sent.
    */
-  async run(tasks: Task[], people: number, end: number): Promise<void> {
+  async run(tasks: Task[], people: number, isOver: () => boolean): Promise<void> {
     const queue = tasks.entries();
     const person = async () => {
       for (const [index, task] of queue) {
-        if (performance.now() > end && index >= leastTasks) return;
+        if (isOver() && index >= leastTasks) return;
         await this.do(task);
       }
     };
@@ -227,7 +230,7 @@ export class People {
       const codes = errors.map(({ extensions }: any) => extensions.code);
       assert.ok(!codes.includes("INTERNAL_SERVER_ERROR") && !codes.includes("BAD_USER_INPUT"), text);
       this.outcomes["sent again"] = (this.outcomes["sent again"] ?? 0) + 1;
-      await sleep(Math.random() * 40); // As clients do, not all at the same time
+      await sleep(this.#random.between(0, 40)); // As clients do, not all at the same time
     }
     throw new Error(`${name} had no answer after 60 attempts.`);
   }

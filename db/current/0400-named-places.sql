@@ -1,2 +1,0 @@
--- Places of calls that are run together are of the sort that they are named as
---!include ledger/plain_singles.sql

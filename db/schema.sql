@@ -4960,7 +4960,7 @@ begin
     cross join lateral (select nullif(concat_ws(E'\n', nullif(d.tags, ''), d.text), '') as words) w
     -- a comment written by hand beside the view stays; what this function wrote before is written anew
     where (d.own is null or d.table_id is not null and d.text is not null
-        or d.own ~ '^(@notNull\n)?@behavior -\*(\n@(indexed|orders).*)*$')
+        or d.own ~ '^(@notNull(\n|$))?(@behavior -\*(\n|$))?(@(indexed|orders)[^\n]*(\n|$))*$')
       and w.words is distinct from d.own
   loop
     execute format('comment on column %I.%I.%I is %L', col.schema, col.name, col.attname, col.words);
@@ -7885,8 +7885,10 @@ comment on view api_unstable.batch_tags is '
 @foreignKey (batch_id) references batches (id)|@behavior -*
 @foreignKey (tag_id) references tags (id)|@behavior -*
 Link between batches and tags; not a type of the API.';
-comment on column api_unstable.batch_tags.batch_id is '@notNull';
-comment on column api_unstable.batch_tags.tag_id is '@notNull';
+comment on column api_unstable.batch_tags.batch_id is '@notNull
+@indexed';
+comment on column api_unstable.batch_tags.tag_id is '@notNull
+@indexed';
 
 create view api_unstable.batches with (security_invoker=true) as
  SELECT id,
@@ -7933,8 +7935,10 @@ comment on view api_unstable.bin_location_tags is '
 @foreignKey (bin_location_id) references bin_locations (id)|@behavior -*
 @foreignKey (tag_id) references tags (id)|@behavior -*
 Link between bin_locations and tags; not a type of the API.';
-comment on column api_unstable.bin_location_tags.bin_location_id is '@notNull';
-comment on column api_unstable.bin_location_tags.tag_id is '@notNull';
+comment on column api_unstable.bin_location_tags.bin_location_id is '@notNull
+@indexed';
+comment on column api_unstable.bin_location_tags.tag_id is '@notNull
+@indexed';
 
 create view api_unstable.bin_locations with (security_invoker=true) as
  SELECT id,
@@ -8127,8 +8131,10 @@ comment on view api_unstable.customer_tags is '
 @foreignKey (customer_id) references customers (id)|@behavior -*
 @foreignKey (tag_id) references tags (id)|@behavior -*
 Link between customers and tags; not a type of the API.';
-comment on column api_unstable.customer_tags.customer_id is '@notNull';
-comment on column api_unstable.customer_tags.tag_id is '@notNull';
+comment on column api_unstable.customer_tags.customer_id is '@notNull
+@indexed';
+comment on column api_unstable.customer_tags.tag_id is '@notNull
+@indexed';
 
 create view api_unstable.customers with (security_invoker=true) as
  SELECT id,
@@ -8386,8 +8392,10 @@ comment on view api_unstable.fulfillment_order_fulfillments is '
 @foreignKey (fulfillment_order_id) references fulfillment_orders (id)|@behavior -*
 @foreignKey (fulfillment_id) references fulfillments (id)|@behavior -*
 Link between fulfillment_orders and fulfillments; not a type of the API.';
-comment on column api_unstable.fulfillment_order_fulfillments.fulfillment_order_id is '@notNull';
-comment on column api_unstable.fulfillment_order_fulfillments.fulfillment_id is '@notNull';
+comment on column api_unstable.fulfillment_order_fulfillments.fulfillment_order_id is '@notNull
+@indexed';
+comment on column api_unstable.fulfillment_order_fulfillments.fulfillment_id is '@notNull
+@indexed';
 
 create view api_unstable.fulfillment_order_line_items with (security_invoker=true) as
  SELECT id,
@@ -8602,8 +8610,10 @@ comment on view api_unstable.goods_receipt_supplier_orders is '
 @foreignKey (goods_receipt_id) references goods_receipts (id)|@behavior -*
 @foreignKey (supplier_order_id) references supplier_orders (id)|@behavior -*
 Link between goods_receipts and supplier_orders; not a type of the API.';
-comment on column api_unstable.goods_receipt_supplier_orders.goods_receipt_id is '@notNull';
-comment on column api_unstable.goods_receipt_supplier_orders.supplier_order_id is '@notNull';
+comment on column api_unstable.goods_receipt_supplier_orders.goods_receipt_id is '@notNull
+@indexed';
+comment on column api_unstable.goods_receipt_supplier_orders.supplier_order_id is '@notNull
+@indexed';
 
 create view api_unstable.goods_receipt_tags with (security_invoker=true) as
  SELECT goods_receipt_id,
@@ -8617,8 +8627,10 @@ comment on view api_unstable.goods_receipt_tags is '
 @foreignKey (goods_receipt_id) references goods_receipts (id)|@behavior -*
 @foreignKey (tag_id) references tags (id)|@behavior -*
 Link between goods_receipts and tags; not a type of the API.';
-comment on column api_unstable.goods_receipt_tags.goods_receipt_id is '@notNull';
-comment on column api_unstable.goods_receipt_tags.tag_id is '@notNull';
+comment on column api_unstable.goods_receipt_tags.goods_receipt_id is '@notNull
+@indexed';
+comment on column api_unstable.goods_receipt_tags.tag_id is '@notNull
+@indexed';
 
 create view api_unstable.goods_receipts with (security_invoker=true) as
  SELECT id,
@@ -8802,8 +8814,10 @@ comment on view api_unstable.order_tags is '
 @foreignKey (order_id) references orders (id)|@behavior -*
 @foreignKey (tag_id) references tags (id)|@behavior -*
 Link between orders and tags; not a type of the API.';
-comment on column api_unstable.order_tags.order_id is '@notNull';
-comment on column api_unstable.order_tags.tag_id is '@notNull';
+comment on column api_unstable.order_tags.order_id is '@notNull
+@indexed';
+comment on column api_unstable.order_tags.tag_id is '@notNull
+@indexed';
 
 create view api_unstable.orders with (security_invoker=true) as
  SELECT id,
@@ -9031,8 +9045,10 @@ comment on view api_unstable.product_tags is '
 @foreignKey (product_id) references products (id)|@behavior -*
 @foreignKey (tag_id) references tags (id)|@behavior -*
 Link between products and tags; not a type of the API.';
-comment on column api_unstable.product_tags.product_id is '@notNull';
-comment on column api_unstable.product_tags.tag_id is '@notNull';
+comment on column api_unstable.product_tags.product_id is '@notNull
+@indexed';
+comment on column api_unstable.product_tags.tag_id is '@notNull
+@indexed';
 
 create view api_unstable.product_warehouse_configurations with (security_invoker=true) as
  SELECT id,
@@ -9283,8 +9299,10 @@ comment on view api_unstable.sales_channel_countries is '
 @foreignKey (sales_channel_id) references sales_channels (id)|@behavior -*
 @foreignKey (country_id) references countries (id)|@behavior -*
 Link between sales_channels and countries; not a type of the API.';
-comment on column api_unstable.sales_channel_countries.sales_channel_id is '@notNull';
-comment on column api_unstable.sales_channel_countries.country_id is '@notNull';
+comment on column api_unstable.sales_channel_countries.sales_channel_id is '@notNull
+@indexed';
+comment on column api_unstable.sales_channel_countries.country_id is '@notNull
+@indexed';
 
 create view api_unstable.sales_channel_currencies with (security_invoker=true) as
  SELECT sales_channel_id,
@@ -9298,8 +9316,10 @@ comment on view api_unstable.sales_channel_currencies is '
 @foreignKey (sales_channel_id) references sales_channels (id)|@behavior -*
 @foreignKey (currency_id) references currencies (id)|@behavior -*
 Link between sales_channels and currencies; not a type of the API.';
-comment on column api_unstable.sales_channel_currencies.sales_channel_id is '@notNull';
-comment on column api_unstable.sales_channel_currencies.currency_id is '@notNull';
+comment on column api_unstable.sales_channel_currencies.sales_channel_id is '@notNull
+@indexed';
+comment on column api_unstable.sales_channel_currencies.currency_id is '@notNull
+@indexed';
 
 create view api_unstable.sales_channel_payment_methods with (security_invoker=true) as
  SELECT sales_channel_id,
@@ -9313,8 +9333,10 @@ comment on view api_unstable.sales_channel_payment_methods is '
 @foreignKey (sales_channel_id) references sales_channels (id)|@behavior -*
 @foreignKey (payment_method_id) references payment_methods (id)|@behavior -*
 Link between sales_channels and payment_methods; not a type of the API.';
-comment on column api_unstable.sales_channel_payment_methods.sales_channel_id is '@notNull';
-comment on column api_unstable.sales_channel_payment_methods.payment_method_id is '@notNull';
+comment on column api_unstable.sales_channel_payment_methods.sales_channel_id is '@notNull
+@indexed';
+comment on column api_unstable.sales_channel_payment_methods.payment_method_id is '@notNull
+@indexed';
 
 create view api_unstable.sales_channel_registration_groups with (security_invoker=true) as
  SELECT sales_channel_id,
@@ -9328,8 +9350,10 @@ comment on view api_unstable.sales_channel_registration_groups is '
 @foreignKey (sales_channel_id) references sales_channels (id)|@behavior -*
 @foreignKey (customer_group_id) references customer_groups (id)|@behavior -*
 Link between sales_channels and customer_groups; not a type of the API.';
-comment on column api_unstable.sales_channel_registration_groups.sales_channel_id is '@notNull';
-comment on column api_unstable.sales_channel_registration_groups.customer_group_id is '@notNull';
+comment on column api_unstable.sales_channel_registration_groups.sales_channel_id is '@notNull
+@indexed';
+comment on column api_unstable.sales_channel_registration_groups.customer_group_id is '@notNull
+@indexed';
 
 create view api_unstable.sales_channels with (security_invoker=true) as
  SELECT id,
@@ -9691,8 +9715,10 @@ comment on view api_unstable.supplier_order_tags is '
 @foreignKey (supplier_order_id) references supplier_orders (id)|@behavior -*
 @foreignKey (tag_id) references tags (id)|@behavior -*
 Link between supplier_orders and tags; not a type of the API.';
-comment on column api_unstable.supplier_order_tags.supplier_order_id is '@notNull';
-comment on column api_unstable.supplier_order_tags.tag_id is '@notNull';
+comment on column api_unstable.supplier_order_tags.supplier_order_id is '@notNull
+@indexed';
+comment on column api_unstable.supplier_order_tags.tag_id is '@notNull
+@indexed';
 
 create view api_unstable.supplier_orders with (security_invoker=true) as
  SELECT id,
@@ -27483,7 +27509,7 @@ END * (c.line).quantity)), (2,(c.line).destination_warehouse_id,(c.line).destina
                                  CASE
                                      WHEN (c.operation <> 'transfer'::text) THEN 'stock_correction'::text
                                      ELSE NULL::text
-                                 END, (l.units > 0), plain_singles.moment) p(stock, special_id, product, is_for_sale, held, configuration_id, place_configuration_id) ON (true))
+                                 END, (l.units > 0), plain_singles.moment) p(stock, special_id, product, is_for_sale, held, configuration_id, place_configuration_id) ON (((NOT ((p.stock).warehouse_id IS DISTINCT FROM l.warehouse_id)) AND (NOT ((p.stock).bin_location_id IS DISTINCT FROM l.bin_location_id)))))
                               CROSS JOIN LATERAL ( SELECT
 CASE c.operation
  WHEN 'set'::text THEN ((c.line).quantity - (p.stock).quantity)

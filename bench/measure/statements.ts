@@ -1,4 +1,4 @@
-import { withClient } from "../../src/database/client.ts";
+import { databaseIn, withClient } from "../../src/database/client.ts";
 
 /** What the statements of a database took, as pg_stat_statements counts it. */
 export interface StatementCosts {
@@ -16,7 +16,7 @@ const ofRequests = "'operation=''|mutation[.]run'";
 /** @param adminUrl of the database; the cluster's database `postgres` has the extension */
 function inStatistics<T>(adminUrl: string, text: string): Promise<T[]> {
   const url = Object.assign(new URL(adminUrl), { pathname: "/postgres" }).href;
-  const name = new URL(adminUrl).pathname.slice(1);
+  const name = databaseIn(adminUrl);
   return withClient(url, async (client) => (await client.query(text, [name])).rows as T[]);
 }
 

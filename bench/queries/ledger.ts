@@ -18,7 +18,7 @@ const anywhere = `1 + floor((${last} - 200) * ((n * 0.6180339887) % 1))`;
 
 const numbered = (number: string, columns = "m.id as after"): string => `
   select ${columns} from generate_series(1, $1::integer) n
-  join ledger.movement_sequence s on s.sequence = ${number}
+  join ledger.movement_sequence s on s.sequence = (${number})::bigint
   join ledger.stock_movement m on m.id = s.movement_id`;
 
 const atDepth = (share: number): LedgerRead => ({

@@ -1,5 +1,5 @@
 --! Previous: sha1:3e101694480618a41ab8ac7dd1c226cbc99b181e
---! Hash: sha1:3945dce911c4df4f0fb1c8930de903c70949c2b7
+--! Hash: sha1:832e1f75d904745501799f71a75e185e7e6cd7f5
 --! Message: api
 
 -- The version that changes: types, views and mutations.
@@ -3556,22 +3556,6 @@ comment on view api_unstable.webhook_subscriptions is $$
 @filters *
 Who is told when something happens.$$;
 --! EndIncluded api/webhook_subscriptions.sql
-
--- Columns of links say nothing of indexes, which keeps filters from going through links
-do $$
-declare
-  link record;
-begin
-  for link in
-    select a.attrelid::regclass as view, a.attname as column
-    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
-    where c.relnamespace = 'api_unstable'::regnamespace and c.relkind = 'v'
-      and obj_description(c.oid, 'pg_class') ~ '\nLink between '
-  loop
-    execute format('comment on column %s.%I is %L', link.view, link.column, '@notNull');
-  end loop;
-end
-$$;
 
 -- What lists are searched by
 select api_meta.index_search('api_unstable.products');

@@ -1,5 +1,5 @@
---! Previous: sha1:3945dce911c4df4f0fb1c8930de903c70949c2b7
---! Hash: sha1:adf4321a09ac96f80a3711803690406c7b746454
+--! Previous: sha1:832e1f75d904745501799f71a75e185e7e6cd7f5
+--! Hash: sha1:e5d6aec301b42cbd9434e69ed5037a7b573244cf
 --! Message: version-2026-06-unstable
 
 -- From here on each migration derives in its own transaction what follows from it, and leaves frozen versions as they

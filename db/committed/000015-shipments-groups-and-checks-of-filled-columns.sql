@@ -1,5 +1,5 @@
---! Previous: sha1:adf4321a09ac96f80a3711803690406c7b746454
---! Hash: sha1:31a8277f79af40221da57403ef64da7d89cdc427
+--! Previous: sha1:e5d6aec301b42cbd9434e69ed5037a7b573244cf
+--! Hash: sha1:1befd63414eac6c38750c9ae7b1dfde47ae064f4
 --! Message: shipments, groups and checks of filled columns
 
 --! split: 0100-shipments.sql

@@ -24,8 +24,8 @@ const most = { ofOne: 300, ofAll: 3_000 };
 const maxWaiting = 6_000;
 /** Characters that are kept of a document, and of a statement. */
 const maxCharacters = { document: 8_000, statement: 20_000 };
-/** Writes after which an operation without requests is forgotten: longer than any statement takes. */
-const maxIdle = 3;
+/** Milliseconds after which an operation without requests is forgotten: longer than any takes, with its waits. */
+const maxIdleMs = 60_000;
 
 /** An operation of a credential. */
 export class OperationUse implements StatementUse {
@@ -36,7 +36,8 @@ export class OperationUse implements StatementUse {
   ms = 0;
   slowestMs = 0;
   statement: string | null = null;
-  idle = 0;
+  /** When it was written for the last time, in milliseconds since 1970. */
+  writtenAt = 0;
 
   constructor(operation: NamedOperation, credentialId: string, applicationName: string) {
     this.operation = operation;
@@ -85,8 +86,8 @@ export class OperationUses {
     for (const [name, use] of this.#uses) {
       if (use.requests > 0 || use.ms > 0) {
         entries.push(entryOf(use, day));
-        Object.assign(use, { requests: 0, ms: 0, slowestMs: 0, statement: null, idle: 0 });
-      } else if (++use.idle > maxIdle) {
+        Object.assign(use, { requests: 0, ms: 0, slowestMs: 0, statement: null, writtenAt: now });
+      } else if (now - use.writtenAt > maxIdleMs) {
         this.#uses.delete(name);
         this.#forgetOneOf(use.credentialId);
       }

@@ -57,6 +57,8 @@ export class Usage {
   #latest = { credentialId: "", at: -Infinity };
   #latestOfOther = -Infinity;
   #writing: Promise<void> = Promise.resolve();
+  /** Whether some could not be written the last time. */
+  #hasFailed = false;
 
   /** @param onWritten called with the number of rows that were written */
   constructor(
@@ -122,17 +124,29 @@ export class Usage {
     if (waiting.length === 0) return;
     // Statements that still run are counted when they end, and what can't be written is kept
     this.#await(this.#intervalMs);
-    try {
-      const rows = await asAuthRole(this.#pool, async (client) => {
-        for (const { by, entries } of waiting)
-          await client.query(`select auth.${by}($1)`, [JSON.stringify(entries)]);
-        return this.#onWritten ? (await client.query<{ count: number }>(rowsWritten)).rows[0]!.count : 0;
-      });
-      this.#onWritten?.(rows);
-    } catch (error) {
-      this.#logger.warn({ err: error }, "can't write the counts of requests; trying again");
-      for (const { keep } of waiting) keep();
+    // What can't be written holds up the rest once
+    const together = this.#hasFailed ? waiting.map((one) => [one]) : [waiting];
+    this.#hasFailed = false;
+    for (const some of together) {
+      try {
+        await this.#store(some);
+      } catch (error) {
+        if (!this.#hasFailed)
+          this.#logger.warn({ err: error }, "can't write the counts of requests; trying again");
+        this.#hasFailed = true;
+        for (const { keep } of some) keep();
+      }
     }
+  }
+
+  /** Writes some in one transaction. */
+  async #store(waiting: readonly Waiting[]): Promise<void> {
+    const rows = await asAuthRole(this.#pool, async (client) => {
+      for (const { by, entries } of waiting)
+        await client.query(`select auth.${by}($1)`, [JSON.stringify(entries)]);
+      return this.#onWritten ? (await client.query<{ count: number }>(rowsWritten)).rows[0]!.count : 0;
+    });
+    this.#onWritten?.(rows);
   }
 
   /** What waits to be written, with the functions of the database that write it. */
@@ -159,6 +173,7 @@ export class Usage {
     day?: string,
     moment = new Date().toISOString(),
   ): void {
+    if (this.#timer === undefined) this.#await(this.#intervalMs * quietShare);
     day ??= moment.slice(0, 10);
     const key = `${credentialId} ${day} ${version} ${field}`;
     const count = this.#counts.get(key);

@@ -1,7 +1,7 @@
 import { createAdministrator } from "../auth/administrators.ts";
 import { createCredential } from "../auth/credentials.ts";
 import { randomPassword } from "../auth/passwords.ts";
-import { withClient } from "../database/client.ts";
+import { databaseIn, withClient } from "../database/client.ts";
 import {
   addMerchantDatabase,
   adoptDatabase,
@@ -163,7 +163,7 @@ async function remove(place: Place, name: string, isToDrop: boolean): Promise<vo
     throw new UserError(
       `The database of ${name} is at ${serverOf(databaseUrl)}, DATABASE_URL's at another place.`,
     );
-  const database = decodeURIComponent(new URL(databaseUrl).pathname.slice(1));
+  const database = databaseIn(databaseUrl);
   if (adminUrl !== null) await refuseOthers(adminUrl, name, database);
   await forgetMerchant(place.folder, name);
   if (adminUrl !== null) await dropMerchantDatabase(adminUrl, name, database);

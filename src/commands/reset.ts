@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
-import { withClient } from "../database/client.ts";
+import { databaseIn, withClient } from "../database/client.ts";
 import type { MigrateOptions, Rehearsal } from "../database/migrations/migrate-options.ts";
 import { hasCurrentMigration, withMigrator } from "../database/migrations/migrations.ts";
 import {
@@ -36,7 +36,7 @@ export async function resetDatabase(
   adminUrl: string,
   { rehearsal, ...options }: ResetOptions = {},
 ): Promise<string> {
-  const name = decodeURIComponent(new URL(adminUrl).pathname.slice(1));
+  const name = databaseIn(adminUrl);
   const made = `reset_${randomUUID()}`;
   const url = besides(adminUrl, made);
   await withClient(besides(adminUrl, neutral), async (admin) => {

@@ -59,6 +59,9 @@ export function isPoolerRefusal(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("unsupported startup parameter");
 }
 
+/** The name of the database that a URL is of. */
+export const databaseIn = (url: string): string => decodeURIComponent(new URL(url).pathname.slice(1));
+
 /** The address of a database without user and password, for messages. */
 export function placeOf(url: string): string {
   const { hostname, port, pathname } = new URL(url);

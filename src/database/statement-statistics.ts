@@ -1,5 +1,5 @@
 import pg from "pg";
-import { withClient } from "./client.ts";
+import { databaseIn, withClient } from "./client.ts";
 
 /** What pg_stat_statements knows of a statement of an operation. */
 export interface StatementStatistics {
@@ -49,7 +49,7 @@ const query = `
  * @returns null when it isn't there, or the role may not see what others do
  */
 export async function readStatistics(adminUrl: string): Promise<StatementStatistics[] | null> {
-  const database = new URL(adminUrl).pathname.slice(1);
+  const database = databaseIn(adminUrl);
   for (const url of [adminUrl, inPostgres(adminUrl)]) {
     try {
       return await withClient(url, async (client) => {

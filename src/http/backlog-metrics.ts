@@ -1,9 +1,12 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { Backlog, ReadBacklog } from "../database/backlog.ts";
+import { within } from "../lib/within.ts";
 
 /** Milliseconds for which what was read is shown again. */
 const keptMs = 5_000;
+/** Milliseconds in which it is read: a database that is silent must not hold up the other figures, which are wanted then. */
+const readMs = 2_000;
 
 /** A figure, or several by a label. */
 interface Figure {
@@ -60,7 +63,8 @@ export function watchBacklog(registry: Registry, read: ReadBacklog): void {
   const backlog = () => {
     if (performance.now() - readAt < keptMs) return reading;
     readAt = performance.now();
-    return (reading = read().catch(() => null));
+    const found = read().catch(() => null);
+    return (reading = within(readMs, found).then((isRead) => (isRead ? found : null)));
   };
   for (const { name, help, label, values } of figures)
     new Gauge({

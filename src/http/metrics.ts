@@ -41,12 +41,12 @@ export function collectProcessMetrics(registry: Registry): void {
   new Gauge({ name: "service_processes", help, registers: [registry] }).set(1);
 }
 
-/** What counts rows that were deleted by their age, with more labels than what they were. */
-export const prunedCounter = (registers: Registry[], more: string[] = []): Counter =>
+/** What counts rows that were deleted by their age. */
+export const prunedCounter = (registers: Registry[]): Counter =>
   new Counter({
     name: "service_pruned_rows_total",
     help: "Rows that background work has deleted because of their age, by what they were.",
-    ...{ labelNames: ["what", ...more], registers },
+    ...{ labelNames: ["what"], registers },
   });
 
 /** Metrics of a process, for Prometheus. */

@@ -7,8 +7,19 @@ export class Closing {
     this.#steps.push(close);
   }
 
-  /** Closes everything, the newest first. */
+  /**
+   * Closes everything, the newest first. One that can't be closed leaves the others.
+   *
+   * @throws what the first of those has thrown
+   */
   async close(): Promise<void> {
-    for (let step; (step = this.#steps.pop());) await step();
+    const failures: unknown[] = [];
+    for (let step; (step = this.#steps.pop());)
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
+    if (failures.length > 0) throw failures[0];
   }
 }

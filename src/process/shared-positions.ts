@@ -1,4 +1,4 @@
-import { chown, mkdtemp, rm } from "node:fs/promises";
+import { chown, mkdtemp, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Identity } from "../database/cluster/postgres-user.ts";
@@ -32,7 +32,9 @@ export class SharedPositions {
     return { path: this.#path, column: 2 * place + side, columns: this.#columns };
   }
 
-  remove(): Promise<void> {
-    return rm(this.#folder, { recursive: true, force: true });
+  async remove(): Promise<void> {
+    await rm(this.#path, { force: true });
+    // Left empty where only root may delete it
+    await rmdir(this.#folder).catch(() => {});
   }
 }

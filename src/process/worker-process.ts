@@ -6,7 +6,8 @@ import { waitingFor } from "../database/wait.ts";
 import { UserError } from "../errors/user-error.ts";
 import { serveMerchants } from "./merchants/serve-merchants.ts";
 import { serve } from "./serve.ts";
-import type { FiguresMessage, FromWorkerProcess, Order, ToWorkerProcess } from "./worker-processes.ts";
+import type { FiguresMessage } from "./figures-of-processes.ts";
+import type { FromWorkerProcess, Order, ToWorkerProcess } from "./worker-processes.ts";
 
 const tell = (message: FromWorkerProcess | FiguresMessage) => void process.send?.(message);
 
@@ -27,7 +28,14 @@ try {
         );
   process.on("message", ({ order, withinMs }: Order) => {
     if (order === "announce stop") serving.announceStop();
-    if (order === "figures") void serving.figures.getMetricsAsJSON().then((figures) => tell({ figures }));
+    if (order === "figures")
+      serving.figures.getMetricsAsJSON().then(
+        (figures) => tell({ figures }),
+        (error: unknown) => {
+          logger.warn({ err: error }, "can't tell figures");
+          tell({ figures: null });
+        },
+      );
     if (order === "stop") void serving.stop(withinMs).finally(() => process.exit(0));
   });
   process.on("disconnect", () => process.exit(1));

@@ -5,13 +5,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry } from "prom-client";
-import type { MetricObject } from "prom-client";
 import type { Settings } from "./settings.ts";
 import type { Figures } from "./serve-metrics.ts";
 import type { PositionsFile } from "../database/replicas/positions.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
+import { FiguresOfProcesses } from "./figures-of-processes.ts";
 import { defaultStopMs } from "./serve.ts";
 import { SharedPositions } from "./shared-positions.ts";
 
@@ -29,11 +29,6 @@ export interface ToWorkerProcess {
 /** Its first answer. */
 export type FromWorkerProcess = { port: number; failure?: never } | { failure: string };
 
-/** Its answer to the order of that name. */
-export interface FiguresMessage {
-  figures: MetricObject[];
-}
-
 /** Later messages to it, see `Serving` (serve.ts). */
 export type Order =
   { order: "announce stop" | "figures"; withinMs?: never } | { order: "stop"; withinMs: number };
@@ -42,8 +37,6 @@ export type Order =
 const replaceDelayMs = 500;
 /** Milliseconds beyond its time to stop after which a process is killed. */
 const killDelayMs = 500;
-/** Milliseconds in which a process tells its figures. */
-const figuresMs = 5_000;
 /** Share of the time to stop within which the processes begin to stop, one after the other. */
 const shareOfTurns = 1 / 3;
 
@@ -114,6 +107,7 @@ class Crew {
   readonly #serving = new Map<number, Worker>();
   /** Which column of its place the latest process that served there has, or had. */
   readonly #sides = new Map<number, 0 | 1>();
+  readonly #figures: FiguresOfProcesses;
   /** The process that is being replaced: it has its successor already. */
   #replaced: Worker | null = null;
   #replacement: Promise<void> = Promise.resolve();
@@ -122,6 +116,7 @@ class Crew {
 
   constructor(options: WorkerProcessesOptions, positions: SharedPositions | null) {
     this.#options = options;
+    this.#figures = new FiguresOfProcesses(options.logger, (worker) => tell(worker, { order: "figures" }));
     this.#positions = positions;
   }
 
@@ -143,7 +138,7 @@ class Crew {
     });
     const positions = this.#positions?.of(place, side) ?? null;
     const told = { urls, settings, isBackground: place === 0, positions };
-    worker.send(told satisfies ToWorkerProcess);
+    tell(worker, told);
     const [answer] = (await Promise.race([
       once(worker, "message"),
       once(worker, "exit").then(() => [{ failure: "A process ended while it started." }]),
@@ -167,14 +162,8 @@ class Crew {
     });
   }
 
-  /**
-   * The figures of the serving processes, as sums. prom-client's `clusterMetrics` waits for those, too, that are only starting.
-   *
-   * @throws when one of them doesn't answer
-   */
-  async metrics(): Promise<string> {
-    const all = await Promise.all([...this.#serving.values()].map(figuresOf));
-    return AggregatorRegistry.aggregate(all).metrics();
+  metrics(): Promise<string> {
+    return this.#figures.sum([...this.#serving.values()]);
   }
 
   announceStop(): void {
@@ -231,15 +220,7 @@ async function leave(worker: Worker, withinMs: number): Promise<void> {
   clearTimeout(timer);
 }
 
-/** What a process has counted; nothing when it ends meanwhile. */
-async function figuresOf(worker: Worker): Promise<MetricObject[]> {
-  const signal = AbortSignal.timeout(figuresMs);
-  tell(worker, { order: "figures" });
-  const answer = once(worker, "message", { signal }).then(([message]) => (message as FiguresMessage).figures);
-  const end = once(worker, "exit", { signal }).then(() => []);
-  return Promise.race([answer, end]);
-}
-
-function tell(worker: Worker, order: Order): void {
-  if (worker.isConnected()) worker.send(order);
+function tell(worker: Worker, message: Order | ToWorkerProcess): void {
+  // One that dies at this moment is noticed by its end; without the function, the failure would end this process
+  if (worker.isConnected()) worker.send(message, () => {});
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
+import { OperationUses } from "../../src/auth/operation-use.ts";
 import { Usage } from "../../src/auth/usage.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { versions } from "../../src/versions/versions.ts";
@@ -160,6 +161,59 @@ test("while the database is away counts are kept, and written when it is back", 
   await usage.close();
   await pool.end();
   await proxy.close();
+});
+
+test("counts of deprecated fields that come late are written, and what is counted after them", async (t) => {
+  const credentials = await service.credential();
+  const usage = new Usage(service.pool, logger, 20);
+  t.after(() => usage.close());
+  usage.noteDeprecated(credentials.id, "unstable", ["Order.tax"]);
+  usage.note(credentials.id, "unstable");
+  await until(async () => (await usesOf(credentials.id)).length === 2);
+});
+
+test("an operation is remembered for as long as it may run, however often counts are written", () => {
+  const uses = new OperationUses();
+  const operation = { id: "0123456789abcdef", version: "unstable", name: null, signature: "{ long }" };
+  const use = uses.begin(operation, "credential");
+  assert.equal(uses.take(0).length, 1);
+  for (let now = 4_000; now <= 40_000; now += 4_000) assert.equal(uses.take(now).length, 0);
+  use.note({ text: "select", ms: 35_000, rows: 1 });
+  assert.deepEqual(
+    uses.take(44_000).map(({ requests, ms }) => [requests, ms]),
+    [[0, 35_000]],
+  );
+  uses.take(105_000);
+  use.note({ text: "select", ms: 1, rows: 1 });
+  assert.equal(uses.take(106_000).length, 0);
+});
+
+test("while operations can't be written, the requests are, and the operations afterwards", async (t) => {
+  const credentials = await service.credential();
+  const pool = createPool(service.loginUrl, { max: 1, timeoutsMs: { statement: 5_000, lock: 50 } });
+  const usage = new Usage(pool, logger, 60_000);
+  const client = await service.owner.connect();
+  t.after(async () => {
+    client.release(true);
+    await usage.close();
+    await pool.end();
+  });
+  const operation = { id: "0123456789abcdef", version: "unstable", name: null, signature: "{ late }" };
+  usage.operations.begin(operation, credentials.id);
+  usage.note(credentials.id, "unstable");
+  await client.query("begin; lock auth.operation");
+  await usage.flush();
+  await usage.flush();
+  assert.equal((await usesOf(credentials.id))[0]?.requests, 1);
+  await client.query("rollback");
+  usage.note(credentials.id, "unstable");
+  await usage.flush();
+  assert.equal((await usesOf(credentials.id))[0].requests, 2);
+  const { rows } = await service.owner.query(
+    "select requests::int from auth.operation_use where credential_id = $1",
+    [credentials.id],
+  );
+  assert.deepEqual(rows, [{ requests: 1 }]);
 });
 
 test("processes that write at once don't get in each other's way", async () => {

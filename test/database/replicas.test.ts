@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
+import { asRole, readAs } from "../../src/database/as-role.ts";
 import { withClient } from "../../src/database/client.ts";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
@@ -14,6 +15,7 @@ import type { ReplicasOptions } from "../../src/database/replicas/replicas.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { asApiLogin, urlAsOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
+import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { startOwnPostgres, unsafe } from "../lib/prepared.ts";
 import type { OwnPostgres } from "../lib/prepared.ts";
 import { processesIn } from "../lib/processes.ts";
@@ -113,8 +115,8 @@ const upsert = `mutation ($name: String!) {
   suppliersUpsert(input: { suppliers: [{ number: "S-1", name: $name }] }) { suppliers { id name } userErrors { code } } }`;
 
 /** Renames the supplier. Returns its id. */
-async function write(name: string): Promise<string> {
-  const { body, headers } = await services[0]!.ask(token, { query: upsert, variables: { name } });
+async function write(name: string, by = services[0]!): Promise<string> {
+  const { body, headers } = await by.ask(token, { query: upsert, variables: { name } });
   assert.equal(body.data?.suppliersUpsert.suppliers[0].name, name, JSON.stringify(body));
   assert.match(body.extensions.consistentWith, /^[0-9A-F]+\/[0-9A-F]+$/);
   assert.equal(headers.get("x-consistent-with"), body.extensions.consistentWith);
@@ -333,13 +335,20 @@ test("a promoted replica is left", async () => {
 });
 
 test("where that is the primary, the other standby isn't used: it has what the primary never had", async (t) => {
-  const later = await serviceWith(null, at(standbys[0]!, primary.loginUrl));
+  const proxy = await openCuttableProxy(primary.loginUrl);
+  t.after(() => proxy.close());
+  const later = await serviceWith(null, proxy.url);
   t.after(() => later.close());
   await write("on the old primary");
+  await owner.query("select pg_logical_emit_message(false, 'test', repeat('long', 1000000))");
   await until(async () => {
     const text = "select from erp.supplier where name = 'on the old primary'";
     return withClient(standbys[1]!.adminUrl("empty"), async (two) => (await two.query(text)).rowCount === 1);
   });
+  await until(async () => (await inUse(later)) === 1);
+  proxy.leadTo(at(standbys[0]!, primary.loginUrl));
+  // It sees what it writes there, at once
+  await until(() => write("on the new primary", later).then(Boolean, () => false));
   await until(async () => {
     assert.notEqual(await read({ from: later }), "on the old primary");
     return later.log.some(({ obstacle }) => obstacle === "another timeline");
@@ -362,16 +371,27 @@ test("a write that wasn't waited for isn't confirmed, and repeated only when a s
       async () =>
         (await admin.query("select from pg_stat_replication where sync_state = 'sync'")).rowCount === 1,
     );
-    const waiting = async () =>
+    const waiting = async (query = "mutation.run") =>
       (
         await admin.query<{ pid: number }>(
-          "select pid from pg_stat_activity where wait_event = 'SyncRep' and query ~ 'mutation.run'",
+          "select pid from pg_stat_activity where wait_event = 'SyncRep' and query ~ $1",
+          [query],
         )
       ).rows;
     // One of them is promoted, unless this test runs alone
     const resumes = await Promise.all(["one", "two"].map(freeze));
     const resume = () => resumes.forEach((each) => each());
     t.after(resume);
+    const pool = createPool(primary.loginUrl, { max: 1 });
+    t.after(() => pool.end());
+    const inSteps = asRole(pool, "service_auth", (client) =>
+      client.query("select pg_logical_emit_message(true, 'test', '')"),
+    );
+    await until(async () => (await waiting("commit")).length === 1);
+    await admin.query("select pg_cancel_backend($1)", [(await waiting("commit"))[0]!.pid]);
+    await inSteps;
+    // It has only the connection in common with that
+    assert.deepEqual(await readAs(pool, "service_auth", "select 1 as one"), [{ one: 1 }]);
     for (const key of [null, "a key"]) {
       const answer = rename(`with ${key}`, key);
       await until(async () => (await waiting()).length === 1);

@@ -12,6 +12,7 @@ describe("calls that are run together", () => {
   const used = useDatabase("template_demo", "login");
   const rows = rowsOf(() => used.client);
   let places: { product: string; bin: string }[];
+  let outside: { product: string; warehouse: string };
 
   before(async () => {
     const admin = new pg.Client({ connectionString: used.database.adminUrl });
@@ -24,6 +25,14 @@ describe("calls that are run together", () => {
          and not exists (select from erp.product v where v.parent_id = p.id)
        order by s.product_id, s.id limit 4`,
     ));
+    const found = await admin.query(
+      `select s.product_id as product, s.warehouse_id as warehouse
+       from ledger.stock s join erp.product p on p.id = s.product_id
+       where s.warehouse_id is not null and s.quantity > 0 and not p.is_batch_managed
+         and not exists (select from erp.product v where v.parent_id = p.id)
+       order by s.product_id, s.id limit 1`,
+    );
+    outside = found.rows[0];
     await admin.end();
     await rows("set role service_api");
   });
@@ -114,6 +123,25 @@ describe("calls that are run together", () => {
       counted.payload.stocks,
     );
     assert.equal(stock.quantity, 1_198);
+  });
+
+  it("leave places that are named as what they aren't: a warehouse as a bin, a bin as a warehouse", async () => {
+    const { product, warehouse } = outside;
+    const wrong = (operation: string, line: object) =>
+      adjust(0, 0, { operation, input: { lines: [{ product_id: product, ...line }] } });
+    const [there, inBin] = [{ warehouse_id: warehouse }, { bin_location_id: warehouse }];
+    assert.deepEqual(done(await run(wrong("stock_adjust", { place: there, delta: 1 }))), [true]);
+    const calls = [
+      wrong("stock_adjust", { place: inBin, delta: 1 }),
+      wrong("stock_set", { place: inBin, quantity: 7 }),
+      wrong("stock_transfer", { source: there, destination: inBin, quantity: 1 }),
+      wrong("stock_transfer", { source: inBin, destination: there, quantity: 1 }),
+      withLine(1, "stock_adjust", { place: { warehouse_id: places[1]!.bin }, delta: 1 }),
+    ];
+    for (const call of calls) {
+      assert.deepEqual(await run(call), [null]);
+      assert.equal((await alone(call, used.client)).userErrors[0].code, "NOT_FOUND");
+    }
   });
 
   it("answer a repetition again, and leave a key that stands for something else", async () => {

@@ -65,7 +65,7 @@ test("a thread that breaks down is replaced", async () => {
 });
 
 test("when too many are waiting, more are refused for the moment", async () => {
-  const render = rendering({ threads: 1, queue: 2, timeoutMs: 300, program: puppet });
+  const render = rendering({ threads: 1, queue: 2, timeoutMs: 2_000, program: puppet });
   const first = assert.rejects(render("wait"));
   const waiting = [render("a"), render("b")];
   await assert.rejects(

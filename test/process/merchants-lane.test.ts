@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { AwayServers } from "../../src/process/merchants/away-servers.ts";
+import { Backlogs } from "../../src/process/merchants/backlogs.ts";
 import { Lane } from "../../src/process/merchants/lane.ts";
 import { noteOwn, noteWrites } from "../../src/process/merchants/write-watch.ts";
 import type { Watched } from "../../src/process/merchants/write-watch.ts";
@@ -51,6 +52,22 @@ suite("the lane of merchants", () => {
     assert.equal(servers.noteAnswer("a"), true);
     assert.equal(servers.waitUntil("a", second), null);
     assert.equal(servers.noteAnswer("a"), false);
+  });
+
+  test("what waits is unknown while there are merchants and none has said it; without any, it is nothing", () => {
+    let count = 0;
+    const backlogs = new Backlogs(() => count);
+    const nothing = backlogs.sum;
+    assert.deepEqual([nothing.outbox, nothing.deliverySeconds, nothing.jobs.due], [0, 0, 0]);
+    count = 2;
+    assert.throws(() => backlogs.sum);
+    backlogs.note("a", { ...nothing, outbox: 3, subscriptions: { HEALTHY: 1 } });
+    backlogs.note("b", null);
+    assert.deepEqual(backlogs.sum, { ...nothing, outbox: 3 });
+    backlogs.forget("a");
+    assert.deepEqual(backlogs.sum, nothing);
+    backlogs.forget("b");
+    assert.throws(() => backlogs.sum);
   });
 
   test("who was written to is asked, but not for what the process itself has counted", () => {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
 import { Agent } from "node:http";
 import { after, afterEach, before, test } from "node:test";
 import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
 import { idsOf } from "../../src/database/cluster/postgres-user.ts";
-import { startCommand } from "../commands/process.ts";
+import { startCommand, temporaryFolder } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
@@ -154,12 +155,15 @@ test("what would take longer than the stop is broken off, undone and answered", 
   assert.equal(rowCount, 0);
 });
 
-test("SIGHUP replaces the processes under load without a refused request, SIGTERM then cuts none off; all run as the user who is named", async () => {
+test("SIGHUP replaces the processes under load without a refused request, SIGTERM then cuts none off; all run as the user who is named", async (t) => {
   const user = staysWhy === false ? await idsOf("daemon") : null;
-  const { service, address, agent, token } = await start(
-    ["--workers", "2"],
-    user === null ? {} : { RUN_AS: "daemon" },
-  );
+  // Files of all processes are in a place where that user may not delete folders
+  const folder = await temporaryFolder();
+  t.after(() => folder.remove());
+  const { service, address, agent, token } = await start(["--workers", "2"], {
+    ...{ TMPDIR: folder.path, READ_DATABASE_URLS: database.loginUrl },
+    ...(user === null ? {} : { RUN_AS: "daemon" }),
+  });
   agent.destroy();
   const assertUser = async (...pids: number[]) => {
     if (user !== null) for (const pid of pids) await assertRunsAs(pid, user);
@@ -184,5 +188,10 @@ test("SIGHUP replaces the processes under load without a refused request, SIGTER
   const begin = performance.now();
   service.kill("SIGTERM");
   await assertEnds(service, begin);
+  const left = await readdir(folder.path, { recursive: true });
+  assert.deepEqual(
+    left.filter((name) => name.endsWith("/positions")),
+    [],
+  );
   await assertNothingLost(await load.end());
 });

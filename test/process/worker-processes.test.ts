@@ -120,6 +120,20 @@ test("Prometheus finds the figures of all of them, and nothing else", async () =
   assert.equal((await figures("/")).status, 404);
 });
 
+test("they are there while the database is silent, except for what waits in it", async (t) => {
+  t.after(() => proxy.mend());
+  const outbox = async () => {
+    const { text, status } = await figures("/metrics");
+    assert.deepEqual([status, /^service_processes (\d+)$/m.exec(text)?.[1]], [200, String(count)], text);
+    return /^service_outbox_events /m.test(text);
+  };
+  await until(outbox);
+  proxy.hold();
+  await until(async () => !(await outbox()));
+  proxy.mend();
+  await until(outbox);
+});
+
 test("they keep to the limits together", async () => {
   const token = await tokenOf(await createCredential(owner, { name: "c", read: "all" }));
   const start = performance.now();

@@ -4,7 +4,7 @@ import type pg from "pg";
 import { isRefused } from "../../check/finding.ts";
 import { checkCurrent } from "../../check/rehearsal.ts";
 import { printFindings } from "../../check/report.ts";
-import { withClient } from "../../database/client.ts";
+import { databaseIn, withClient } from "../../database/client.ts";
 import { committedSchema, writeSchema } from "../../database/migrations/schema-file.ts";
 import { besides, createCommitted } from "../../database/migrations/templates.ts";
 import { dropDatabase, isOwn, markSql } from "../../database/own-databases.ts";
@@ -18,7 +18,7 @@ const adminUrl = process.env.SERVICE_ADMIN_URL!;
 const name = process.env.GM_DBNAME!;
 const onServer = (work: (admin: pg.Client) => Promise<void>) =>
   withClient(besides(adminUrl, "postgres"), work);
-const ofDatabase = decodeURIComponent(new URL(adminUrl).pathname.slice(1));
+const ofDatabase = databaseIn(adminUrl);
 const mark = `Shadow of graphile-migrate for ${ofDatabase}`;
 
 const steps: Record<string, () => Promise<void>> = {

@@ -1,4 +1,5 @@
 import { runningClusterUrl } from "../../database/cluster/cluster.ts";
+import { databaseIn } from "../../database/client.ts";
 import { besides, derivedName } from "../../database/migrations/templates.ts";
 import { urlAsOwner } from "../../database/roles.ts";
 import { UserError } from "../../errors/user-error.ts";
@@ -28,7 +29,7 @@ export async function migrationUrls({
     );
   const { SHADOW_DATABASE_URL: shadow, ROOT_DATABASE_URL: root } = process.env;
   const adminUrl = withoutRole(url);
-  const name = decodeURIComponent(new URL(url).pathname.slice(1));
+  const name = databaseIn(url);
   return {
     adminUrl,
     urls: {

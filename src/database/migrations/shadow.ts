@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
-import { withClient } from "../client.ts";
+import { databaseIn, withClient } from "../client.ts";
 import { within } from "../../lib/within.ts";
 import type { MigrateOptions, Rehearsal, Stage } from "./migrate-options.ts";
 import type { CurrentFile } from "./migration-files.ts";
@@ -40,7 +40,7 @@ export class Shadow implements Stage {
   /** @param adminUrl the database that it is the shadow of, as a role that may make others */
   constructor(adminUrl: string, { locks, onWithoutShadow }: ShadowOptions) {
     this.#adminUrl = adminUrl;
-    const name = decodeURIComponent(new URL(adminUrl).pathname.slice(1));
+    const name = databaseIn(adminUrl);
     this.#name = shadowOf(name);
     this.#mark = `Shadow of db:watch for ${name}`;
     this.#options = locks === undefined ? {} : { locks };

@@ -3,7 +3,7 @@ import type { PgSettings, SettingsStatement } from "./settings.ts";
 import { settingsStatement } from "./settings.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared-statements.ts";
 import { canPrepareOn, preparedOn, unnamed } from "./prepared-statements.ts";
-import { isUnreplicated, Unreplicated } from "./unreplicated.ts";
+import { forgetUnreplicated, isUnreplicated, Unreplicated } from "./unreplicated.ts";
 import type { Wire, WireField, WireListener } from "./wire.ts";
 import { parserOf, prepareValue } from "./wire.ts";
 
@@ -77,6 +77,7 @@ export class PipelinedQuery implements Submittable, WireListener {
   submit(connection: unknown): Error | null {
     this.#start = performance.now();
     if (this.#isSent) return null;
+    forgetUnreplicated(this.#client);
     const wire = connection as Wire;
     wire.stream.cork();
     try {

@@ -1,6 +1,7 @@
 import { isConnectionBroken } from "../broken.ts";
 import type { Connections } from "../shared-pool.ts";
 import { positionStatement } from "../replicas/position.ts";
+import type { Present } from "../replicas/position.ts";
 import type { PipelinedStatement } from "./pipelined-query.ts";
 import { PipelinedQuery } from "./pipelined-query.ts";
 import type { SettingsStatement } from "./settings.ts";
@@ -12,8 +13,8 @@ export interface Transaction {
 }
 
 const askPosition: Transaction = { settings: null, statement: positionStatement };
-const positionIn = (outcome: Outcome): string | null =>
-  "rows" in outcome ? (outcome.rows as [[string]])[0][0] : null;
+const presentIn = (outcome: Outcome): Present | null =>
+  "rows" in outcome ? (outcome.rows as [Present])[0] : null;
 
 /** What became of a transaction: its rows, or why it failed. */
 export type Outcome = { rows: unknown[] } | { error: Error };
@@ -36,9 +37,9 @@ export type SendTogether = (
 /**
  * Called when clients may have written something, before they get to know that.
  *
- * @param position Postgres' position behind what they have written; null when it isn't known
+ * @param present Postgres' position behind what they have written; null when it isn't known
  */
-export type OnWritten = (clients: readonly string[], position: string | null) => void;
+export type OnWritten = (clients: readonly string[], present: Present | null) => void;
 
 /** @param onWritten if given, the position is asked for by the same message, in a transaction behind the others */
 export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTogether {
@@ -57,7 +58,7 @@ export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTo
                 (outcome) => "error" in outcome && isConnectionBroken(outcome.error),
               );
               release!(isBroken, payers);
-              onWritten?.(payers ?? [client], positionIn(outcomes.at(-1)!));
+              onWritten?.(payers ?? [client], presentIn(outcomes.at(-1)!));
               resolve(outcomes.slice(0, transactions.length));
             }),
         );

@@ -23,3 +23,6 @@ export function watchReplication(client: ClientBase): void {
 
 /** Whether the commit that a connection has just answered is one of them. */
 export const isUnreplicated = (client: ClientBase): boolean => unreplicated.delete(client);
+
+/** Forgets such a commit of others that had the connection before, as transactions of several statements. */
+export const forgetUnreplicated = (client: ClientBase): void => void unreplicated.delete(client);

@@ -18,13 +18,17 @@ export function textOfPosition(position: Position): string {
   return `${hex(position >> 32n)}/${hex(position & 0xffff_ffffn)}`;
 }
 
+/** A position, and the timeline of the primary in hexadecimal digits: after a failover positions mean other things. */
+export type Present = readonly [position: string, timeline: string];
+
 /**
- * The statement that asks the primary for the position after all that was committed. What is committed has been flushed,
- * unless that was switched off; other transactions may have inserted more since, for which nobody has to wait.
+ * The statement that asks the primary for the position after all that was committed, and its timeline. What is committed has
+ * been flushed, unless that was switched off; other transactions may have inserted more since, for which nobody has to wait.
  */
 export const positionStatement = {
   text: `select case current_setting('synchronous_commit')
-    when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end::text`,
+    when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end::text,
+    left(pg_walfile_name(pg_current_wal_flush_lsn()), 8)`,
   name: "position",
   values: [] as unknown[],
   arrayMode: true,

@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import type { Logger } from "pino";
 import { within } from "../../lib/within.ts";
 import { rowReader, textReader } from "../pipeline/read-text.ts";
 import type { ReadText, WaitingRead } from "../pipeline/read-text.ts";
@@ -42,16 +43,31 @@ export class Replica {
   readonly #options: PoolOptions;
   readonly #onUsed: OnUsed;
   #open: Open | null = null;
-  /** Why nothing is read from it now; null when it is used. */
-  obstacle: Obstacle | null = "away";
+  readonly #logger: Logger;
+  #obstacle: Obstacle | null = "away";
   /** Milliseconds that it is behind the primary, as of the last look. */
   lagMs = 0;
 
-  constructor(name: string, url: string, options: PoolOptions, onUsed: OnUsed) {
-    this.name = name;
+  constructor(url: string, options: PoolOptions, { logger, onUsed }: { logger: Logger; onUsed: OnUsed }) {
+    this.name = nameOf(url);
     this.#url = url;
     this.#options = options;
+    this.#logger = logger;
     this.#onUsed = onUsed;
+  }
+
+  /** Why nothing is read from it now; null when it is used. */
+  get obstacle(): Obstacle | null {
+    return this.#obstacle;
+  }
+
+  /** Notes why nothing is read from it, or that it is used, and tells the operator what is new. */
+  obstruct(obstacle: Obstacle | null, error?: unknown): void {
+    if (obstacle === this.#obstacle) return;
+    this.#obstacle = obstacle;
+    const about = { replica: this.name, obstacle: obstacle ?? undefined, err: error };
+    if (obstacle === null) this.#logger.info(about, "reading from a replica");
+    else this.#logger.warn(about, "not reading from a replica");
   }
 
   /**
@@ -71,7 +87,7 @@ export class Replica {
       const [{ position, timeline }] = rows as [{ position: string | null; timeline: number }];
       return position === null ? null : { position: parsePosition(position)!, timeline };
     } catch (error) {
-      this.leave(open);
+      this.#leave(open, error);
       throw error;
     }
   }
@@ -94,9 +110,8 @@ export class Replica {
   }
 
   /** Gives its connections up; requests that wait for an answer ask the primary. */
-  leave(open = this.#open): void {
-    if (open === null) return;
-    this.obstacle = "away";
+  #leave(open: Open, error: unknown): void {
+    this.obstruct("away", error);
     if (this.#open === open) this.#open = null;
     for (const end of open.reads) end(new ReplicaAway());
     for (const pool of [open.pool, open.watching]) void pool.end().catch(() => {});
@@ -115,4 +130,10 @@ export class Replica {
     const shared = new SharedPool<WaitingRead>(pool, this.#onUsed);
     return { pool, watching, readText: textReader(rowReader(shared)), reads: new Set() };
   }
+}
+
+/** Host and port, for the log and metrics. */
+function nameOf(url: string): string {
+  const { host, searchParams } = new URL(url);
+  return host || (searchParams.get("host") ?? "local");
 }

@@ -7,7 +7,7 @@ import type { OnWritten } from "../pipeline/send-together.ts";
 import type { PoolOptions } from "../pool.ts";
 import type { OnUsed } from "../shared-pool.ts";
 import { parsePosition, positionStatement, unknownPosition } from "./position.ts";
-import type { Position } from "./position.ts";
+import type { Position, Present } from "./position.ts";
 import type { Positions } from "./positions.ts";
 import { answerMs, Replica } from "./replica.ts";
 import type { Obstacle, Place } from "./replica.ts";
@@ -59,7 +59,6 @@ export class Replicas {
   };
   readonly #primary: Pool;
   readonly #maxLagMs: number;
-  readonly #logger: Logger;
   readonly #closing = new AbortController();
   readonly #watch: Promise<void>;
   /** When the primary was at which position, the latest last. */
@@ -77,8 +76,7 @@ export class Replicas {
     this.positions = positions;
     this.#primary = primary;
     this.#maxLagMs = maxLagMs;
-    this.#logger = logger;
-    this.all = urls.map((url) => new Replica(nameOf(url), url, pool, onUsed));
+    this.all = urls.map((url) => new Replica(url, pool, { logger, onUsed }));
     this.#watch = this.#run();
   }
 
@@ -89,11 +87,11 @@ export class Replicas {
   }
 
   /** Notes that clients have written something, before a position; null when that isn't known. */
-  readonly noteWritten: OnWritten = (clients, position) => {
-    const parsed = position === null ? null : parsePosition(position);
+  readonly noteWritten: OnWritten = (clients, present) => {
+    const position = present === null ? null : this.#positionIn(present);
     for (const client of clients)
-      if (parsed === null) this.positions.noteUnknown(client);
-      else this.positions.note(client, parsed);
+      if (position === null) this.positions.noteUnknown(client);
+      else this.positions.note(client, position);
   };
 
   /** Notes that a client has written something, and asks for the position. */
@@ -195,28 +193,28 @@ export class Replicas {
   /** The position after all that was committed on the primary. */
   async #presentPosition(): Promise<Position> {
     // Without its name: it would stay prepared, which not every pooler bears
-    const text = `${positionStatement.text}, left(pg_walfile_name(pg_current_wal_flush_lsn()), 8)`;
+    const { text } = positionStatement;
     const answer = await this.#primary.query<[string, string]>({ text, rowMode: "array" });
-    const [position, timeline] = answer.rows[0]!;
+    return this.#positionIn(answer.rows[0]!);
+  }
+
+  /** A position that the primary has told. When its timeline is a new one, no replica is read from until it is looked at. */
+  #positionIn([position, timeline]: Present): Position {
+    const before = this.#timeline;
     this.#timeline = Number.parseInt(timeline, 16);
+    if (before !== null && before !== this.#timeline)
+      for (const replica of this.all) if (replica.obstacle === null) replica.obstruct("another timeline");
     return parsePosition(position)!;
   }
 
   async #lookAt(replica: Replica): Promise<void> {
-    const before = replica.obstacle;
-    let cause: unknown;
     try {
       const place = await replica.look();
       replica.lagMs = place === null ? 0 : this.#lagOf(place.position);
-      replica.obstacle = this.#obstacleTo(place, replica.lagMs);
+      replica.obstruct(this.#obstacleTo(place, replica.lagMs));
     } catch (error) {
-      cause = error;
-      replica.obstacle = "away";
+      replica.obstruct("away", error);
     }
-    if (replica.obstacle === before) return;
-    const about = { replica: replica.name, obstacle: replica.obstacle ?? undefined, err: cause };
-    if (replica.obstacle === null) this.#logger.info(about, "reading from a replica");
-    else this.#logger.warn(about, "not reading from a replica");
   }
 
   #obstacleTo(place: Place | null, lagMs: number): Obstacle | null {
@@ -242,9 +240,3 @@ const mustBeFresh = (text: string): boolean => text.includes("erp.open_transacti
 
 const max = (...positions: [Position, ...Position[]]): Position =>
   positions.reduce((most, each) => (each > most ? each : most));
-
-/** Host and port, for the log and metrics. */
-function nameOf(url: string): string {
-  const { host, searchParams } = new URL(url);
-  return host || (searchParams.get("host") ?? "local");
-}

@@ -1,7 +1,6 @@
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Allotment } from "../../database/connection-budget.ts";
-import { serverOf } from "../../database/merchant-database.ts";
 import { choresOf, lastTimeOf } from "../../jobs/chores.ts";
 import { tasksOf } from "../../jobs/tasks.ts";
 import { growingPause } from "../../lib/retry.ts";
@@ -13,7 +12,7 @@ import type { Due, Kind } from "./due.ts";
 import { Lane } from "./lane.ts";
 import type { Merchant } from "./merchant.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
-import { noteOwn, visitBy, WriteWatch } from "./write-watch.ts";
+import { noteOwn, unseen, visitBy, WriteWatch } from "./write-watch.ts";
 import type { Watched } from "./write-watch.ts";
 import type { Work } from "./work.ts";
 
@@ -25,8 +24,8 @@ const writtenMs = { inTurn: 1_000, otherwise: 50 };
 const everyMs = 3_600_000;
 /** Milliseconds after which one is asked again where something waits, so that it is known how much. */
 const behindMs = 15_000;
-/** Milliseconds between two that are asked at the start: requests have processors, too. */
-const firstMs = 40;
+/** Milliseconds between two that are asked at the start, and for all: requests have processors, too. */
+const [firstMs, allFirstMs] = [40, 60_000];
 /** Before a merchant is asked again whose database couldn't be, or where others do the work. */
 const pauses = { firstMs: 1_000, longestMs: 60_000 };
 /** Milliseconds after which a turn ends while others wait, and within which chores are begun that were due before the start. */
@@ -68,7 +67,7 @@ export interface BackgroundOptions {
  */
 export class Background {
   /** What waits, where this process watches all merchants. */
-  readonly backlogs = new Backlogs();
+  readonly backlogs = new Backlogs(() => this.#known.size);
   readonly #options: BackgroundOptions;
   readonly #known = new Map<string, Known>();
   readonly #lanes: Record<Kind, Lane>;
@@ -110,13 +109,11 @@ export class Background {
     const { logger, watches } = this.#options;
     // A turn that is ending may still add to it
     const held = before?.url === merchant.databaseUrl ? before.held : [];
+    const inMs = this.#visited > 0 ? 0 : Math.min(this.#known.size * firstMs, allFirstMs);
     this.#known.set(name, {
+      ...unseen(merchant.databaseUrl, watches ? performance.now() + inMs : Infinity),
       ...{ merchant, logger: logger.child({ merchant: name }), leaving: new AbortController(), held },
-      ...{ server: serverOf(merchant.databaseUrl), url: merchant.databaseUrl },
-      visitAt: !watches ? Infinity : this.#visited > 0 ? 0 : performance.now() + this.#known.size * firstMs,
-      ...{ visitedAt: -Infinity, failures: 0, vain: 0, isBehind: false },
-      database: decodeURIComponent(new URL(merchant.databaseUrl).pathname.slice(1)),
-      ...{ writes: null, changes: 0, changedAt: 0, own: 0, ownUntil: 0 },
+      ...{ vain: 0, isBehind: false },
     });
   }
 
@@ -160,7 +157,10 @@ export class Background {
     if (known.leaving.signal.aborted) return;
     const waitUntil = this.#servers.waitUntil(known.server);
     known.isBehind = waitUntil !== null;
-    if (waitUntil !== null) return void (known.visitAt = waitUntil);
+    if (waitUntil !== null) {
+      this.backlogs.forget(known.merchant.name);
+      return void (known.visitAt = waitUntil);
+    }
     known.visitedAt = performance.now();
     known.visitAt = Infinity;
     this.#visited++;

@@ -23,6 +23,12 @@ export const isBehind = (backlog: Backlog): boolean => Object.values(lags).some(
 export class Backlogs {
   /** Null where nothing waits. */
   readonly #known = new Map<string, Backlog | null>();
+  readonly #countMerchants: () => number;
+
+  /** @param countMerchants how many there are that could be asked */
+  constructor(countMerchants: () => number) {
+    this.#countMerchants = countMerchants;
+  }
 
   note(merchant: string, backlog: Backlog | null): void {
     this.#known.set(merchant, backlog);
@@ -34,12 +40,14 @@ export class Backlogs {
   }
 
   /**
-   * Of all together: sums, and for how long the oldest waits.
+   * Of all together: sums, and for how long the oldest waits. Without subscriptions, which aren't read where nothing
+   * waits.
    *
-   * @throws when none could be asked
+   * @throws when there are merchants, and none could be asked
    */
   get sum(): Backlog {
-    if (this.#known.size === 0) throw new Error("No merchant could be asked what waits.");
+    if (this.#known.size === 0 && this.#countMerchants() > 0)
+      throw new Error("No merchant could be asked what waits.");
     const sum: Backlog = {
       ...{ outbox: 0, outboxSeconds: 0, deliveries: 0, deliverySeconds: 0, jobSeconds: 0 },
       ...{ subscriptions: {}, jobs: { due: 0, running: 0, later: 0, failed: 0 } },
@@ -64,7 +72,5 @@ function add(sum: Backlog, one: Backlog): void {
   sum.deliveries += one.deliveries;
   for (const each of ["outboxSeconds", "deliverySeconds", "jobSeconds"] as const)
     sum[each] = Math.max(sum[each], one[each]);
-  for (const [health, count] of Object.entries(one.subscriptions))
-    sum.subscriptions[health] = (sum.subscriptions[health] ?? 0) + count;
   for (const state of ["due", "running", "later", "failed"] as const) sum.jobs[state] += one.jobs[state];
 }

@@ -118,7 +118,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
 }
 
 /** What merchants share that needs no closing. */
-const withoutClosing = () => ({ loop: new LoopTurns(), pruned: prunedCounter([], ["merchant"]) });
+const withoutClosing = () => ({ loop: new LoopTurns(), pruned: prunedCounter([]) });
 
 /** Begins the background work of all merchants, with a part of their connections. */
 function startBackground(

@@ -52,7 +52,7 @@ export interface WorkOptions {
   tracing: Tracing | null;
   /** What a turn of a merchant opens connections with. */
   allot: (merchant: string) => Allotment;
-  /** Counts what was deleted by its age, of merchants that aren't open, too. */
+  /** Counts what was deleted by its age, of all together. */
   pruned: Counter;
 }
 
@@ -86,9 +86,7 @@ export function workOf(options: WorkOptions): Record<Kind, Work> {
       );
     }),
     jobs: inTurn(({ merchant, logger, held, ...turn }, allotment) => {
-      const onPruned = (what: string, rows: number) => {
-        if (rows > 0) pruned.inc({ what, merchant: merchant.name }, rows);
-      };
+      const onPruned = (what: string, rows: number) => pruned.inc({ what }, rows);
       const tasks = tasksOf(settings, onPruned, read);
       return runJobs({ merchant, logger, held, ...turn }, allotment, tasks, settings);
     }),

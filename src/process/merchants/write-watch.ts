@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
+import { databaseIn } from "../../database/client.ts";
 import type { Allotment } from "../../database/connection-budget.ts";
+import { serverOf } from "../../database/merchant-database.ts";
 import { growingPause } from "../../lib/retry.ts";
 import { briefly, readWrites } from "./due.ts";
 import type { Writes } from "./due.ts";
@@ -31,6 +33,12 @@ export interface Watched {
   changes: number;
   changedAt: number;
 }
+
+/** What it knows of a merchant at first. */
+export const unseen = (url: string, visitAt: number): Watched => ({
+  ...{ url, server: serverOf(url), database: databaseIn(url), visitAt, visitedAt: -Infinity, failures: 0 },
+  ...{ writes: null, changes: 0, changedAt: 0, own: 0, ownUntil: 0 },
+});
 
 /**
  * Watches which merchants are written to, by anybody: with one brief connection to each cluster, whatever the number of

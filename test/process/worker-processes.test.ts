@@ -182,7 +182,7 @@ test("one that is to replace another waits for the database, and is replaced whe
   // The metrics fail when a process is slow
   let told = 0;
   await until(async () => (told = await serving()) > 0);
-  assert.equal(told, count, "it is there, and doesn't serve");
+  assert.equal(told, count, `it is there, and doesn't serve: ${said()}`);
   // Each process has several connections. One without a request is a second's work for a process that leaves
   const isLeaving = async () => {
     const answers = agents.map((agent) => send(agent, `${address}/livez`, null).catch(() => null));

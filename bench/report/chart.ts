@@ -7,9 +7,9 @@ import type { SideBySide } from "./side-by-side-run.ts";
 
 // Colours are variables for light and dark mode. The picture is used as an image, so pages can't set them.
 const style = `
-  svg { --text: #24292f; --back: #ffffff; --c0: #0a6ebd; --c1: #e08a00; --c2: #b5483a; --c3: #6f8f3a; --c4: #8a63b8; --c5: #7d8590; --c6: #1f9e96 }
+  svg { --text: #24292f; --back: #ffffff; --c0: #0a6ebd; --c1: #e08a00; --c2: #b5483a; --c3: #6f8f3a; --c4: #8a63b8; --c5: #7d8590; --c6: #1f9e96; --c7: #c2569b }
   @media (prefers-color-scheme: dark) {
-    svg { --text: #e6edf3; --back: #0d1117; --c0: #4aa8ff; --c1: #f2b04a; --c2: #ef8475; --c3: #a5c96a; --c4: #b99ae6; --c5: #9aa3ad; --c6: #4fcfc6 }
+    svg { --text: #e6edf3; --back: #0d1117; --c0: #4aa8ff; --c1: #f2b04a; --c2: #ef8475; --c3: #a5c96a; --c4: #b99ae6; --c5: #9aa3ad; --c6: #4fcfc6; --c7: #e58fc6 }
   }
   svg { color: var(--text); background: var(--back) } .title { font-weight: 600; font-size: 14px }`;
 

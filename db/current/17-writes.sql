@@ -1,0 +1,18 @@
+-- Bookings look at less, and write what is configured along with the other figures
+drop function if exists ledger.examine(ledger.leg[]);
+drop function if exists ledger.write_new_stock(ledger.place_change[], boolean);
+drop function if exists ledger.write_configured_figures(ledger.place_change[]);
+drop function if exists
+  ledger.write_figures(ledger.place_change[], ledger.figure_change[], boolean, boolean, boolean);
+--!include ledger/examine.sql
+--!include ledger/lock_lines.sql
+--!include ledger/write_new_stock.sql
+--!include ledger/changed_parts.sql
+--!include ledger/open_warehouse_stock.sql
+--!include ledger/write_figures.sql
+--!include ledger/keep_figures.sql
+--!include ledger/book_correction.sql
+--!include ledger/book.sql
+
+-- Answers are ids, which hardly become shorter when they are compressed
+alter table mutation.idempotency_key alter column payload set storage external;

@@ -16,3 +16,9 @@ drop function if exists
 
 -- Answers are ids, which hardly become shorter when they are compressed
 alter table mutation.idempotency_key alter column payload set storage external;
+
+-- Rows that come many at a time, and are updated soon after, find room in their page
+alter table ledger.stock set (fillfactor = 80);
+alter table erp.supplier_order_line_item set (fillfactor = 80);
+alter table erp.sales_order_line_item set (fillfactor = 90);
+alter table erp.fulfillment_order_line_item set (fillfactor = 90);

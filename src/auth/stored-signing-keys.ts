@@ -20,7 +20,7 @@ const rereads = { name: "signing-keys", capacity: 5, perSecond: 1 };
 export interface StoredSigningKeysOptions {
   pool: Pool;
   /** Notifies of changes. */
-  cache: Pick<InvalidatedCache, "isListening" | "onOutdated">;
+  cache: Pick<InvalidatedCache, "isCurrent" | "onOutdated">;
   secrets: Secrets;
   logger: Logger;
   /** In milliseconds since 1970. */
@@ -121,7 +121,7 @@ export class StoredSigningKeys implements SigningKeys {
   }
 
   get #isFresh(): boolean {
-    return this.#options.cache.isListening
+    return this.#options.cache.isCurrent
       ? this.#eraOfKeys === this.#era
       : performance.now() - this.#readAt < deafHoldsMs;
   }

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { AccessTokens, issuerFor } from "../auth/access-token.ts";
 import { activeCredentials } from "../auth/active-credentials.ts";
 import { InvalidatedCache } from "../auth/invalidated-cache.ts";
+import type { ReadMark } from "../auth/invalidated-cache.ts";
 import { currentMerchantPlan } from "../auth/merchant-plan.ts";
 import { openSigningKeys } from "../auth/open-signing-keys.ts";
 import { storedOperations } from "../auth/stored-operations.ts";
@@ -17,6 +18,7 @@ import type { SharedParts } from "./shared-parts.ts";
 /** Rights: credentials, tokens, the plan. */
 export async function openAuth({
   pool,
+  readMark,
   logger,
   settings,
   secrets,
@@ -30,9 +32,11 @@ export async function openAuth({
     "webhook secret" as const,
     ...(tokenSigningKeys.length > 0 ? [] : ["signing key" as const]),
   ];
-  await requireSecretsKeys(pool, secrets, needed, logger);
-  const cache = new InvalidatedCache(pool, logger, shared?.places);
+  // One of many is opened again and again: what can't be decrypted is found where it is used
+  if (!shared) await requireSecretsKeys(pool, secrets, needed, logger);
+  const cache = new InvalidatedCache(pool, logger, readMark, shared?.places);
   closing.add(() => cache.close());
+  await cache.look();
   const usage = new Usage(pool, logger, undefined, shared?.onCounted);
   closing.add(() => usage.close());
   const issuer = shared ? issuerFor(shared.merchant) : undefined;
@@ -50,6 +54,7 @@ export async function openAuth({
 
 interface AuthOptions {
   pool: Pool;
+  readMark: ReadMark;
   logger: Logger;
   settings: Settled;
   secrets: Secrets;

@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
 import { InvalidatedCache } from "../../src/auth/invalidated-cache.ts";
+import { markReader } from "../../src/auth/rights-now.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
@@ -17,7 +18,7 @@ before(async () => {
   pool = createPool(database.loginUrl, { max: 2 });
   owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
-  cache = new InvalidatedCache(pool, pino({ level: "silent" }));
+  cache = new InvalidatedCache(pool, pino({ level: "silent" }), markReader(pool, null));
   await until(() => cache.isListening);
 });
 after(async () => {

@@ -59,9 +59,14 @@ export interface OpenMerchant {
 /**
  * Opens a merchant: a few statements, unless the migrations of its database are not known yet.
  *
+ * @param onState called with the state of its migrations, as it is at later requests
  * @throws {UserError} when its database lacks migrations
  */
-export async function openMerchant(merchant: Merchant, common: Common): Promise<OpenMerchant> {
+export async function openMerchant(
+  merchant: Merchant,
+  common: Common,
+  onState: (state: string) => void,
+): Promise<OpenMerchant> {
   const closing = new Closing();
   const { name, databaseUrl } = merchant;
   const { settings, budget, tracing, offered, now, onCounted, ...shared } = common;
@@ -79,13 +84,13 @@ export async function openMerchant(merchant: Merchant, common: Common): Promise<
       settings: keepSettings(settings.keep),
     });
     const limiterPool = settings.sharedRates ? open(databaseUrl, 2) : null;
-    const state = await readState(pool);
+    const state = await readState(pool, apiPool);
     const app = await openApp({
       settings: { ...settings, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
       ...{ pool, apiPool, limiterPool, tracing: tracing?.of(name) ?? null, versions: offered, now },
       logger: common.logger.child({ merchant: name }),
       shared: {
-        ...{ ...shared, merchant: name, state, share: allotment, trouble: null },
+        ...{ ...shared, merchant: name, state, onState, share: allotment, trouble: null },
         onCounted: (rows) => onCounted(name, rows),
       },
     });
@@ -100,12 +105,16 @@ export async function openMerchant(merchant: Merchant, common: Common): Promise<
 /**
  * Which migrations a database has had.
  *
+ * @param next connections that are needed then; the first is opened meanwhile
  * @throws {UserError} when it lacks some
  */
-export async function readState(pool: Pool): Promise<string> {
+async function readState(pool: Pool, next: Pool): Promise<string> {
+  const opening = next.connect().then((client) => client.release());
   const { rows } = await pool.query<{ count: number; state: string }>(
     "select api_meta.migration_count() as count, api_meta.migration_state() as state",
   );
+  // Who needs it finds out why it can't be opened
+  await opening.catch(() => {});
   const [{ count, state }] = rows as [{ count: number; state: string }];
   if (count < (await migrationsWanted()))
     throw new UserError("The database lacks migrations: run `npm run merchants -- migrate`.");

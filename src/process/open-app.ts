@@ -77,6 +77,8 @@ export interface App {
   readiness: Readiness;
   /** Looks whether rights have changed. */
   look: () => Promise<void>;
+  /** Writes the counts of use that wait for it. */
+  writeCounts: () => Promise<void>;
   /** Decrypts secrets from the database. */
   secrets: Secrets;
   /** Runs the service's own queries in the head. @throws SERVICE_UNAVAILABLE when it isn't served */
@@ -164,6 +166,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   return {
     ...{ metrics, readiness, secrets, headReader, spend, listener },
     look: () => rights.look(),
+    writeCounts: () => auth.usage.flush(),
     usedByOthers: auth.usage.usedByOthers,
     payloadReader: (payloadPool) =>
       readPayloads(settings, payloadPool, access.withClientsOf(payloadPool), readerOf, spend),

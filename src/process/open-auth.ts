@@ -15,6 +15,12 @@ import type { Secrets } from "../secrets/secrets.ts";
 import type { Settled } from "./app-settings.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
+/**
+ * Milliseconds after which one merchant of many writes its counts of use at the latest. That takes a connection and as
+ * much of Postgres as two requests.
+ */
+const countsOfManyMs = 120_000;
+
 /** Rights: credentials, tokens, the plan. */
 export async function openAuth({
   pool,
@@ -37,7 +43,7 @@ export async function openAuth({
   const cache = new InvalidatedCache(pool, logger, readMark, shared?.places);
   closing.add(() => cache.close());
   await cache.look();
-  const usage = new Usage(pool, logger, undefined, shared?.onCounted);
+  const usage = new Usage(pool, logger, shared ? countsOfManyMs : undefined, shared?.onCounted);
   closing.add(() => usage.close());
   const issuer = shared ? issuerFor(shared.merchant) : undefined;
   const forKeys = { pool, cache, secrets, logger, now, readiness };

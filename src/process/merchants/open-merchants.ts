@@ -10,6 +10,8 @@ const defaultIdleMs = 120_000;
 const sweepMs = 5_000;
 /** Milliseconds after which it is asked, behind a request, whether the database has had other migrations. */
 const stateHoldsMs = 5_000;
+/** Merchants whose counts of use are written at a time, before the end. */
+const countsAtOnce = 8;
 /** Milliseconds for which a merchant that can't be opened isn't tried again. */
 const failureHoldsMs = 1_000;
 
@@ -103,6 +105,15 @@ export class OpenMerchants {
     this.#failures.delete(name);
     const entry = this.#entries.get(name);
     if (entry) this.#leave(entry);
+  }
+
+  /** Writes what waits of counts of use, before the end. */
+  async writeCounts(): Promise<void> {
+    const next = this.all.values();
+    const write = async () => {
+      for (const { app } of next) await app.writeCounts();
+    };
+    await Promise.all(Array.from({ length: countsAtOnce }, write));
   }
 
   async close(): Promise<void> {

@@ -10,8 +10,8 @@ const text = "select mark::text, state from auth.rights_now()";
 const settings = settingsStatement({ role: "service_api" })!;
 
 /**
- * Makes a reader of the mark of rights, which uses the connections of operations where it can: the request needs one of
- * them anyway.
+ * Makes a reader of the mark of rights. Unless there is a free connection it uses those of operations, of which the request
+ * needs one anyway.
  *
  * @param onState called with the state of the database's migrations, which is read along
  */
@@ -21,7 +21,8 @@ export function markReader(
   onState: (state: string) => void = () => {},
 ): ReadMark {
   const read = async (): Promise<{ mark: string; state: string } | undefined> => {
-    if (!readRows) return (await readAs<{ mark: string; state: string }>(pool, "service_auth", text))[0];
+    if (!readRows || pool.idleCount > 0)
+      return (await readAs<{ mark: string; state: string }>(pool, "service_auth", text))[0];
     const [row] = await readRows(ownClient, settings, { text, name, isQuick: true });
     return row && { mark: row[0]!, state: row[1]! };
   };

@@ -59,13 +59,14 @@ export interface OpenMerchant {
 /**
  * Opens a merchant: a few statements, unless the migrations of its database are not known yet.
  *
+ * @param forOperation whether it is opened for an operation, so that a connection for that is opened meanwhile
  * @param onState called with the state of its migrations, as it is at later requests
  * @throws {UserError} when its database lacks migrations
  */
 export async function openMerchant(
   merchant: Merchant,
   common: Common,
-  onState: (state: string) => void,
+  { forOperation, onState }: { forOperation: boolean; onState: (state: string) => void },
 ): Promise<OpenMerchant> {
   const closing = new Closing();
   const { name, databaseUrl } = merchant;
@@ -84,7 +85,9 @@ export async function openMerchant(
       settings: keepSettings(settings.keep),
     });
     const limiterPool = settings.sharedRates ? open(databaseUrl, 2) : null;
-    const state = await readState(pool, apiPool);
+    const ahead = forOperation ? apiPool.connect().then((client) => client.release()) : null;
+    // Who needs it finds out why it can't be opened
+    const [state] = await Promise.all([readState(pool), ahead?.catch(() => {})]);
     const app = await openApp({
       settings: { ...settings, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
       ...{ pool, apiPool, limiterPool, tracing: tracing?.of(name) ?? null, versions: offered, now },
@@ -105,16 +108,12 @@ export async function openMerchant(
 /**
  * Which migrations a database has had.
  *
- * @param next connections that are needed then; the first is opened meanwhile
  * @throws {UserError} when it lacks some
  */
-async function readState(pool: Pool, next: Pool): Promise<string> {
-  const opening = next.connect().then((client) => client.release());
+async function readState(pool: Pool): Promise<string> {
   const { rows } = await pool.query<{ count: number; state: string }>(
     "select api_meta.migration_count() as count, api_meta.migration_state() as state",
   );
-  // Who needs it finds out why it can't be opened
-  await opening.catch(() => {});
   const [{ count, state }] = rows as [{ count: number; state: string }];
   if (count < (await migrationsWanted()))
     throw new UserError("The database lacks migrations: run `npm run merchants -- migrate`.");

@@ -57,13 +57,15 @@ export class OpenMerchants {
    *
    * @param onOpen called with it, at once where it is open, with a function to be called when it is done, and a signal
    *   that it is to be closed
+   * @param forOperation whether an operation follows
    */
   use(
     merchant: Merchant,
     onOpen: (open: OpenMerchant, done: () => void, leaving: AbortSignal) => void,
     onFailure: (error: Error) => void,
+    forOperation = false,
   ): void {
-    const entry = this.#entryOf(merchant);
+    const entry = this.#entryOf(merchant, forOperation);
     if (entry instanceof Error) return onFailure(entry);
     entry.running++;
     const done = () => {
@@ -122,17 +124,17 @@ export class OpenMerchants {
     await Promise.all(this.#leaving);
   }
 
-  #entryOf(merchant: Merchant): Entry | Error {
+  #entryOf(merchant: Merchant, forOperation: boolean): Entry | Error {
     const known = this.#entries.get(merchant.name);
     if (known?.merchant === merchant) return known;
     const failure = this.#failures.get(merchant.name);
     if (failure && performance.now() - failure.at < failureHoldsMs) return failure.error;
     if (known) this.#leave(known);
-    return this.#open(merchant);
+    return this.#open(merchant, forOperation);
   }
 
-  #open(merchant: Merchant): Entry {
-    const entry = this.#begin(merchant);
+  #open(merchant: Merchant, forOperation: boolean): Entry {
+    const entry = this.#begin(merchant, forOperation);
     const { opening } = entry;
     this.#entries.set(merchant.name, entry);
     opening.then(
@@ -150,9 +152,10 @@ export class OpenMerchants {
     return entry;
   }
 
-  #begin(merchant: Merchant): Entry {
+  #begin(merchant: Merchant, forOperation = false): Entry {
     const now = performance.now();
-    const opening = openMerchant(merchant, this.#common, (state) => this.#noteState(entry, state));
+    const onState = (state: string) => this.#noteState(entry, state);
+    const opening = openMerchant(merchant, this.#common, { forOperation, onState });
     const entry: Entry = {
       ...{ merchant, opening, open: null, leaving: new AbortController(), running: 0 },
       ...{ usedAt: now, lookedAt: now, isOutdated: false },

@@ -40,7 +40,7 @@ import { identifier, requireToken } from "./middleware/require-token.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { metadata, metadataPath, tokenPath } from "./oauth/metadata.ts";
 import { tellCost } from "./middleware/tell-cost.ts";
-import { watchRequests } from "./middleware/watch-requests.ts";
+import { traceRequests, watchRequests } from "./middleware/watch-requests.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
 import { mutationAnswerer } from "../mutations/answer.ts";
 import type { Parts } from "./parts.ts";
@@ -101,8 +101,9 @@ function whenAsked(make: () => RequestHandler): RequestHandler {
 
 /** The middlewares of an upload. */
 function ofUploads(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
-  const { logger, tokens, credentials } = parts;
+  const { logger, tokens, credentials, tracing } = parts;
   return [
+    traceRequests(tracing, bulkUploadPath),
     parts.refusals.watch(addressOf),
     requireMerchantPlan(parts.merchantPlan, logger),
     requireToken(tokens, credentials, logger, parts.isSessionToken, addressOf, new LoopTurns()),

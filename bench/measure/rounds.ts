@@ -51,14 +51,24 @@ export interface MatchOptions {
 /** How contestants are warmed up: compilers need some hundreds of calls. */
 const warming = { connections: 32, leastSeconds: 0.5 };
 
-/** Lets each contestant answer a query for a while without counting. */
+/**
+ * Lets each contestant answer a query for a while without counting, and then with each number of connections that will
+ * count: one alone may go a way of its own.
+ */
 export async function warmUp(
   players: readonly Player[],
-  { seconds, ...options }: Omit<MatchOptions, "connections" | "rounds">,
+  {
+    seconds,
+    connections: counted,
+    ...options
+  }: Omit<MatchOptions, "connections" | "rounds"> & { connections: number[] },
 ): Promise<void> {
-  const { connections, leastSeconds } = warming;
-  const match = { ...options, connections, rounds: 1, seconds: Math.max(seconds, leastSeconds) };
-  for (const player of players) await playRound(player, match);
+  const { connections: many, leastSeconds } = warming;
+  const each = options.once ? [many] : new Set([many, ...counted]);
+  for (const connections of each) {
+    const match = { ...options, connections, seconds: Math.max(seconds, leastSeconds), rounds: 1 };
+    for (const player of players) await playRound(player, match);
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import pg from "pg";
 import { withClient } from "./client.ts";
 import { urlAsOwner } from "./roles.ts";
 
@@ -10,7 +11,13 @@ import { urlAsOwner } from "./roles.ts";
 export async function installQueueSchema(adminUrl: string): Promise<void> {
   // Most commands don't need it
   const { runMigrations } = await import("graphile-worker");
-  await runMigrations({ connectionString: urlAsOwner(adminUrl), maxPoolSize: 2 });
+  // Of a pool of its own it doesn't await the end: a Postgres that is then stopped would end the process, too
+  const pgPool = new pg.Pool({ connectionString: urlAsOwner(adminUrl), max: 2 });
+  try {
+    await runMigrations({ pgPool });
+  } finally {
+    await pgPool.end();
+  }
   const rights = await readFile(new URL("../../db/worker.sql", import.meta.url), "utf8");
   await withClient(urlAsOwner(adminUrl), async (client) => {
     // One batch is one transaction; set-ups at the same time take turns

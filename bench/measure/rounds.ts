@@ -51,14 +51,22 @@ export interface MatchOptions {
 /** How contestants are warmed up: compilers need some hundreds of calls. */
 const warming = { connections: 32, leastSeconds: 0.5 };
 
+/**
+ * With how many connections contestants are warmed up: with many, and with as many as they are then measured with, because a call
+ * that is alone may take another way.
+ */
+export const warmingConnections = (measured: readonly number[]): number[] => [
+  ...new Set([warming.connections, ...measured]),
+];
+
 /** Lets each contestant answer a query for a while without counting. */
 export async function warmUp(
   players: readonly Player[],
-  { seconds, ...options }: Omit<MatchOptions, "connections" | "rounds">,
+  { seconds, measured, ...options }: Omit<MatchOptions, "connections" | "rounds"> & { measured: number[] },
 ): Promise<void> {
-  const { connections, leastSeconds } = warming;
-  const match = { ...options, connections, rounds: 1, seconds: Math.max(seconds, leastSeconds) };
-  for (const player of players) await playRound(player, match);
+  const match = { ...options, rounds: 1, seconds: Math.max(seconds, warming.leastSeconds) };
+  for (const connections of warmingConnections(measured))
+    for (const player of players) await playRound(player, { ...match, connections });
 }
 
 /**

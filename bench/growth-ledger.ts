@@ -142,7 +142,7 @@ async function rowOf(
     nextRequests: () => requests[index]!,
   }));
   const match = { ...options, query: name, postmaster: grown[0]!.testbed.postmaster };
-  await warmUp(players, { ...match, measured: [connections] });
+  await warmUp(players, match);
   const cells = await playMatch(players, { ...match, connections });
   const costs = [];
   for (const [index, { database }] of grown.entries()) {

@@ -83,7 +83,7 @@ async function rowOf(
   options: BenchOptions,
 ): Promise<GrowthRow> {
   const match = { ...options, query, postmaster: 0 };
-  await warmUp(players, { ...match, measured: [1] });
+  await warmUp(players, match);
   const cells: Cell[] = await playMatch(players, { ...match, connections: 1 });
   const times = cells.map((cell) => ({
     name: cell.contestant,

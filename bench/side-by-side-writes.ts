@@ -9,7 +9,7 @@ import type { BenchDatabase } from "./data/database.ts";
 import type { Testbed } from "./testbed.ts";
 import { tokensFrom } from "./data/token.ts";
 import type { Cell, Player } from "./measure/rounds.ts";
-import { playMatch, warmingConnections, warmUp } from "./measure/rounds.ts";
+import { playMatch, warmUp } from "./measure/rounds.ts";
 import type { BenchOptions } from "./options.ts";
 import type { WriteQuery, Writer } from "./queries/writes.ts";
 import { writeQueries } from "./queries/writes.ts";
@@ -52,7 +52,7 @@ export async function measureWrites(
       token,
       ...requests.get(query)![name as Writer],
     }));
-    await warmUp(players, { ...options, measured: options.connections, query, once, postmaster });
+    await warmUp(players, { ...options, query, once, postmaster });
     for (const connections of options.connections) {
       const played = await playMatch(players, {
         ...options,
@@ -92,8 +92,7 @@ async function dealOut(
   { rounds, connections }: BenchOptions,
 ): Promise<Record<Writer, { nextRequests: Player["nextRequests"] }>> {
   const prepared = await query.prepare(database, count);
-  const turns = rounds * connections.length + warmingConnections(connections).length;
-  const each = Math.floor(prepared.length / (turns * writers.length));
+  const each = Math.floor(prepared.length / ((rounds * connections.length + 1) * writers.length));
   if (query.once && each < 1) throw new Error(`There are only ${prepared.length} requests for all rounds.`);
   const of = (writer: Writer) => ({
     nextRequests: () => (query.once ? prepared.splice(0, each) : prepared).map((request) => request[writer]),

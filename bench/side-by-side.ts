@@ -43,7 +43,7 @@ export async function sideBySide(options: BenchOptions, cleanup: Cleanup): Promi
   for (const query of options.reads) {
     const players = await compare(query, contestants, testbed, options, notes);
     const { postmaster } = testbed;
-    await warmUp(players, { ...options, measured: options.connections, query, postmaster });
+    await warmUp(players, { ...options, query, postmaster });
     for (const connections of options.connections) {
       const played = await playMatch(players, {
         ...options,

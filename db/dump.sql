@@ -162,6 +162,11 @@ further as (
   from object o join pg_index x on x.indrelid = o.oid join pg_class i on i.oid = x.indexrelid
   join pg_description d on d.classoid = 'pg_class'::regclass and d.objoid = i.oid and d.objsubid = 0
   where o.place = 3
+  union all
+  select o.class, o.oid, 12, t.tgname,
+    format('comment on trigger %I on %s is %L', t.tgname, t.tgrelid::regclass, d.description)
+  from object o join pg_trigger t on t.tgrelid = o.oid
+  join pg_description d on d.classoid = 'pg_trigger'::regclass and d.objoid = t.oid
 )
 select concat_ws(E'\n', d.text || ';', f.texts) as definition
 from object o join definition d on d.class = o.class and d.oid = o.oid

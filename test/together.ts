@@ -4,12 +4,20 @@ import { join } from "node:path";
 /** Files that some processes run one after the other. It comes last in the alphabet: shorter work at the end of a run. */
 const folder = "test/~together";
 
-/** Marks a file that has a process of its own: an import of what starts others, or a comment that says so. */
-const alone =
-  /from "(?:node:child_process|\S+\/(?:process|project|prepared|chromium|standby)\.ts)"|^\/\/ Has a process of its own/m;
+/** Marks a file that shares no process, and says why. */
+const alone = /^\/\/ Has a process of its own: /m;
 
-/** As many that their process ends long before its time limit, also on a busy machine. */
-const most = 16;
+/** Marks a file that starts processes, by its imports. */
+const startsSome = /from "(?:node:child_process|\S+\/(?:process|project|prepared|chromium|standby)\.ts)"/m;
+
+/**
+ * How many files share a process at most: it ends long before its time limit, also on a busy machine. Those that start
+ * processes take longer, and come first in the alphabet.
+ */
+const kinds = [
+  { name: "processes", startSome: true, most: 3 },
+  { name: "quick", startSome: false, most: 16 },
+];
 
 export interface Divided {
   /** Files with a process each. */
@@ -25,17 +33,23 @@ export interface Divided {
  * @param textOf returns the text of a file
  */
 export function divide(files: readonly string[], textOf: (file: string) => string): Divided {
-  const [single, shared] = [true, false].map((isAlone) =>
-    files.filter((file) => alone.test(textOf(file)) === isAlone),
-  ) as [string[], string[]];
-  if (shared.length < 2) return { single: [...single, ...shared], together: new Map() };
-  const count = Math.ceil(shared.length / most);
-  // Neighbours go to different processes: so each has some of what takes long
-  const together = Array.from({ length: count }, (_, process): [string, string[]] => [
-    join(folder, `${String(process + 1).padStart(2, "0")}.mjs`),
-    shared.filter((_, index) => index % count === process),
-  ]);
-  return { single, together: new Map(together) };
+  const texts = new Map(files.map((file) => [file, textOf(file)]));
+  const single = files.filter((file) => alone.test(texts.get(file)!));
+  const together = new Map<string, string[]>();
+  for (const { name, startSome, most } of kinds) {
+    const shared = files.filter((file) => {
+      const text = texts.get(file)!;
+      return !alone.test(text) && startsSome.test(text) === startSome;
+    });
+    const count = Math.ceil(shared.length / most);
+    // Neighbours go to different processes: so each has some of what takes long
+    for (let process = 0; process < count; process++) {
+      const some = shared.filter((_, index) => index % count === process);
+      if (some.length === 1) single.push(some[0]!);
+      else together.set(join(folder, `${name}-${String(process + 1).padStart(2, "0")}.mjs`), some);
+    }
+  }
+  return { single, together };
 }
 
 /**
@@ -61,13 +75,18 @@ export function toRepeat(
   return { count, files };
 }
 
-const program = (files: string[][]): string => `import { describe } from "node:test";
+const program = (files: string[][]): string => `import { AsyncResource } from "node:async_hooks";
+import { describe } from "node:test";
 import { endCollecting } from "../lib/collecting.ts";
 
-const loaded = [];
+let loaded = Promise.resolve();
 for (const [name, path] of ${JSON.stringify(files)})
-  describe(name, () => loaded[loaded.push(import(path)) - 1]);
-void Promise.allSettled(loaded).then(endCollecting);
+  describe(name, () => {
+    // One after the other: of two that wait for the same module, the first would get the tests of both
+    const load = AsyncResource.bind(() => import(path));
+    return (loaded = loaded.catch(() => {}).then(load));
+  });
+void loaded.catch(() => {}).then(endCollecting);
 `;
 
 /** Writes the files that run others. Each is a suite, so that its hooks are for its tests alone. */

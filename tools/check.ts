@@ -8,7 +8,7 @@ const parts = [
   // Most of what it makes is kept to its end
   "node --min-semi-space-size=64 --max-semi-space-size=64 tools/lint.ts",
   // Files that haven't changed since the last check aren't read again
-  "prettier --check --cache --cache-strategy content .",
+  "node --min-semi-space-size=32 node_modules/prettier/bin/prettier.cjs --check --cache --cache-strategy content .",
   "npm run --silent check:architecture",
   "node tools/find-secrets.ts",
   "npm run --silent check:sql",

@@ -52,21 +52,23 @@ export interface MatchOptions {
 const warming = { connections: 32, leastSeconds: 0.5 };
 
 /**
- * With how many connections contestants are warmed up: with many, and with as many as they are then measured with, because a call
- * that is alone may take another way.
+ * Lets each contestant answer a query for a while without counting, and then with each number of connections that will
+ * count: one alone may go a way of its own.
  */
-export const warmingConnections = (measured: readonly number[]): number[] => [
-  ...new Set([warming.connections, ...measured]),
-];
-
-/** Lets each contestant answer a query for a while without counting. */
 export async function warmUp(
   players: readonly Player[],
-  { seconds, measured, ...options }: Omit<MatchOptions, "connections" | "rounds"> & { measured: number[] },
+  {
+    seconds,
+    connections: counted,
+    ...options
+  }: Omit<MatchOptions, "connections" | "rounds"> & { connections: number[] },
 ): Promise<void> {
-  const match = { ...options, rounds: 1, seconds: Math.max(seconds, warming.leastSeconds) };
-  for (const connections of warmingConnections(measured))
-    for (const player of players) await playRound(player, { ...match, connections });
+  const { connections: many, leastSeconds } = warming;
+  const each = options.once ? [many] : new Set([many, ...counted]);
+  for (const connections of each) {
+    const match = { ...options, connections, seconds: Math.max(seconds, leastSeconds), rounds: 1 };
+    for (const player of players) await playRound(player, match);
+  }
 }
 
 /**

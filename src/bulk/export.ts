@@ -11,6 +11,7 @@ import { exportQueries } from "./export-query.ts";
 import type { Failure, TakenOperation, WorkTools } from "./operation.ts";
 import type { Format } from "./resources.ts";
 import { openSnapshot } from "./snapshot.ts";
+import { traced } from "./traced.ts";
 
 /** A list that is to be written to a file. */
 export interface TakenExport extends TakenOperation {
@@ -64,7 +65,7 @@ export async function exportRows(taken: TakenExport, tools: ExportTools): Promis
       [...[taken.id, taken.claim, queries.key]],
     );
     if (!rows[0]!.is_ours) return "left";
-    const snapshot = await openSnapshot(readPool);
+    const snapshot = await openSnapshot(readPool, tools.trace);
     try {
       const file = new ResultFile(taken, tools);
       const run = runner(taken, reader, snapshot.withPgClient);
@@ -141,10 +142,12 @@ class ResultFile {
   #characters = 0;
   #lines = 0;
   #rows = 0;
+  #number = 0;
 
   constructor(taken: TakenExport, tools: ExportTools) {
     this.#taken = taken;
     this.#tools = tools;
+    tools.trace?.chunk(this.#number);
     if (taken.format === "csv") {
       const writer = csvWriter(tools.reader().schema, taken.query, taken.variables);
       this.#lineOf = writer.lineOf;
@@ -158,7 +161,9 @@ class ResultFile {
       this.#lines++;
       if (line.path.length === 0) this.#rows++;
     }
-    if (this.#characters >= chunkCharacters) await this.#store();
+    if (this.#characters < chunkCharacters) return;
+    await this.#store();
+    this.#tools.trace?.chunk(++this.#number);
   }
 
   async end(): Promise<void> {
@@ -172,18 +177,20 @@ class ResultFile {
 
   async #store(): Promise<void> {
     const { id, claim, credential_id: credentialId } = this.#taken;
-    const { pool, leaseMs, maxStoredBytes, spend } = this.#tools;
+    const { pool, leaseMs, maxStoredBytes, spend, trace } = this.#tools;
     const text = this.#texts.map((line) => `${line}\n`).join("");
     const [lines, rows] = [this.#lines, this.#rows];
     [this.#texts, this.#characters, this.#lines, this.#rows] = [[], 0, 0, 0];
-    const { rows: answers } = await pool.query<{ outcome: "added" | "full" | "gone" }>(
-      "select bulk.add_result($1, $2, $3, $4, $5, $6, $7) as outcome",
-      [id, claim, lines, rows, await packText(text), maxStoredBytes, leaseMs],
+    const values = [id, claim, lines, rows, await packText(text), maxStoredBytes, leaseMs];
+    const add = "select bulk.add_result($1, $2, $3, $4, $5, $6, $7) as outcome";
+    const { rows: answers } = await traced(trace, add, () =>
+      pool.query<{ outcome: "added" | "full" | "gone" }>(add, values),
     );
     const { outcome } = answers[0]!;
     if (outcome === "gone") throw new Ended("left");
     if (outcome === "full")
       throw new Ended({ code: "SERVICE_UNAVAILABLE", message: "There is no room for more files now." });
+    trace?.endChunk(lines);
     // As far as there are points: a wait would keep the snapshot open
     await spend(credentialId, Math.ceil(text.length / charactersPerPoint));
   }

@@ -4,6 +4,7 @@ import { unpack } from "./chunks.ts";
 import { Pace } from "./pace.ts";
 import type { Failure, TakenOperation, WorkTools } from "./operation.ts";
 import type { Resource } from "./resources.ts";
+import { traced } from "./traced.ts";
 import { upsertOf } from "./upserts.ts";
 import type { ReadRows } from "./upserts.ts";
 
@@ -37,9 +38,11 @@ export async function importRows(
     next = read(number + 1);
     if (tools.stopping.aborted) return "left";
     const began = performance.now();
+    tools.trace?.chunk(number);
     const outcome = await importChunk(operation, number, rows, tools);
     if (outcome === "gone") return "left";
     if (outcome !== "done") return failureOf(outcome, operation.resource);
+    tools.trace?.endChunk(rows.lines.length + rows.faults.length);
     await pace.restAfter(performance.now() - began);
   }
 }
@@ -63,17 +66,15 @@ async function importChunk(
   { id, claim, resource }: TakenOperation,
   number: number,
   { json, lines, faults }: ReadRows,
-  { pool, schema, leaseMs }: ImportTools,
+  { pool, schema, leaseMs, trace }: ImportTools,
 ): Promise<Outcome> {
   const { version, operation } = upsertOf(schema(), resource as Resource);
-  const once = () =>
-    pool.query<{ outcome: Outcome }>(
-      "select bulk.import_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) as outcome",
-      [
-        ...[id, claim, number, version, operation, resource],
-        ...[json, lines, JSON.stringify(faults), leaseMs],
-      ],
-    );
+  const text = "select bulk.import_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as outcome";
+  const values = [
+    ...[id, claim, number, version, operation, resource],
+    ...[json, lines, JSON.stringify(faults), leaseMs, trace?.traceparent],
+  ];
+  const once = () => traced(trace, text, () => pool.query<{ outcome: Outcome }>(text, values));
   const { rows } = await retry(once, {
     pauseMs(error, failures) {
       if (isCollision(error) && failures < attempts) return 20 * 2 ** failures * (0.5 + Math.random());

@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import type { BulkTrace } from "../tracing/tracing.ts";
 import type { UsedByOthers } from "./pace.ts";
 
 /** A bulk operation that this process works on. */
@@ -9,6 +10,8 @@ export interface TakenOperation {
   resource: string;
   next_chunk: number;
   credential_id: string;
+  /** Of the request that has asked for it; null when that wasn't traced. */
+  traceparent: string | null;
 }
 
 /** Why an operation has to stop. */
@@ -25,4 +28,6 @@ export interface WorkTools {
   leaseMs: number;
   usedByOthers: UsedByOthers;
   stopping: AbortSignal;
+  /** Null when it isn't traced. */
+  trace: BulkTrace | null;
 }

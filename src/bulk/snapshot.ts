@@ -2,6 +2,8 @@ import type { Pool } from "pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import type { WithClients } from "../database/pg-service.ts";
 import { settingsStatement } from "../database/pipeline/settings.ts";
+import type { BulkTrace } from "../tracing/tracing.ts";
+import { traced } from "./traced.ts";
 
 /** Reads of one moment, one at a time. */
 export interface Snapshot {
@@ -12,7 +14,7 @@ export interface Snapshot {
 type Work = (client: NodePostgresPgClient) => unknown;
 
 /** Begins a transaction that sees the database as it is now, and changes nothing. */
-export async function openSnapshot(pool: Pool): Promise<Snapshot> {
+export async function openSnapshot(pool: Pool, trace: BulkTrace | null): Promise<Snapshot> {
   const client = await pool.connect();
   let last: Promise<unknown> = Promise.resolve();
   try {
@@ -24,12 +26,14 @@ export async function openSnapshot(pool: Pool): Promise<Snapshot> {
   const inside = {
     rawClient: client,
     query: ({ text, name, values, arrayMode }: Parameters<NodePostgresPgClient["query"]>[0]) =>
-      client.query({
-        text,
-        name,
-        values: values as unknown[],
-        ...(arrayMode && { rowMode: "array" }),
-      } as never),
+      traced(trace, text, () =>
+        client.query({
+          text,
+          name,
+          values: values as unknown[],
+          ...(arrayMode && { rowMode: "array" }),
+        } as never),
+      ),
   } as unknown as NodePostgresPgClient;
   const withPgClient = (settings: Record<string, string | undefined> | null, work: Work) => {
     const next = last.then(async () => {

@@ -7,11 +7,13 @@ import { growingPause, pause } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
 import { createPool } from "../database/pool.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import type { Reader } from "../versions/reader.ts";
 import { exportRows } from "./export.ts";
 import type { ExportTools, TakenExport } from "./export.ts";
 import { importRows } from "./import.ts";
 import type { ImportTools } from "./import.ts";
+import type { Failure } from "./operation.ts";
 import type { UsedByOthers } from "./pace.ts";
 import type { BulkLimits } from "./limits.ts";
 
@@ -43,6 +45,7 @@ export interface BulkOptions {
   spend: Spend;
   usedByOthers: UsedByOthers;
   logger: Logger;
+  tracing: Tracing | null;
   /** What opens connections, where several merchants share a number of them. */
   allotment?: Allotment;
   /** For tests. */
@@ -80,14 +83,15 @@ export async function workOnNext(options: BulkOptions, stopping: AbortSignal): P
   const tools = openTools(options, stopping);
   try {
     const taken = await take(tools.pool, options.limits.atOnce, tools.leaseMs);
-    if (taken) await workOn(taken, tools, options.logger);
+    if (taken) await workOn(taken, tools, options);
     return taken !== null;
   } finally {
     await close(tools);
   }
 }
 
-type Tools = ImportTools & ExportTools;
+/** Of all operations. */
+type Tools = Omit<ImportTools & ExportTools, "trace">;
 
 function openTools(options: BulkOptions, stopping: AbortSignal): Tools {
   const { url, apiUrl, concurrency, limits, leaseMs = defaultLeaseMs, session, allotment } = options;
@@ -113,7 +117,7 @@ async function work(tools: Tools, options: BulkOptions): Promise<void> {
   for (let failures = 0; !stopping.aborted;) {
     try {
       const taken = await take(pool, limits.atOnce, leaseMs);
-      if (taken) await workOn(taken, tools, logger);
+      if (taken) await workOn(taken, tools, options);
       else await pause(pollMs, stopping);
       failures = 0;
     } catch (error) {
@@ -133,11 +137,12 @@ async function take(pool: Pool, atOnce: number, leaseMs: number): Promise<TakenE
   return rows[0] ? { ...rows[0], claim } : null;
 }
 
-async function workOn(taken: TakenExport, tools: Tools, logger: Logger): Promise<void> {
-  const { id, claim, kind, resource } = taken;
+async function workOn(taken: TakenExport, tools: Tools, { logger, tracing }: BulkOptions): Promise<void> {
+  const { id, claim, kind, resource, credential_id: credentialId } = taken;
   const { pool } = tools;
   logger.info({ bulkOperation: { id, kind, resource, chunk: taken.next_chunk } }, "a bulk operation begins");
-  const outcome = await (kind === "export" ? exportRows(taken, tools) : importRows(taken, tools));
+  const trace = tracing?.bulk(taken.traceparent, { id, kind, resource, credentialId }) ?? null;
+  const outcome = await runTraced(taken, { ...tools, trace });
   if (outcome === "left") {
     await pool.query("select bulk.release($1, $2)", [id, claim]);
     return;
@@ -149,4 +154,19 @@ async function workOn(taken: TakenExport, tools: Tools, logger: Logger): Promise
     { bulkOperation: { id, kind, resource }, failure: outcome?.code },
     "a bulk operation has ended",
   );
+}
+
+async function runTraced(
+  taken: TakenExport,
+  tools: ImportTools & ExportTools,
+): Promise<Failure | "left" | null> {
+  const { trace } = tools;
+  try {
+    const outcome = await (taken.kind === "export" ? exportRows(taken, tools) : importRows(taken, tools));
+    trace?.end(outcome === "left" ? null : (outcome?.code ?? null));
+    return outcome;
+  } catch (error) {
+    trace?.end("INTERNAL_SERVER_ERROR");
+    throw error;
+  }
 }

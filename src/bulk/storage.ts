@@ -11,6 +11,8 @@ export interface UploadRequest {
   resource: Resource;
   format: Format;
   idempotencyKey: string | null;
+  /** Null when it isn't traced. */
+  traceparent: string | null;
 }
 
 /** An upload that has begun. */
@@ -48,11 +50,12 @@ export class BulkStorage {
     resource,
     format,
     idempotencyKey,
+    traceparent,
   }: UploadRequest): Promise<BegunUpload> {
     const claim = randomUUID();
     const [begun] = await this.#query<Omit<BegunUpload, "claim">>(
-      'select id, is_ours as "isOurs", is_same as "isSame" from bulk.begin_upload($1, $2, $3, $4, $5, $6)',
-      [credentialId, scopes, resource, format, idempotencyKey, claim],
+      'select id, is_ours as "isOurs", is_same as "isSame" from bulk.begin_upload($1, $2, $3, $4, $5, $6, $7)',
+      [credentialId, scopes, resource, format, idempotencyKey, claim, traceparent],
     );
     return { ...begun!, claim };
   }

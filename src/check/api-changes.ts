@@ -14,10 +14,23 @@ export interface ApiChange {
   message: string;
 }
 
+/** The schemas of the last SDLs: one is compared with several, or several times. */
+const parsed = new Map<string, GraphQLSchema>();
+const keptAtMost = 3;
+
+/** The schema of an SDL that was printed from one. */
+export function schemaOf(sdl: string): GraphQLSchema {
+  const schema = parsed.get(sdl) ?? buildSchema(sdl, { assumeValid: true, assumeValidSDL: true });
+  parsed.delete(sdl);
+  parsed.set(sdl, schema);
+  for (const [oldest] of parsed) if (parsed.size > keptAtMost) parsed.delete(oldest);
+  return schema;
+}
+
 /** What differs between two SDLs, but for descriptions. What belongs to something new is not told by itself. */
 export async function apiChanges(before: string, after: string): Promise<ApiChange[]> {
   if (before === after) return [];
-  const [old, next] = [buildSchema(before), buildSchema(after)];
+  const [old, next] = [schemaOf(before), schemaOf(after)];
   const changes = (await diff(old, next)).filter(
     ({ type, path = "" }) =>
       !/DESCRIPTION|DIRECTIVE_USAGE|DEPRECATION_REASON/.test(type as string) && path !== "",

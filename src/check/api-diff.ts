@@ -1,6 +1,5 @@
-import { buildSchema } from "graphql";
 import type { ApiChange, Weight } from "./api-changes.ts";
-import { apiChanges } from "./api-changes.ts";
+import { apiChanges, schemaOf } from "./api-changes.ts";
 import { eventChanges } from "./event-changes.ts";
 import type { Finding, Severity } from "./finding.ts";
 import type { BrokenOperation } from "./operations.ts";
@@ -39,14 +38,14 @@ export const apiDiff: Source = {
     const changes = await apiChanges(before.sdl, now.sdl);
     const findings = await Promise.all(changes.map((change) => findingOf("api", change, places)));
     if (changes.every(({ weight }) => weight !== "breaking")) return findings;
-    const schema = buildSchema(before.sdl);
+    const schema = schemaOf(before.sdl);
     const users = await readUsers(recorded, "unstable");
     const operations = [
       ...(await readOperations()),
       ...(await readPayloadQueries(recorded)),
       ...(await readTrustedOperations(recorded)),
     ];
-    const broken = brokenOperations(operations, schema, buildSchema(now.sdl));
+    const broken = brokenOperations(operations, schema, schemaOf(now.sdl));
     return [
       ...findings.map((finding) => {
         if (finding.rule !== "api-breaking") return finding;

@@ -1,6 +1,6 @@
-import { buildSchema, isObjectType } from "graphql";
+import { isObjectType } from "graphql";
 import type { ApiChange, Weight } from "./api-changes.ts";
-import { apiChanges } from "./api-changes.ts";
+import { apiChanges, schemaOf } from "./api-changes.ts";
 import { eventChanges } from "./event-changes.ts";
 import type { ApiState } from "./state.ts";
 
@@ -34,7 +34,7 @@ function lineOf({ weight, path, message }: ApiChange, reasons: ReadonlyMap<strin
 
 function deprecationsOf(sdl: string): Map<string, string> {
   return new Map(
-    Object.values(buildSchema(sdl).getTypeMap()).flatMap((type) =>
+    Object.values(schemaOf(sdl).getTypeMap()).flatMap((type) =>
       isObjectType(type)
         ? Object.values(type.getFields()).flatMap(({ name, deprecationReason }): [string, string][] =>
             deprecationReason == null ? [] : [[`${type.name}.${name}`, deprecationReason]],

@@ -1,5 +1,7 @@
 import { makePgService } from "postgraphile/adaptors/pg";
 import type { ClientBase } from "pg";
+import { readCatalog } from "../../plugins/index.ts";
+import { fingerprintOf } from "../versions/fingerprint.ts";
 import { printVersion } from "../versions/sdl.ts";
 
 /** A part of a frozen version, as it was recorded. */
@@ -46,11 +48,20 @@ export async function readParts(client: ClientBase): Promise<FrozenPart[]> {
   return rows;
 }
 
-async function sdlOf(url: string, catalog?: string): Promise<string> {
+/** The last SDL: most migrations leave the API as it is, and building it takes half a second. */
+let last: { fingerprint: string; sdl: string } | null = null;
+
+async function sdlOf(url: string, given?: string): Promise<string> {
+  const schemaName = "api_unstable";
   const pgService = makePgService({ connectionString: url, pubsub: false });
   try {
-    const known = catalog === undefined ? undefined : () => Promise.resolve(catalog);
-    return await printVersion({ schemaName: "api_unstable" }, pgService, known);
+    const catalog = given ?? (await readCatalog(pgService, schemaName));
+    const fingerprint = fingerprintOf(catalog);
+    if (last?.fingerprint !== fingerprint) {
+      const sdl = await printVersion({ schemaName }, pgService, () => Promise.resolve(catalog));
+      last = { fingerprint, sdl };
+    }
+    return last.sdl;
   } finally {
     await pgService.release?.();
   }

@@ -10,9 +10,11 @@ import {
   migrateMerchantDatabase,
   openDatabases,
   otherDatabasesOf,
+  rolesOf,
   serverOf,
 } from "../database/merchant-database.ts";
 import { besides } from "../database/migrations/templates.ts";
+import { moveMerchantDatabase } from "../database/move-merchant.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { forgetMerchant, readDirectory, storeMerchant } from "../process/merchants/directory.ts";
@@ -21,6 +23,7 @@ import { requireName } from "../process/merchants/merchant.ts";
 import { readSettings } from "../process/settings.ts";
 import type { Settings } from "../process/settings.ts";
 import { atTheCommandLine } from "./command-line.ts";
+import { tellProof } from "./proof.ts";
 import { say, UsageError } from "./terminal.ts";
 
 const usage = `The merchants of a service that has many, in the folder that MERCHANTS names. Commands that make, migrate or remove
@@ -32,7 +35,8 @@ Usage: npm run merchants -- <command>
   list                             all merchants: state, hosts, where the database is
   migrate [NAME…] [--at-once N]    the committed migrations in all databases of the cluster, or in some; may be repeated
   suspend NAME | resume NAME       refuses all its requests; serves it again
-  move NAME                        serves it from DATABASE_URL's database, to which its data have been copied
+  move NAME                        copies its database to DATABASE_URL's cluster from FROM_DATABASE_URL's, and serves it there
+  move NAME --copied               serves it from DATABASE_URL's database, to which its data have been copied otherwise
   remove NAME [--drop]             serves it no more; --drop erases its database and roles, too
 `;
 
@@ -40,6 +44,7 @@ const options = {
   host: { type: "string", multiple: true },
   path: { type: "boolean" },
   "at-once": { type: "string", default: "4" },
+  copied: { type: "boolean" },
   drop: { type: "boolean" },
 } as const;
 
@@ -144,8 +149,38 @@ async function setState(place: Place, name: string, state: Merchant["state"]): P
   say(`${name} is ${state} within a second.`);
 }
 
-/** Serves a merchant from another database. Its file changes in one step, so each request finds one or the other. */
+/** Moves a merchant to another cluster. Its file changes in one step, so each request finds one or the other. */
 async function move(place: Place, name: string): Promise<void> {
+  const merchant = await merchantNamed(place, name);
+  const adminUrl = adminOf(place.settings);
+  const { fromDatabaseUrl } = place.settings;
+  if (fromDatabaseUrl === undefined)
+    throw new UserError("Set FROM_DATABASE_URL to the cluster where it is, as a superuser.");
+  const [before, after] = [serverOf(merchant.databaseUrl), serverOf(adminUrl)];
+  if (serverOf(fromDatabaseUrl) !== before)
+    throw new UserError(`${name} is at ${before}, and FROM_DATABASE_URL names ${serverOf(fromDatabaseUrl)}.`);
+  if (before === after) throw new UserError(`${name} is at ${after} already.`);
+  const fromUrl = besides(fromDatabaseUrl, databaseIn(merchant.databaseUrl));
+  say(
+    `Copying ${databaseIn(fromUrl)} from ${before} to ${after}. Reads go on, writes wait or are to be repeated.`,
+  );
+  await moveMerchantDatabase({
+    ...{ merchant: name, fromUrl, adminUrl, locks: place.settings.migrationLocks },
+    onCopied: (databaseUrl) => storeMerchant(place.folder, { ...merchant, databaseUrl }),
+  });
+  say(`${name} is served from ${after} within a second.`);
+  await withClient(besides(adminUrl, databaseOf(name)), tellProof);
+  say(`
+At ${before} its old database is left, which its roles can't open any more:
+
+  drop database "${databaseIn(fromUrl)}";
+${rolesOf(name)
+  .map((role) => `  drop role "${role}";`)
+  .join("\n")}`);
+}
+
+/** Serves a merchant from another database, which is there. */
+async function moveToCopy(place: Place, name: string): Promise<void> {
   const merchant = await merchantNamed(place, name);
   if (merchant.state !== "suspended")
     throw new UserError(
@@ -197,7 +232,7 @@ await atTheCommandLine({ usage, options, arguments: Infinity }, async (values, p
   else if (command === "migrate") await migrate(place, names, Math.max(1, Number(values["at-once"]) || 1));
   else if (command === "suspend") await setState(place, name, "suspended");
   else if (command === "resume") await setState(place, name, "active");
-  else if (command === "move") await move(place, name);
+  else if (command === "move") await (values.copied === true ? moveToCopy : move)(place, name);
   else if (command === "remove") await remove(place, name, values.drop === true);
   else throw new UsageError(`There is no command “${command}”.`);
 });

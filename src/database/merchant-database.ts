@@ -91,7 +91,7 @@ export async function dropMerchantDatabase(
 ): Promise<void> {
   await withClient(adminUrl, async (admin) => {
     await dropDatabase(admin, database);
-    for (const role of [loginOf(merchant), apiLoginOf(merchant)])
+    for (const role of rolesOf(merchant))
       await admin.query(`drop role if exists ${pg.escapeIdentifier(role)}`);
   });
 }
@@ -110,7 +110,7 @@ export async function otherDatabasesOf(
        where s.refclassid = 'pg_authid'::regclass and d.datname <> $2
          and s.refobjid in (select oid from pg_roles where rolname = any ($1))
        order by d.datname`,
-      [[loginOf(merchant), apiLoginOf(merchant)], database],
+      [rolesOf(merchant), database],
     );
     return rows.map(({ name }) => name);
   });
@@ -130,8 +130,15 @@ export async function openDatabases(adminUrl: string, merchant: string): Promise
 
 const apiLoginOf = (merchant: string): string => `merchant_${merchant}_api_login`;
 
+/** All roles of a merchant. */
+export const rolesOf = (merchant: string): string[] => [loginOf(merchant), apiLoginOf(merchant)];
+
+/** Makes the roles of a merchant, to be given rights in a database. */
+export const makeRoles = async (url: string, merchant: string): Promise<void> =>
+  void (await takeOver(url, merchant));
+
 /** Makes the roles that all merchants of a cluster share. They can't log in. */
-async function ensureRoles(admin: pg.Client): Promise<void> {
+export async function ensureRoles(admin: pg.Client): Promise<void> {
   // One batch is one transaction; set-ups at the same time take turns
   await admin.query(
     `select pg_advisory_xact_lock(hashtext('roles of the service')); ${await sqlFile("roles.sql")}`,
@@ -161,7 +168,7 @@ async function takeOver(url: string, merchant: string, password?: string): Promi
     await client.query("begin");
     // Roles belong to the cluster: set-ups of two databases at the same time would collide
     await client.query("select pg_advisory_xact_lock(hashtext('roles of the service'))");
-    const roles = [loginOf(merchant), apiLoginOf(merchant)];
+    const roles = rolesOf(merchant);
     await client.query(
       "select set_config('merchant.login', $1, true), set_config('merchant.api_login', $2, true)",
       roles,

@@ -130,11 +130,14 @@ export function markUncertain(error: unknown): unknown {
   return error;
 }
 
+/** Whether Postgres has refused or ended the connection, whatever its reason: the database lets nobody in, or not us. */
+const isFatal = (error: Error): boolean => "severity" in error && error.severity === "FATAL";
+
 /** What clients are told about an error of the database or of its connection; null for other errors. */
 export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (!(error instanceof Error)) return null;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  const isLost = unavailableClass.test(code) || connectionLost.test(error.message);
+  const isLost = unavailableClass.test(code) || connectionLost.test(error.message) || isFatal(error);
   const failure = byCode[code] ?? (isLost ? unavailable : isOfDomain(error, code) ? disallowed : null);
   const mayBeDone = failure === unavailable || (failure === diskFull && endsConnection(error));
   return mayBeDone && uncertainErrors.has(error) ? uncertain : failure;

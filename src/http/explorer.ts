@@ -14,10 +14,12 @@ function sendChanges({ onChange }: ServedVersion, response: Response): void {
   response.once("close", stop);
 }
 
-/** The explorer (Ruru), one page per version, in development. One logs in with client credentials, which stay in the tab. */
+/** The explorer (Ruru), one page per version. One logs in with client credentials, which stay in the tab. */
 export function explorers(served: readonly ServedVersion[]): Router {
   const router = Router();
   router.use(explorerFiles, express.static(fileURLToPath(new URL("./explorer/", import.meta.url))));
+  // The image is without them
+  router.get(/^\/ruru-static\/.*\.map$/, (_request, response) => void response.sendStatus(404));
   router.get("/", (_request, response) => response.redirect(explorerPathOf(served[0]!.version)));
   router.get(["/explorer/*page", "/ruru-static/*file"], (_request, response, next) => {
     // Its scripts are inline and start workers, but it loads everything from here.

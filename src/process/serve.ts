@@ -161,7 +161,7 @@ function startBackground(
         url: databaseUrl,
         concurrency: settings.bulkConcurrency,
         ...{ apiUrl, limits: settings.bulkLimits, reader: headReader, spend, usedByOthers },
-        ...{ session, logger },
+        ...{ session, logger, tracing },
       }),
     );
   }

@@ -24,32 +24,45 @@ import { encoderOf } from "./values.ts";
 /** The text of a value of a column within the rows of a subquery. */
 const inner = (name: string, alias: string): SQL => sql.identifier(alias, name);
 
-/** Aggregates of the rows of a list. */
+/** Aggregates of the rows of a list, all of which read the same rows: {@link rows}. */
 export class AggregateText {
   readonly #compilation: Compilation;
+  readonly #name: string;
   readonly #alias: string;
-  /** The columns that are read of the rows, with their names outside. */
+  /** The columns that are read of the rows. */
   readonly #columns = new Map<string, PgCodecAttribute>();
 
   constructor(compilation: Compilation) {
     this.#compilation = compilation;
+    this.#name = compilation.alias();
     this.#alias = compilation.alias();
   }
 
-  /** The text of all rows together; `rowsOf` makes SQL from `from` to the end of the conditions. */
-  ofAll(type: GraphQLObjectType, selected: SelectedField, rowsOf: (alias: string) => string): string {
+  /**
+   * The clause before the query that has the texts of this list, made after them. Postgres reads the rows once where
+   * more than one text does, and makes the clause part of the only one.
+   *
+   * @param rowsOf makes SQL from `from` to the end of the conditions
+   */
+  rows(rowsOf: (alias: string) => string): string {
+    const alias = this.#compilation.alias();
+    const columns = [...this.#columns].map(
+      ([name, attribute]) =>
+        `${textWithConstants(valueOf(sql.identifier(alias), name, attribute))} as ${identifier(name)}`,
+    );
+    // One more than may be, so that it is known whether there are more
+    return `with ${this.#name} as (select ${columns.join()} ${rowsOf(alias)} limit ${maxAggregated + 1})`;
+  }
+
+  /** The text of all rows together. */
+  ofAll(type: GraphQLObjectType, selected: SelectedField): string {
     const text = this.#container(type, selected, []);
     const check = textWithConstants(requireFew(sql`count(*)`, sql`0`));
-    return `(select case when ${check} then ${text} end from (${this.#rows(rowsOf)}) ${this.#alias})`;
+    return `(select case when ${check} then ${text} end from ${this.#name} ${this.#alias})`;
   }
 
   /** The text of the list of groups. */
-  ofGroups(
-    type: GraphQLObjectType,
-    selected: SelectedField,
-    groups: readonly Group[],
-    rowsOf: (alias: string) => string,
-  ): string {
+  ofGroups(type: GraphQLObjectType, selected: SelectedField, groups: readonly Group[]): string {
     const keys = groups.map((group) => textWithConstants(groupText(group, this.#use(group))));
     const values = groups.map((group) => textWithConstants(group.wrap(this.#use(group))));
     const text = this.#container(type, selected, keys);
@@ -60,23 +73,13 @@ export class AggregateText {
     const sorted = order.length > 0 ? ` order by ${order.join()}` : "";
     const check = textWithConstants(requireFew(sql`coalesce(sum(c),0)`, sql`count(*)`));
     const list = `'['||coalesce(string_agg(${found}.t,','${sorted}),'')||']'`;
-    const grouped = `select ${columns.join()} from (${this.#rows(rowsOf)}) ${this.#alias}${by}`;
+    const grouped = `select ${columns.join()} from ${this.#name} ${this.#alias}${by}`;
     return `(select case when ${check} then ${list} end from (${grouped}) ${found})`;
   }
 
   #use({ column, attribute }: Pick<Group, "column" | "attribute">): SQL {
     this.#columns.set(column, attribute);
     return inner(column, this.#alias);
-  }
-
-  /** One row more than may be, so that it is known whether there are more. */
-  #rows(rowsOf: (alias: string) => string): string {
-    const alias = this.#compilation.alias();
-    const columns = [...this.#columns].map(
-      ([name, attribute]) =>
-        `${textWithConstants(valueOf(sql.identifier(alias), name, attribute))} as ${identifier(name)}`,
-    );
-    return `select ${columns.join()} ${rowsOf(alias)} limit ${maxAggregated + 1}`;
   }
 
   #container(type: GraphQLObjectType, selected: SelectedField, keys: readonly string[]): string {

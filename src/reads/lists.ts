@@ -52,6 +52,8 @@ class ListCompilation {
   readonly #rows: ListRows;
   readonly #found: string;
   readonly #text: PageText;
+  /** Once an aggregate was asked for. */
+  #aggregated: AggregateText | null = null;
 
   constructor(
     compilation: Compilation,
@@ -75,8 +77,13 @@ class ListCompilation {
   expression(type: GraphQLObjectType): string {
     const alias = this.#compilation.alias();
     const text = concatenated(this.#answer(type, alias));
-    if (!this.#text.needsRows) return `${text}`;
-    return `(select ${text} from (${this.#pageRows(alias)}) ${this.#found})`;
+    const { needsRows } = this.#text;
+    if (!needsRows && !this.#aggregated) return `${text}`;
+    const aggregated = this.#aggregated
+      ? `${this.#aggregated.rows((rows) => this.#rows.in("all", rows)[0]!)} `
+      : "";
+    const from = needsRows ? ` from (${this.#pageRows(alias)}) ${this.#found}` : "";
+    return `(${aggregated}select ${text}${from})`;
   }
 
   /** The rows of the page, in the order in which they are read. Where two parts make it up, each is as long at most. */
@@ -109,11 +116,8 @@ class ListCompilation {
 
   #aggregates(type: GraphQLObjectType, selected: SelectedField): Piece {
     const { groups } = this.#compilation.given.get(selected.node) ?? {};
-    const text = new AggregateText(this.#compilation);
-    const rowsOf = (alias: string) => this.#rows.in("all", alias)[0]!;
-    return expression(
-      groups ? text.ofGroups(type, selected, groups, rowsOf) : text.ofAll(type, selected, rowsOf),
-    );
+    const text = (this.#aggregated ??= new AggregateText(this.#compilation));
+    return expression(groups ? text.ofGroups(type, selected, groups) : text.ofAll(type, selected));
   }
 
   #edge(type: GraphQLObjectType, selected: SelectedField, alias: string): string {

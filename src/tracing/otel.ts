@@ -1,5 +1,5 @@
-import { diag, DiagLogLevel, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
-import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
+import { diag, DiagLogLevel, ROOT_CONTEXT, SpanKind } from "@opentelemetry/api";
+import type { Attributes, Context, Tracer } from "@opentelemetry/api";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import {
@@ -18,11 +18,9 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { Sampler } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
-import type { Ran } from "../database/pipeline/settings.ts";
-import type { NamedOperation } from "../graphql/signature.ts";
 import { within } from "../lib/within.ts";
-import { statementAttributes } from "./statement.ts";
-import type { DeliveryTrace, RequestEnd, RequestTrace, SentDelivery } from "./tracing.ts";
+import { OtelBulk, OtelDelivery, OtelRequest, startClock } from "./spans.ts";
+import type { BulkTrace, DeliveryTrace, RequestTrace, SentDelivery, TracedBulk } from "./tracing.ts";
 import type { TraceHeaders, Tracing, TracingSettings } from "./tracing.ts";
 
 /** Milliseconds that a stop waits for the collector. */
@@ -31,6 +29,8 @@ const closingMs = 1_000;
 const exportMs = 10_000;
 /** Milliseconds between two log lines about the collector. */
 const complaintMs = 60_000;
+/** Characters of a text in a span, such as a statement. */
+const maxCharacters = 8_000;
 /** Methods that may be part of a span's name; clients could send any other. */
 const methods = new Set(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]);
 
@@ -69,6 +69,7 @@ export class OtelTracing implements Tracing {
       of: (other) => this.of(other),
       request: (...asked) => this.request(...asked, own),
       delivery: (...asked) => this.delivery(...asked, own),
+      bulk: (...asked) => this.bulk(...asked, own),
       close: async () => {},
     };
   }
@@ -99,12 +100,22 @@ export class OtelTracing implements Tracing {
       "service.webhook.delivery_id": delivery.deliveryId,
       ...more,
     };
-    const parent =
-      traceparent === null ? ROOT_CONTEXT : propagator.extract(ROOT_CONTEXT, { traceparent }, header);
+    const parent = traceparent === null ? ROOT_CONTEXT : causeIn(traceparent);
     const now = startClock();
     const options = { kind: SpanKind.CLIENT, attributes, startTime: now() };
     const span = this.#tracer.startSpan("POST webhook", options, parent);
     return span.isRecording() ? new OtelDelivery(this.#tracer, span, now) : null;
+  }
+
+  bulk(traceparent: string | null, operation: TracedBulk, more: Attributes = {}): BulkTrace | null {
+    if (traceparent === null) return null;
+    const { id, kind, resource, credentialId } = operation;
+    const ofBulk = { "service.bulk.id": id, "service.bulk.resource": resource };
+    const attributes = { ...ofBulk, "service.credential_id": credentialId, ...more };
+    const now = startClock();
+    const options = { kind: SpanKind.CONSUMER, attributes, startTime: now() };
+    const span = this.#tracer.startSpan(`bulk ${kind}`, options, causeIn(traceparent));
+    return span.isRecording() ? new OtelBulk(this.#tracer, span, now) : null;
   }
 
   async close(): Promise<void> {
@@ -112,98 +123,10 @@ export class OtelTracing implements Tracing {
   }
 }
 
-/** Milliseconds since 1970. Nobody changes it while a request runs, so that its spans lie within each other. */
-type Clock = () => number;
-
-function startClock(): Clock {
-  const base = Date.now() - performance.now();
-  return () => base + performance.now();
-}
-
-/** Characters of a text in a span, such as a statement. */
-const maxCharacters = 8_000;
-
-/** Spans of statements that ran for something. */
-class OtelStatements {
-  readonly tracer: Tracer;
-  /** The span that whatever comes next belongs to. */
-  present: Span;
-  readonly now: Clock;
-
-  constructor(tracer: Tracer, span: Span, now: Clock) {
-    this.tracer = tracer;
-    this.present = span;
-    this.now = now;
-  }
-
-  get within(): Context {
-    return trace.setSpan(ROOT_CONTEXT, this.present);
-  }
-
-  get traceId(): string {
-    return this.present.spanContext().traceId;
-  }
-
-  get traceparent(): string {
-    const { traceId, spanId, traceFlags } = this.present.spanContext();
-    return `00-${traceId}-${spanId}-0${traceFlags & 1}`;
-  }
-
-  statement(ran: Ran): void {
-    const { name, attributes, errorType } = statementAttributes(ran);
-    const now = this.now();
-    const options = { kind: SpanKind.CLIENT, attributes, startTime: now - ran.ms };
-    const span = this.tracer.startSpan(name, options, this.within);
-    if (errorType !== null) fail(span, errorType);
-    span.end(now);
-  }
-}
-
-class OtelRequest extends OtelStatements implements RequestTrace {
-  readonly #request: Span;
-
-  constructor(tracer: Tracer, span: Span, now: Clock) {
-    super(tracer, span, now);
-    this.#request = span;
-  }
-
-  operation({ id, name, version }: NamedOperation, type: string): void {
-    const attributes: Attributes = { "graphql.operation.type": type, "service.operation.id": id };
-    if (name !== null) attributes["graphql.operation.name"] = name;
-    attributes["service.version_of_api"] = version;
-    this.present = this.tracer.startSpan(type, { attributes, startTime: this.now() }, this.within);
-  }
-
-  end({ status, requestId, credentialId, points, code }: RequestEnd): void {
-    const operation = this.present === this.#request ? null : this.present;
-    if (code !== undefined) {
-      if (operation) fail(operation, code);
-      this.#request.setAttribute("error.type", code);
-    }
-    const now = this.now();
-    operation?.end(now);
-    this.#request.setAttribute("http.response.status_code", status);
-    this.#request.setAttribute("service.request_id", requestId);
-    if (credentialId !== undefined) this.#request.setAttribute("service.credential_id", credentialId);
-    if (points !== undefined) this.#request.setAttribute("service.points", points);
-    // Of what a client did wrong, the server's span says nothing bad
-    if (status >= 500) fail(this.#request, code ?? String(status));
-    this.#request.end(now);
-  }
-}
-
-class OtelDelivery extends OtelStatements implements DeliveryTrace {
-  end({ status, error }: { status: number | null; error: string | null }): void {
-    if (status !== null) this.present.setAttribute("http.response.status_code", status);
-    if (error !== null) fail(this.present, status === null ? "no_answer" : String(status));
-    this.present.end(this.now());
-  }
-}
-
-/** Marks what has failed, without a message, which could quote values. */
-function fail(span: Span, type: string): void {
-  span.setAttribute("error.type", type);
-  span.setStatus({ code: SpanStatusCode.ERROR });
+/** What has caused something later, by the text that was kept with it. */
+function causeIn(text: string): Context {
+  const [traceparent, ...tracestate] = text.split(" ");
+  return propagator.extract(ROOT_CONTEXT, { traceparent, tracestate: tracestate.join(" ") }, header);
 }
 
 function samplerOf({ sampler, samplerArgument }: TracingSettings): Sampler {

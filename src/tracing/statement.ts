@@ -24,13 +24,13 @@ export function statementAttributes({ text, rows, error, sharedBy }: Ran): {
 const summaries = new Map<string, string>();
 const maxSummaries = 1_000;
 
-/** The kind of a statement, and the function for a mutation that it calls. */
+/** The kind of a statement, and the function for a mutation or a chunk that it calls. */
 function summaryOf(text: string): string {
   let summary = summaries.get(text);
   if (summary === undefined) {
     const verb = /\w+/.exec(text)?.[0].toUpperCase() ?? "SQL";
-    const [, mutation] = /\b(mutation\.run\w*)\(/.exec(text) ?? [];
-    summary = mutation === undefined ? verb : `${verb} ${mutation}`;
+    const [, called] = /\b(mutation\.run\w*|bulk\.\w+)\(/.exec(text) ?? [];
+    summary = called === undefined ? verb : `${verb} ${called}`;
     if (summaries.size >= maxSummaries) summaries.clear();
     summaries.set(text, summary);
   }

@@ -41,7 +41,7 @@ export interface RequestEnd {
 /** The spans of a request: its own, its operation's, and one of each statement. */
 export interface RequestTrace {
   readonly traceId: string;
-  /** Its name for whatever comes of it, see W3C Trace Context. */
+  /** Its name for whatever comes of it, as W3C Trace Context has it: traceparent and, behind a space, tracestate. */
   readonly traceparent: string;
   operation(operation: NamedOperation, type: string): void;
   statement(ran: Ran): void;
@@ -60,9 +60,29 @@ export interface SentDelivery {
 
 /** The span of an attempt to deliver a webhook, and those of the statements that read its payload. */
 export interface DeliveryTrace {
-  readonly traceparent: string;
+  /** What its receiver is told: `traceparent`, and `tracestate` if there is one. */
+  readonly headers: Record<string, string>;
   statement(ran: Ran): void;
   end(how: { status: number | null; error: string | null }): void;
+}
+
+/** A bulk operation that is worked on. */
+export interface TracedBulk {
+  id: string;
+  kind: string;
+  resource: string;
+  credentialId: string;
+}
+
+/** The spans of work on a bulk operation: its own, one of each chunk, and one of each statement. */
+export interface BulkTrace {
+  /** As of a request; of the chunk that has begun. */
+  readonly traceparent: string;
+  chunk(number: number): void;
+  statement(ran: Ran): void;
+  endChunk(rows: number): void;
+  /** @param code of what has ended it too early, or null */
+  end(code: string | null): void;
 }
 
 /** Tells a collector what requests did. What isn't sampled has no trace. */
@@ -73,6 +93,8 @@ export interface Tracing {
   request(headers: TraceHeaders, method: string, route: string): RequestTrace | null;
   /** @param traceparent of what has caused it; null for nothing */
   delivery(traceparent: string | null, delivery: SentDelivery): DeliveryTrace | null;
+  /** @param traceparent of the request that has asked for it; null when that isn't traced, and so isn't this */
+  bulk(traceparent: string | null, operation: TracedBulk): BulkTrace | null;
   /** Sends what waits, if the collector takes it at once. */
   close(): Promise<void>;
 }

@@ -79,7 +79,7 @@ async function send(
   let request_headers: Record<string, string> = {};
   try {
     const data = await readPayload(delivery, trace);
-    const { headers, body } = messageOf(delivery, data, secrets, now(), trace?.traceparent);
+    const { headers, body } = messageOf(delivery, data, secrets, now(), trace?.headers);
     // This process may have stood still, and another one may be sending it by now
     if (!isHeld(delivery)) return untried(delivery);
     request_headers = withoutSignature(headers);

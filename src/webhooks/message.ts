@@ -18,14 +18,14 @@ export function messageOf(
   data: unknown,
   secrets: readonly string[],
   now: number,
-  traceparent?: string,
+  traceHeaders: Record<string, string> = {},
 ): Message {
   const text = JSON.stringify({ ...body, data });
   const headers = {
     "content-type": "application/json",
     "user-agent": "stock-and-order-webhooks",
     ...sign(event_id, text, secrets, now),
-    ...(traceparent !== undefined && { traceparent }),
+    ...traceHeaders,
   };
   return { headers, body: text };
 }

@@ -20,6 +20,7 @@ export function startTestBulk(
     url,
     apiUrl: asApiLogin(url)!,
     concurrency: 1,
+    tracing: null,
     limits: defaultBulkLimits,
     reader,
     spend,

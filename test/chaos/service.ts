@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { freePort } from "../lib/free-port.ts";
-import { startCommand } from "../commands/process.ts";
+import { allVersions, startCommand } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { servingProcesses } from "../lib/processes.ts";
 
@@ -49,6 +49,7 @@ export class Service {
     this.#isEnding = false;
     const workers = this.workers > 1 ? ["--workers", String(this.workers)] : [];
     this.#process = startCommand(["start.ts", ...workers], {
+      ...allVersions,
       ...{ PORT: String(this.#port), LOG_LEVEL: "warn", WEBHOOK_ALLOW: "127.0.0.1" },
       ...{ LIMIT_BUCKET: "1000000", LIMIT_REFILL: "1000000", LIMIT_COST: "100000" },
       ...this.#settings,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
@@ -26,8 +26,11 @@ interface Ended {
 const merchants = (...words: string[]): Promise<Ended> => merchantsAt(adminUrl, ...words);
 
 const merchantsAt = (databaseUrl: string, ...words: string[]): Promise<Ended> =>
+  merchantsWith({ DATABASE_URL: databaseUrl }, ...words);
+
+const merchantsWith = (settings: Record<string, string>, ...words: string[]): Promise<Ended> =>
   new Promise((resolve) => {
-    const env = { ...process.env, MERCHANTS: folder, DATABASE_URL: databaseUrl };
+    const env = { ...process.env, MERCHANTS: folder, ...settings };
     execFile(process.execPath, [program, ...words], { env, cwd: folder }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, text: out + err }),
     );
@@ -60,6 +63,17 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** A program of an older Postgres can't copy it, and without it nothing happens. */
+async function refusesOldPrograms(): Promise<void> {
+  await writeFile(join(folder, "pg_dump"), "#!/bin/sh\necho 'pg_dump (PostgreSQL) 15.18'\n", { mode: 0o755 });
+  const elsewhere = Object.assign(new URL(adminUrl), { hostname: "localhost" }).href;
+  const settings = { DATABASE_URL: elsewhere, FROM_DATABASE_URL: adminUrl, PATH: folder };
+  const { code, text } = await merchantsWith(settings, "move", name);
+  assert.match(text, /pg_dump is 15, pg_restore is missing\. Install .* postgresql-client-18/);
+  assert.equal(code, 1);
+  await rm(join(folder, "pg_dump"));
+}
+
 suite("npm run merchants", () => {
   test("adds a merchant with a migrated database, migrates, suspends, and removes it", async () => {
     const added = await merchants("add", name, "--host", "Shop.example");
@@ -89,7 +103,7 @@ suite("npm run merchants", () => {
     assert.equal((await merchants("migrate", name)).code, 0);
     // Its login still serves, and nobody's secret is in the list
     assert.equal(await connects(url), "yes");
-    const early = await merchants("move", name);
+    const early = await merchants("move", name, "--copied");
     assert.deepEqual([early.code, /Suspend .* first/.test(early.text)], [1, true]);
     assert.equal((await merchants("suspend", name)).code, 0);
     const { text } = await merchants("list");
@@ -99,12 +113,13 @@ suite("npm run merchants", () => {
     await withClient(adminUrl, (admin) =>
       admin.query(`create database "${moved}" template "${databaseOf(name)}" owner service_owner`),
     );
-    const move = await merchantsAt(besides(adminUrl, moved), "move", name);
+    const move = await merchantsAt(besides(adminUrl, moved), "move", name, "--copied");
     assert.equal(move.code, 0, move.text);
     const next = /DATABASE_URL="(.*)"/.exec(await readFile(file, "utf8"))![1]!;
     assert.equal(new URL(next).pathname, `/${moved}`);
     assert.equal(await connects(next), "yes");
     assert.equal((await merchants("resume", name)).code, 0);
+    await refusesOldPrograms();
     const refused = await merchants("remove", name, "--drop");
     assert.deepEqual([refused.code, await readdir(folder)], [1, [`${name}.env`]]);
     assert.match(refused.text, new RegExp(`drop database "${databaseOf(name)}"`));

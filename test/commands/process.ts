@@ -27,6 +27,12 @@ const ofProject =
 /** As in the scripts. A short process then hardly has to collect garbage, which takes a fifth of its time. */
 const nodeOptions = ["--no-concurrent-sparkplug", "--min-semi-space-size=16"];
 
+/** The settings that have a service know `unstable` alone, as most tests need no more. */
+const headAlone = { NODE_OPTIONS: `--import ${new URL("../lib/head-alone.ts", import.meta.url).href}` };
+
+/** Or all versions. */
+export const allVersions = { NODE_OPTIONS: "" };
+
 /**
  * Starts a command.
  *
@@ -56,6 +62,7 @@ export function startCommand(
         // The demonstration shop has subscribers on the internet
         WEBHOOK_CONCURRENCY: "0",
         LOG_LEVEL: "error",
+        ...(file === "start.ts" && folder === root && headAlone),
         ...settings,
       },
       stdio: ["ignore", "pipe", "pipe"],

@@ -11,7 +11,7 @@ import { HttpBrowser } from "../administration/browser.ts";
 import { waitForNoDisk } from "../lib/prepared.ts";
 import { processesIn } from "../lib/processes.ts";
 import { until } from "../lib/until.ts";
-import { startCommand, temporaryFolder } from "./process.ts";
+import { allVersions, startCommand, temporaryFolder } from "./process.ts";
 import type { CommandProcess } from "./process.ts";
 
 // The tests use one data folder in turn, as the starts of one installation do. A start takes seconds of processor time, so
@@ -114,7 +114,7 @@ test(
 );
 
 test("the first start that succeeds prints a credential, and commands that work when pasted; the end of the terminal stops it", async () => {
-  const service = start();
+  const service = start(allVersions);
   const address = await addressOf(service);
   await service.said(/availableStock.*\n/);
   const output = service.output();

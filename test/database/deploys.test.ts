@@ -106,7 +106,7 @@ class Client {
           this.refused.push(JSON.stringify([read, written]));
         this.rounds++;
         // One of many: a client alone would take all of the machine
-        await sleep(20);
+        await sleep(100);
       } catch (error) {
         this.refused.push(String((error as Error).cause ?? error));
       }

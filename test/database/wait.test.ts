@@ -7,7 +7,7 @@ import { withClient } from "../../src/database/client.ts";
 import { checkDatabase } from "../../src/database/requirements.ts";
 import { waitingFor } from "../../src/database/wait.ts";
 import { UserError } from "../../src/errors/user-error.ts";
-import { startCommand } from "../commands/process.ts";
+import { allVersions, startCommand } from "../commands/process.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
@@ -22,6 +22,7 @@ test("a start waits for a database that is away, says so every second, and then 
   t.after(() => proxy.close());
   proxy.cut();
   const service = startCommand(["start.ts"], {
+    ...allVersions,
     ...{ DATABASE_URL: proxy.url, WORKER_CONCURRENCY: "0", LOCK_TIMEOUT: "60" },
   });
   t.after(() => service.kill("SIGKILL"));

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
+import { pino } from "pino";
 import { crontabOf } from "../../src/jobs/crontab.ts";
 import { tasksOf } from "../../src/jobs/tasks.ts";
-import { startCommand, temporaryFolder } from "../commands/process.ts";
-import type { CommandProcess } from "../commands/process.ts";
+import { asApiLogin } from "../../src/database/roles.ts";
+import { serve } from "../../src/process/serve.ts";
+import type { Serving } from "../../src/process/serve.ts";
+import { settingsFrom } from "../../src/process/settings.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
@@ -13,41 +17,44 @@ import { until } from "../lib/until.ts";
 import { oneDay } from "./exchange-rates/lists.ts";
 import { Queue, startTestJobs } from "./support.ts";
 
-// The service as a process, on the demonstration shop, which has old lines without prices
+// The service with all that `npm start` begins, on the demonstration shop, which has old lines without prices
 let database: TestDatabase;
 let queue: Queue;
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let folder: string;
 let list: string;
-let service: CommandProcess | undefined;
+let service: Serving | undefined;
 before(async () => {
-  folder = await temporaryFolder();
-  list = join(folder.path, "rates.xml");
+  folder = await mkdtemp(join(tmpdir(), "rates-"));
+  list = join(folder, "rates.xml");
   await writeFile(list, oneDay);
   database = await openTestDatabase("template_demo");
   queue = new Queue(database.ownerUrl);
 });
-afterEach(async () => {
-  service?.kill("SIGKILL");
-  await service?.ended;
-  service = undefined;
-});
+// For a test that has failed
+afterEach(() => stop());
 after(async () => {
   await queue.owner.end();
   await database.close();
-  await folder.remove();
+  await rm(folder, { recursive: true });
 });
 
-async function start(
-  settings: Record<string, string> = {},
-): Promise<{ service: CommandProcess; address: string }> {
-  service = startCommand(["start.ts"], { DATABASE_URL: database.loginUrl, LOG_LEVEL: "info", ...settings });
-  const [, address] = await service.said(/The API is at (http:\S+?)\/api/);
-  return { service, address: address! };
+/** @param variables of the environment */
+async function start(variables: Record<string, string> = {}, databaseUrl = database.loginUrl) {
+  const log: any[] = [];
+  const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
+  const settings = settingsFrom({ PORT: "0", WEBHOOK_CONCURRENCY: "0", ...variables });
+  const apiUrl = asApiLogin(databaseUrl)!;
+  service = await serve({ databaseUrl, apiUrl, settings, logger, isBackground: true });
+  const status = async () => (await fetch(`http://127.0.0.1:${service!.port}/healthz`)).status;
+  const logged = (message: string, count = 1) =>
+    until(() => log.filter(({ msg }) => msg === message).length >= count);
+  return { log, status, logged };
 }
 
-async function stop(service: CommandProcess): Promise<void> {
-  service.kill("SIGINT");
-  assert.equal(await service.ended, 0, service.output());
+async function stop(): Promise<void> {
+  const stopped = service;
+  service = undefined;
+  await stopped?.stop();
 }
 
 async function count(table: string, condition: string): Promise<number> {
@@ -65,70 +72,67 @@ const emptyPrices = () =>
 
 test("with WORKER_CONCURRENCY=0 the service leaves background work to others", async () => {
   assert.ok((await emptyPrices()) > 0);
-  const { service } = await start({ WORKER_CONCURRENCY: "0" });
+  await start({ WORKER_CONCURRENCY: "0" });
   assert.equal(await workersConnections(), 0);
-  await stop(service);
+  await stop();
   assert.deepEqual(await queue.jobs(), []);
 });
 
 test("the service fills in old prices when it starts, and stops cleanly", async () => {
-  const { service } = await start();
-  await service.said(/a job is done[^]*a job is done/);
+  const { log, logged } = await start();
+  await logged("a job is done", 2);
   assert.equal(await emptyPrices(), 0);
   assert.ok((await workersConnections()) <= 4);
-  await stop(service);
+  await stop();
   await until(async () => (await workersConnections()) === 0);
   assert.deepEqual(await queue.jobs(), []);
-  assert.doesNotMatch(service.output(), /"level":[456]0/);
+  assert.deepEqual(
+    log.filter(({ level }) => level >= 40),
+    [],
+  );
 });
 
 test("a service that may not import rates leaves such a job to one that may", async () => {
   await queue.add("import_exchange_rates");
-  const { service: without } = await start();
-  await without.said(/a job is done[^]*a job is done/);
-  await stop(without);
+  const without = await start();
+  await without.logged("a job is done", 2);
+  await stop();
   assert.equal((await queue.jobs()).length, 1);
   assert.equal(await count("erp.exchange_rate", "reference_date = '2026-06-01'"), 0);
-  const { service: withRates } = await start({ EXCHANGE_RATES_FROM: list });
-  await withRates.said(/import_exchange_rates.*a job is done/);
-  await stop(withRates);
+  const { log } = await start({ EXCHANGE_RATES_FROM: list });
+  await until(() =>
+    log.some(({ msg, job }) => msg === "a job is done" && job.task === "import_exchange_rates"),
+  );
+  await stop();
   assert.equal(await count("erp.exchange_rate", "reference_date = '2026-06-01'"), 3);
 });
 
 test("a failing import is logged with its job, and the service continues", async () => {
   await queue.add("import_exchange_rates");
-  const { service, address } = await start({ EXCHANGE_RATES_FROM: join(folder.path, "none.xml") });
-  const [line] = await service.said(/^\{.*a job failed.*(?=\n)/m);
-  const { level, job, err } = JSON.parse(line);
+  const { log, logged, status } = await start({ EXCHANGE_RATES_FROM: join(folder, "none.xml") });
+  await logged("a job failed");
+  const { level, job, err } = log.find(({ msg }) => msg === "a job failed");
   assert.deepEqual([level, job.task, job.attempts], [50, "import_exchange_rates", 1]);
   assert.match(err.message, /there is no such file/);
-  assert.equal((await fetch(`${address}/healthz`)).status, 200);
-  await stop(service);
+  assert.equal(await status(), 200);
+  await stop();
   await queue.clear();
 });
 
-test("cut off from Postgres and back, the service answers and works again", async (t) => {
+test("cut off from Postgres and back, the service answers and works again; cut off once more, it ends in order", async (t) => {
   const proxy = await openCuttableProxy(database.loginUrl);
   t.after(() => proxy.close());
-  const { service, address } = await start({ DATABASE_URL: proxy.url, EXCHANGE_RATES_FROM: list });
-  await service.said(/a job is done/);
+  const { logged, status } = await start({ EXCHANGE_RATES_FROM: list }, proxy.url);
+  await logged("a job is done");
   proxy.cut();
-  await service.said(/background work can't begin; trying again/);
-  assert.equal((await fetch(`${address}/healthz`)).status, 503);
+  await logged("background work can't begin; trying again");
+  assert.equal(await status(), 503);
   proxy.mend();
-  await until(async () => (await fetch(`${address}/healthz`)).status === 200);
+  await until(async () => (await status()) === 200);
   await queue.add("import_exchange_rates");
   await until(async () => (await queue.jobs()).length === 0);
-  await stop(service);
-});
-
-test("stopped while it is cut off from Postgres, the service ends in order", async (t) => {
-  const proxy = await openCuttableProxy(database.loginUrl);
-  t.after(() => proxy.close());
-  const { service } = await start({ DATABASE_URL: proxy.url });
-  await service.said(/a job is done/);
   proxy.cut();
-  await stop(service);
+  await stop();
 });
 
 test("rates are imported every day in the afternoon, and once after a pause of any length", async () => {

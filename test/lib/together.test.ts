@@ -5,20 +5,26 @@ import { divide, toRepeat } from "../together.ts";
 const texts: Record<string, string> = {
   "test/commands/a.test.ts": 'import { runCommand } from "./process.ts";',
   "test/commands/b.test.ts": 'import { execFile } from "node:child_process";',
+  "test/commands/c.test.ts": '// Has a process of its own: it takes long.\nimport "node:child_process";',
   ...Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`test/http/${n}.test.ts`, ""])),
   ...Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`test/live/${n}.test.ts`, ""])),
 };
 const divided = divide(Object.keys(texts), (file) => texts[file]!);
-const [first, second] = [...divided.together.keys()];
+const [processes, first, second] = [...divided.together.keys()];
 const inFirst = divided.together.get(first!)!;
 const all = new Set([...divided.together.values()].flat());
 
-test("files share processes, unless they start some", () => {
-  assert.deepEqual(divided.single, ["test/commands/a.test.ts", "test/commands/b.test.ts"]);
+test("files share processes, unless they say why they don't", () => {
+  assert.deepEqual(divided.single, ["test/commands/c.test.ts"]);
   assert.deepEqual(
     [...divided.together.values()].map(({ length }) => length),
-    [10, 10],
+    [2, 10, 10],
   );
+});
+
+test("files that start processes share others, which are run first", () => {
+  assert.deepEqual(divided.together.get(processes!), ["test/commands/a.test.ts", "test/commands/b.test.ts"]);
+  assert.ok([first!, second!].every((path) => path > processes!));
 });
 
 test("a file that has none to share with has a process of its own", () => {
@@ -31,9 +37,9 @@ test("nothing is repeated when everything passed", () => {
 });
 
 test("files that failed are repeated, without those beside them", () => {
-  const failed = new Set(["test/commands/b.test.ts", first!, inFirst[2]!]);
+  const failed = new Set(["test/commands/c.test.ts", first!, inFirst[2]!]);
   const { count, files } = toRepeat(failed, all.difference(failed), divided);
-  assert.deepEqual([count, files], [2, ["test/commands/b.test.ts", inFirst[2]]]);
+  assert.deepEqual([count, files], [2, ["test/commands/c.test.ts", inFirst[2]]]);
 });
 
 test("after a process has died, what it didn't reach is repeated, as one failure", () => {

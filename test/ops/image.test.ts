@@ -21,23 +21,31 @@ before(async () => {
   for (const name of packages()) {
     const link = join(folder.path, "node_modules", name);
     await mkdir(dirname(link), { recursive: true });
-    await symlink(join(root, "node_modules", name), link);
+    const source = join(root, "node_modules", name);
+    const isWhole = !removed.some((each) => each.startsWith(`${name}/`));
+    if (isWhole) await symlink(source, link);
+    else await cp(source, link, { recursive: true, filter: (path) => !isRemoved(path) });
   }
 });
 after(() => Promise.all([database.close(), folder.remove()]));
+
+/** What the image removes from its packages: some of them, or files of theirs. */
+const removed = image
+  .find(({ text }) => text.startsWith("cd node_modules && rm -rf "))!
+  .text.split(" ")
+  .slice(5);
+const isRemoved = (path: string) => removed.some((each) => path === join(root, "node_modules", each));
 
 /** The packages that the image has: those of the lock file that aren't for development, without those that it removes. */
 function packages(): string[] {
   const { packages: locked } = JSON.parse(read("package-lock.json")) as {
     packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
   };
-  const removing = image.find(({ text }) => text.startsWith("cd node_modules && rm -rf "))!;
-  const removed = new Set(removing.text.split(" ").slice(5));
   return Object.entries(locked)
     .filter(([path, { dev, devOptional }]) => path.startsWith("node_modules/") && !dev && !devOptional)
     .map(([path]) => path.slice("node_modules/".length))
     .filter((name) => !name.includes("/node_modules/"))
-    .filter((name) => !removed.has(name) && !removed.has(name.split("/")[0]!))
+    .filter((name) => !removed.includes(name) && !removed.includes(name.split("/")[0]!))
     .filter((name) => existsSync(join(root, "node_modules", name)));
 }
 
@@ -52,7 +60,8 @@ test("what is in the image sets up, serves, and ends when it is told to", async 
   );
   assert.equal(setUp.code, 0, setUp.output);
 
-  const service = startCommand(["start.ts"], { ...settings, DATABASE_URL: database.loginUrl }, folder.path);
+  const serving = { ...settings, DATABASE_URL: database.loginUrl, EXPLORER: "true" };
+  const service = startCommand(["start.ts"], serving, folder.path);
   t.after(async () => {
     service.kill("SIGKILL");
     await service.ended;
@@ -65,8 +74,13 @@ test("what is in the image sets up, serves, and ends when it is told to", async 
     "/docs/guides/deploying",
     "/docs/changelog",
     "/admin/log-in",
+    "/explorer/unstable",
+    "/ruru-static/ruru.js",
+    "/ruru-static/graphqlWorker.js",
+    "/explorer-files/explorer.js",
   ])
     assert.equal((await fetch(`${address}${path}`)).status, 200, path);
+  assert.equal((await fetch(`${address}/ruru-static/ruru.js.map`)).status, 404);
 
   const { clientId, clientSecret } = await withClient(database.ownerUrl, (owner) =>
     createCredential(owner, { name: "test", read: "all", write: [] }),

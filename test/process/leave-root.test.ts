@@ -63,7 +63,7 @@ describe("a service that root has started", { skip: staysWhy }, () => {
   });
 
   it("stays root where others can't read the project, and says so", async () => {
-    const project = await Project.copy();
+    const project = await Project.copy({ versions: "head" });
     try {
       await chmod(project.path, 0o700);
       const service = (running = project.start(["start.ts"], { DATABASE_URL: database.loginUrl }));

@@ -74,7 +74,7 @@ test("killed under writes, Postgres is soon there again, and nothing that was an
     place: { binLocationId: `gid://service/BinLocation/${ids!.bin}` },
     delta: 1,
   };
-  const load = new Load({ address, token, clients: 8, line });
+  const load = new Load({ address, token, clients: 4, line });
   await until(() => load.report.booked.length > 50);
   await killPostgres();
   await until(() => load.report.errors.length > 0);

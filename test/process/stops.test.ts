@@ -100,8 +100,8 @@ async function assertEnds(service: CommandProcess, begin: number): Promise<void>
 
 test("SIGTERM under load: the readiness fails first, every request is answered, none is cut off", async () => {
   const { service, address, agent, token } = await start();
-  const load = new Load({ address, token, clients: 8, line: lineOf(products[0]!) });
-  await until(() => load.answers > 100);
+  const load = new Load({ address, token, clients: 4, line: lineOf(products[0]!) });
+  await until(() => load.answers > 60);
 
   // A booking that always runs, and has to wait
   await owner.query("begin");
@@ -172,8 +172,8 @@ test("SIGHUP replaces the processes under load without a refused request, SIGTER
   assert.equal(before.length, 2);
   await assertUser(service.pid, ...before);
   await assertWorks(address, owner);
-  const load = new Load({ address, token, clients: 8, line: lineOf(products[0]!) });
-  await until(() => load.answers > 100);
+  const load = new Load({ address, token, clients: 4, line: lineOf(products[0]!) });
+  await until(() => load.answers > 60);
   service.kill("SIGHUP");
   await service.said(/all processes have been replaced/);
   const now = await servingProcesses(service.pid);
@@ -182,7 +182,7 @@ test("SIGHUP replaces the processes under load without a refused request, SIGTER
   await assertUser(...now);
   await assertWorks(address, owner);
   const answers = load.answers;
-  await until(() => load.answers > answers + 50);
+  await until(() => load.answers > answers + 30);
   assert.equal(load.report.refused, 0);
 
   const begin = performance.now();

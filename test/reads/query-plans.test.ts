@@ -293,13 +293,23 @@ describe("the plan of", () => {
     });
   }
 
+  const tablesOf = async (query: string) =>
+    (await queryPlanOfRead(query)).map((node) => node["Relation Name"]).filter((name) => name !== undefined);
+
   it("movements looks for numbers only where they are asked for", async () => {
-    const tables = async (fields: string) =>
-      (await queryPlanOfRead(`{ stockMovements(first: 9) { edges { node { ${fields} } } } }`))
-        .map((node) => node["Relation Name"])
-        .filter((name) => name !== undefined);
-    assert.deepEqual(await tables("id quantity"), ["stock_movement"]);
-    assert.deepEqual(await tables("id sequence"), ["stock_movement", "movement_sequence"]);
+    const movements = (fields: string) => `{ stockMovements(first: 9) { edges { node { ${fields} } } } }`;
+    assert.deepEqual(await tablesOf(movements("id quantity")), ["stock_movement"]);
+    assert.deepEqual(await tablesOf(movements("id sequence")), ["stock_movement", "movement_sequence"]);
+  });
+
+  it("sums of orders reads them once, together and by groups", async () => {
+    const sums = `aggregates { count sum { amountTotal } } groupedAggregates(groupBy: [STATE]) { keys sum { amountTotal } }
+      byDay: groupedAggregates(groupBy: [ORDER_DATE_TIME_TRUNCATED_TO_DAY]) { keys count }`;
+    assert.deepEqual(await tablesOf(`{ orders { ${sums} } }`), ["sales_order"]);
+    assert.deepEqual(await tablesOf(`{ orders(first: 2) { edges { node { id } } ${sums} } }`), [
+      "sales_order",
+      "sales_order",
+    ]);
   });
 
   it("look-ups of several rows by Grafast finds each by an index, behind row-level security", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import type pg from "pg";
 import { pino } from "pino";
 import { openTracing } from "../../src/tracing/open.ts";
-import type { Tracing, TracingSettings } from "../../src/tracing/tracing.ts";
+import type { Tracing } from "../../src/tracing/tracing.ts";
 import { openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
@@ -17,12 +17,7 @@ import { openPayloadPool, startReceiver, startTestWebhooks, subscribe } from "..
 import type { Receiver, TestWebhooks } from "../webhooks/support.ts";
 import { startCollector } from "./collector.ts";
 import type { Collector, CollectedSpan } from "./collector.ts";
-
-const quiet = pino({ level: "silent" });
-const settings = (endpoint: string, more: Partial<TracingSettings> = {}): TracingSettings => ({
-  ...{ endpoint, serviceName: "test", isDisabled: false, sampler: "parentbased_always_on" },
-  ...{ samplerArgument: 1, delayMs: 20, maxQueue: 2_048, maxBatch: 512, ...more },
-});
+import { newTrace, quiet, settings, spansOf as spansIn } from "./support.ts";
 
 // One service, whose webhooks go to a receiver and whose traces to a collector
 let collector: Collector;
@@ -56,18 +51,7 @@ after(async () => {
   await Promise.all([receiver.close(), collector.close()]);
 });
 
-/** A trace as a client begins it. */
-function newTrace(flags = "01") {
-  const [traceId, parent] = [randomBytes(16).toString("hex"), randomBytes(8).toString("hex")];
-  return { traceId, parent, headers: { traceparent: `00-${traceId}-${parent}-${flags}` } };
-}
-
-/** The spans of a trace, when there are as many as expected. */
-async function spansOf(traceId: string, count: number): Promise<CollectedSpan[]> {
-  const found = () => collector.spans.filter((span) => span.traceId === traceId);
-  await until(() => found().length >= count);
-  return found().sort((one, other) => one.from - other.from);
-}
+const spansOf = (traceId: string, count: number) => spansIn(collector, traceId, count);
 
 const adjust = (comment: string, headers: Record<string, string>, product = "hammer") =>
   shop.tryMutate(
@@ -122,7 +106,7 @@ test("a read is a span of its request, of its operation and of its statement, be
 
 test("webhooks of a booking belong to its trace, which their receiver gets to know, and no event shows", async () => {
   const { traceId, headers } = newTrace();
-  await adjust("traced", headers);
+  await adjust("traced", { ...headers, tracestate: "one=1,two=of two" });
   await until(() => receiver.received.some(({ body }) => body.cause && headersOf(traceId).length > 0));
   const spans = await spansOf(traceId, 6);
   const named = (name: string) => spans.filter((span) => span.name === name);
@@ -145,6 +129,7 @@ test("webhooks of a booking belong to its trace, which their receiver gets to kn
   // That of its payload query
   assert.ok(named("SELECT").some(({ parent }) => parent === delivery!.id));
   const message = receiver.received.find(({ headers: sent }) => sent.traceparent?.includes(traceId))!;
+  assert.equal(message.headers.tracestate, "one=1,two=of two");
   assert.deepEqual(Object.keys(message.body.cause).sort(), ["credentialId", "idempotencyKey", "requestId"]);
   const { body } = await shop.ask(token, {
     query: "{ events(first: 10) { edges { node { cause data } } } }",
@@ -169,6 +154,25 @@ test("bookings that are made together keep their own traces", async () => {
     const spans = await Promise.all(traces.map(({ traceId }) => spansOf(traceId, 4)));
     return spans.flat().some(isTogether);
   });
+});
+
+test("of a tracestate whole members are kept, those that are valid and short enough in all", async () => {
+  const member = (n: number) => `v${n}=${"x".repeat(100)}`;
+  const long = Array.from({ length: 8 }, (_, n) => member(n)).join();
+  const many = Array.from({ length: 40 }, (_, n) => `k${n}=1`);
+  const cases: [sent: string, handedOn: string | undefined][] = [
+    [long, long.slice(0, 4 * (member(0).length + 1) - 1)],
+    [many.join(), many.slice(0, 32).join()],
+    ["one=1, UPPER=2,two,=3", "one=1"],
+    ["no member at all", undefined],
+  ];
+  const traces = cases.map(([tracestate, handedOn]) => ({ ...newTrace(), tracestate, handedOn }));
+  for (const { headers, tracestate } of traces) await adjust("with tracestate", { ...headers, tracestate });
+  for (const { traceId, tracestate, handedOn } of traces) {
+    await until(() => headersOf(traceId).length === 1);
+    const { headers } = receiver.received.find((message) => message.headers.traceparent?.includes(traceId))!;
+    assert.equal(headers.tracestate, handedOn, tracestate);
+  }
 });
 
 test("what the client doesn't sample isn't traced, nor are its webhooks; nor is a header that is none", async () => {
@@ -283,6 +287,13 @@ test("OpenTelemetry's libraries are loaded by nothing that is loaded without a c
     );
     return files.filter((_, index) => found[index]);
   };
-  assert.deepEqual(await importing(/^import \{[^}]*\} from "@opentelemetry/m), [join("tracing", "otel.ts")]);
-  assert.deepEqual(await importing(/^import [^]*? from "[./]+\/otel\.ts"/m), []);
+  const [otel, spans] = ["otel.ts", "spans.ts"].map((name) => join("tracing", name));
+  assert.deepEqual(await importing(/^import \{[^}]*\} from "@opentelemetry/m), [otel, spans]);
+  assert.deepEqual(await importing(/^import [^;]*? from "[./]+\/otel\.ts"/m), []);
+  assert.deepEqual(
+    await importing(
+      /^import \{[^;]*? from "[./]+\/tracing\/spans\.ts"|^import \{[^;]*? from ".\/spans\.ts"/m,
+    ),
+    [otel],
+  );
 });

@@ -2,7 +2,6 @@
 import "../../process/graphile-env.ts";
 import type pg from "pg";
 import { isRefused } from "../../check/finding.ts";
-import { checkCurrent } from "../../check/rehearsal.ts";
 import { printFindings } from "../../check/report.ts";
 import { databaseIn, withClient } from "../../database/client.ts";
 import { committedSchema, writeSchema } from "../../database/migrations/schema-file.ts";
@@ -31,6 +30,8 @@ const steps: Record<string, () => Promise<void>> = {
       );
     }),
   async check() {
+    // Loaded when needed: it takes most of the time of the other steps
+    const { checkCurrent } = await import("../../check/rehearsal.ts");
     const findings = await checkCurrent(adminUrl);
     if (findings.length > 0) say(printFindings(findings, { color: hasColors() }));
     if (isRefused(findings)) process.exitCode = 1;

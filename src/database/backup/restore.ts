@@ -64,7 +64,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   const aside = await mkdtemp(`${place.data}.new-`);
   try {
     await copyBackup(backup, aside, (done, total) => onProgress("Copying", done, total));
-    await ownAll(place, aside, backup);
+    await place.user.ownAll(aside);
     const lastCommit = await replay(place, aside, {
       ...{ archive: segments.length > 0 ? archive : null, until },
       onReplayed: (done) => onProgress("Replaying", Math.min(done, segments.length), segments.length),
@@ -144,11 +144,6 @@ function foldersOf(files: readonly BackedUpFile[]): string[] {
   const folders = new Set([...emptyFolders, ...files.map(({ path }) => dirname(path))]);
   for (const folder of folders) if (folder !== ".") folders.add(dirname(folder));
   return [...folders].sort();
-}
-
-async function ownAll({ user }: Place, data: string, { manifest: { files } }: Backup): Promise<void> {
-  for (const path of [...foldersOf(files), ...files.map(({ path }) => path)])
-    await user.own(join(data, path));
 }
 
 const control = ({ user, program }: Place, data: string, ...args: string[]) =>

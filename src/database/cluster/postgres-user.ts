@@ -18,6 +18,8 @@ export interface PostgresUser {
   execute(program: string, args: string[]): Promise<{ stdout: string; stderr: string }>;
   /** Gives a file or folder to that user. */
   own(path: string): Promise<void>;
+  /** The same with all that is in a folder. */
+  ownAll(folder: string): Promise<void>;
   /** Whether that user can enter a folder, or run a program. */
   canReach(path: string): Promise<boolean>;
 }
@@ -36,6 +38,7 @@ export async function postgresUser(home: string, runAs?: string): Promise<Postgr
       identity: null,
       execute: (path, args) => run(path, args),
       own: async () => {},
+      ownAll: async () => {},
       canReach: async () => true,
     };
   }
@@ -46,6 +49,8 @@ export async function postgresUser(home: string, runAs?: string): Promise<Postgr
     identity: { uid, gid },
     execute: (path, args) => run(path, args, options),
     own: (path) => chown(path, uid, gid),
+    // There are thousands
+    ownAll: async (folder) => void (await run("chown", ["-R", `${uid}:${gid}`, folder])),
     canReach: (path) =>
       run("/bin/sh", ["-c", 'test -x "$1"', "sh", path], options).then(
         () => true,

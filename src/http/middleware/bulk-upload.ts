@@ -149,7 +149,8 @@ async function receive(
 ): Promise<void> {
   const { storage, limits } = tools;
   const { credentialId, scopes } = response.locals.caller!;
-  const upload = await storage.begin({ ...wanted, credentialId, scopes: [...scopes] });
+  const traceparent = response.locals.trace?.traceparent ?? null;
+  const upload = await storage.begin({ ...wanted, credentialId, scopes: [...scopes], traceparent });
   if (!upload.isSame)
     throw new RefusedFile(409, "The idempotency key stands for a file of another kind already.");
   if (!upload.isOurs) return answer(response, upload, null);

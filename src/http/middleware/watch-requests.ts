@@ -73,6 +73,20 @@ export function watchRequests({ logger, metrics, tracing, logRequests, slowMs }:
   };
 }
 
+/** Traces requests that no operation comes with. @param route see {@link Tracing.request} */
+export function traceRequests(tracing: Tracing | null, route: string): Middleware {
+  return ({ headers, method }, response, next) => {
+    const { locals } = response;
+    const trace = (locals.trace = tracing?.request(headers, method!, route) ?? null);
+    response.once("close", () => {
+      const { requestId, caller } = locals;
+      const [status, code] = [response.statusCode, codeOf(response)];
+      trace?.end({ status, requestId, credentialId: caller?.credentialId, points: undefined, code });
+    });
+    next();
+  };
+}
+
 /** The code of the answer's first error. */
 const codeOf = ({ locals: { refusal, failure } }: Response): string | undefined => refusal ?? failure;
 

@@ -61,7 +61,7 @@ export type Work = (turn: Turn) => Promise<boolean>;
 
 /** What is done in a merchant's turn, by its kind. */
 export function workOf(options: WorkOptions): Record<Kind, Work> {
-  const { settings, allot, merchants, pruned } = options;
+  const { settings, allot, merchants, pruned, tracing } = options;
   const shares = new DeliveryShares(settings.webhookConcurrency);
   const read = sharedReading();
   const inTurn = (work: (turn: Turn, allotment: Allotment) => Promise<boolean>): Work => {
@@ -76,12 +76,16 @@ export function workOf(options: WorkOptions): Record<Kind, Work> {
     );
   return {
     webhooks: whileOpen((turn, allotment, open) => send(turn, allotment, open, shares, options)),
-    bulk: whileOpen(({ merchant: { databaseUrl: url }, logger, stopping, leaving }, allotment, { app }) => {
+    bulk: whileOpen(({ merchant, logger, stopping, leaving }, allotment, { app }) => {
+      const { name, databaseUrl: url } = merchant;
       const { headReader: reader, spend, usedByOthers } = app;
       const session = keepSettings(settings.keep);
       const given = { url, apiUrl: apiUrlOf(url), session, limits: settings.bulkLimits, logger, allotment };
       return workOnNext(
-        { ...given, concurrency: 1, reader, spend, usedByOthers },
+        {
+          ...{ ...given, concurrency: 1, reader, spend, usedByOthers },
+          tracing: tracing?.of(name) ?? null,
+        },
         AbortSignal.any([stopping, leaving]),
       );
     }),

@@ -16,6 +16,15 @@ export const database = {
     example: "/etc/erp/merchants",
     doc: "A folder with a file for each merchant, where one service has many: [docs/merchants.md](merchants.md). Each has a database of its own; DATABASE_URL is then an administrator's, for commands only.",
   }),
+  fromDatabaseUrl: optional(
+    "FROM_DATABASE_URL",
+    url(/^postgres(ql)?$/, "a URL that begins with `postgres:` or `postgresql:`"),
+    {
+      example: "postgres://postgres:password@db1.example:5432/postgres",
+      secret: true,
+      doc: "The cluster that `npm run merchants -- move` takes a merchant from, as its superuser.",
+    },
+  ),
   merchantConnections: setting("MERCHANT_CONNECTIONS", wholeNumber(8, 10_000), 100, {
     doc: "Most connections of one process to Postgres for all merchants together; background work may have a quarter of them. One merchant has up to DATABASE_POOL_SIZE and two more of them, and none while it has no requests.",
   }),

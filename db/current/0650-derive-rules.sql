@@ -1,0 +1,1 @@
+--!include api_meta/derive_rules.sql

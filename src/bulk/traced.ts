@@ -1,0 +1,20 @@
+import type { BulkTrace } from "../tracing/tracing.ts";
+
+/** Runs a statement, and shows it in the trace of its bulk operation. */
+export async function traced<Result extends { rows: unknown[] }>(
+  trace: BulkTrace | null,
+  text: string,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const began = performance.now();
+  const note = (rows: number, error: Error | null) =>
+    trace?.statement({ text, ms: performance.now() - began, rows, error });
+  try {
+    const result = await run();
+    note(result.rows.length, null);
+    return result;
+  } catch (error) {
+    note(0, error as Error);
+    throw error;
+  }
+}

@@ -1,0 +1,156 @@
+import pg from "pg";
+import { UserError } from "../errors/user-error.ts";
+import { pause } from "../lib/retry.ts";
+import { databaseIn, placeOf, withClient } from "./client.ts";
+import { copyDatabase, requireDumpPrograms } from "./client-programs.ts";
+import { adoptDatabase, databaseOf, ensureRoles, makeRoles, rolesOf } from "./merchant-database.ts";
+import { retryLocked } from "./migrations/retry-locked.ts";
+import type { LockLimits } from "./migrations/retry-locked.ts";
+import { besides } from "./migrations/templates.ts";
+import { dropDatabase, dropOwn, markSql } from "./own-databases.ts";
+import { requireVersion } from "./requirements.ts";
+
+/** Has a copy that isn't finished: another attempt drops it. */
+const unfinished = "npm run merchants -- move makes this copy";
+/** What is moved: both URLs are those of superusers. */
+export interface Move {
+  merchant: string;
+  /** Its present database. */
+  fromUrl: string;
+  /** A database of the cluster that it moves to. */
+  adminUrl: string;
+  /** Those of migrations, which wait in the same way. */
+  locks: LockLimits;
+  /** Serves it from the copy: the present database can't be used any more. */
+  onCopied: (databaseUrl: string) => Promise<void>;
+}
+
+/**
+ * Moves a merchant's database to another cluster. Reads go on meanwhile, and writes wait for locks that end with the
+ * connection that has taken them: if this is broken off, the merchant is served where it was.
+ */
+export async function moveMerchantDatabase({
+  merchant,
+  fromUrl,
+  adminUrl,
+  locks,
+  onCopied,
+}: Move): Promise<void> {
+  await withClient(fromUrl, async (from) =>
+    withClient(adminUrl, async (admin) => {
+      await requireVersion(admin);
+      await requireDumpPrograms(await majorVersion(from));
+      await refuseForeign(admin, adminUrl, databaseOf(merchant));
+      await ensureRoles(admin);
+      await lockTables(from, locks);
+      await createLike(from, admin, databaseOf(merchant));
+      const url = besides(adminUrl, databaseOf(merchant));
+      let isServed = false;
+      try {
+        await makeRoles(url, merchant);
+        await copyDatabase(fromUrl, url);
+        const databaseUrl = await adoptDatabase(url, merchant);
+        // Fails if the locks are gone
+        await from.query("select");
+        // From here on nobody drops it by mistake
+        await admin.query(markSql(databaseOf(merchant), null));
+        await switchOver(fromUrl, merchant, async () => {
+          await onCopied(databaseUrl);
+          isServed = true;
+        });
+      } catch (error) {
+        if (!isServed) await dropDatabase(admin, databaseOf(merchant)).catch(() => {});
+        throw error;
+      }
+    }),
+  );
+}
+
+async function majorVersion(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ version: number }>(
+    "select current_setting('server_version_num')::int / 10000 as version",
+  );
+  return rows[0]!.version;
+}
+
+/** Drops the copy of an attempt that was broken off. @throws {UserError} when the database is another one */
+async function refuseForeign(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
+  if (await dropOwn(admin, name, unfinished)) return;
+  throw new UserError(
+    `There is a database ${name} at ${placeOf(adminUrl)} already. Unless it is needed, drop it, and begin again: drop database "${name}";`,
+  );
+}
+
+/** Keeps everybody from writing until the connection ends. Whoever writes is waited for, without making others wait long. */
+async function lockTables(client: pg.Client, limits: LockLimits): Promise<void> {
+  const { rows } = await client.query<{ names: string }>(
+    `select string_agg(format('%I.%I', n.nspname, c.relname), ', ' order by c.oid) as names
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind in ('r', 'p') and c.relpersistence <> 't' and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'`,
+  );
+  const take = async () => {
+    try {
+      await client.query("begin");
+      await client.query(
+        `set local lock_timeout = ${limits.lockTimeoutMs}; set local statement_timeout = 0;
+         set local idle_in_transaction_session_timeout = 0; set local transaction_timeout = 0;
+         -- Whoever has gone without a word holds them for a minute at most
+         set local tcp_keepalives_idle = 20; set local tcp_keepalives_interval = 10; set local tcp_keepalives_count = 3;
+         lock table only ${rows[0]!.names.replaceAll(", ", ", only ")} in exclusive mode`,
+      );
+    } catch (error) {
+      await client.query("rollback");
+      throw error;
+    }
+  };
+  await retryLocked(take, { ...limits, name: "The move", holders: () => "", onWait: () => {} });
+}
+
+/** Makes an empty database with the locale and the settings of another. */
+async function createLike(from: pg.Client, admin: pg.Client, name: string): Promise<void> {
+  const { rows } = await from.query<{ made: string; settings: string[] | null }>(
+    `select format('encoding %L locale_provider %s lc_collate %L lc_ctype %L', pg_encoding_to_char(d.encoding),
+         case d.datlocprovider when 'i' then 'icu' when 'b' then 'builtin' else 'libc' end, d.datcollate, d.datctype)
+       || case d.datlocprovider when 'i' then format(' icu_locale %L', d.datlocale)
+            when 'b' then format(' builtin_locale %L', d.datlocale) else '' end as made,
+       (select s.setconfig from pg_db_role_setting s where s.setdatabase = d.oid and s.setrole = 0) as settings
+     from pg_database d where d.datname = current_database()`,
+  );
+  const { made, settings } = rows[0]!;
+  const database = pg.escapeIdentifier(name);
+  await admin.query(`create database ${database} owner service_owner template template0 ${made}`);
+  await admin.query(markSql(name, unfinished));
+  for (const setting of settings ?? []) {
+    const [key, ...value] = setting.split("=");
+    await admin.query(`alter database ${database} set ${key} = ${pg.escapeLiteral(value.join("="))}`);
+  }
+}
+
+/** Ends what the service does in the old database for good, before the merchant is served from the new one. */
+async function switchOver(fromUrl: string, merchant: string, onCopied: () => Promise<void>): Promise<void> {
+  const roles = rolesOf(merchant);
+  const names = roles.map((role) => pg.escapeIdentifier(role)).join(", ");
+  const database = pg.escapeIdentifier(databaseIn(fromUrl));
+  await withClient(fromUrl, async (client) => {
+    await client.query(`revoke connect on database ${database} from ${names}`);
+    try {
+      await endSessions(client, roles);
+      await onCopied();
+    } catch (error) {
+      await client.query(`grant connect on database ${database} to ${names}`);
+      throw error;
+    }
+  });
+}
+
+/** Ends all sessions of some roles. */
+async function endSessions(client: pg.Client, roles: readonly string[]): Promise<void> {
+  for (;;) {
+    const { rowCount } = await client.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = any ($1)",
+      [roles],
+    );
+    if (rowCount === 0) return;
+    await pause(20);
+  }
+}

@@ -1,0 +1,139 @@
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
+import type { Ran } from "../database/pipeline/settings.ts";
+import type { NamedOperation } from "../graphql/signature.ts";
+import { statementAttributes } from "./statement.ts";
+import type { BulkTrace, DeliveryTrace, RequestEnd, RequestTrace } from "./tracing.ts";
+
+/** Milliseconds since 1970. Nobody changes it while a request runs, so that its spans lie within each other. */
+export type Clock = () => number;
+
+export function startClock(): Clock {
+  const base = Date.now() - performance.now();
+  return () => base + performance.now();
+}
+
+/** Spans of statements that ran for something. */
+class OtelStatements {
+  readonly tracer: Tracer;
+  /** The span that whatever comes next belongs to. */
+  present: Span;
+  readonly now: Clock;
+
+  constructor(tracer: Tracer, span: Span, now: Clock) {
+    this.tracer = tracer;
+    this.present = span;
+    this.now = now;
+  }
+
+  get within(): Context {
+    return trace.setSpan(ROOT_CONTEXT, this.present);
+  }
+
+  get traceId(): string {
+    return this.present.spanContext().traceId;
+  }
+
+  get headers(): Record<string, string> {
+    const { traceId, spanId, traceFlags, traceState } = this.present.spanContext();
+    // What OpenTelemetry's libraries have taken of it: valid members, 32 and 512 characters at most
+    const tracestate = traceState?.serialize();
+    return { traceparent: `00-${traceId}-${spanId}-0${traceFlags & 1}`, ...(tracestate && { tracestate }) };
+  }
+
+  get traceparent(): string {
+    return Object.values(this.headers).join(" ");
+  }
+
+  statement(ran: Ran): void {
+    const { name, attributes, errorType } = statementAttributes(ran);
+    const now = this.now();
+    const options = { kind: SpanKind.CLIENT, attributes, startTime: now - ran.ms };
+    const span = this.tracer.startSpan(name, options, this.within);
+    if (errorType !== null) fail(span, errorType);
+    span.end(now);
+  }
+}
+
+/** See {@link RequestTrace}. */
+export class OtelRequest extends OtelStatements implements RequestTrace {
+  readonly #request: Span;
+
+  constructor(tracer: Tracer, span: Span, now: Clock) {
+    super(tracer, span, now);
+    this.#request = span;
+  }
+
+  operation({ id, name, version }: NamedOperation, type: string): void {
+    const attributes: Attributes = { "graphql.operation.type": type, "service.operation.id": id };
+    if (name !== null) attributes["graphql.operation.name"] = name;
+    attributes["service.version_of_api"] = version;
+    this.present = this.tracer.startSpan(type, { attributes, startTime: this.now() }, this.within);
+  }
+
+  end({ status, requestId, credentialId, points, code }: RequestEnd): void {
+    const operation = this.present === this.#request ? null : this.present;
+    if (code !== undefined) {
+      if (operation) fail(operation, code);
+      this.#request.setAttribute("error.type", code);
+    }
+    const now = this.now();
+    operation?.end(now);
+    this.#request.setAttribute("http.response.status_code", status);
+    this.#request.setAttribute("service.request_id", requestId);
+    if (credentialId !== undefined) this.#request.setAttribute("service.credential_id", credentialId);
+    if (points !== undefined) this.#request.setAttribute("service.points", points);
+    // Of what a client did wrong, the server's span says nothing bad
+    if (status >= 500) fail(this.#request, code ?? String(status));
+    this.#request.end(now);
+  }
+}
+
+/** See {@link DeliveryTrace}. */
+export class OtelDelivery extends OtelStatements implements DeliveryTrace {
+  end({ status, error }: { status: number | null; error: string | null }): void {
+    if (status !== null) this.present.setAttribute("http.response.status_code", status);
+    if (error !== null) fail(this.present, status === null ? "no_answer" : String(status));
+    this.present.end(this.now());
+  }
+}
+
+/** See {@link BulkTrace}. */
+export class OtelBulk extends OtelStatements implements BulkTrace {
+  readonly #work: Span;
+
+  constructor(tracer: Tracer, span: Span, now: Clock) {
+    super(tracer, span, now);
+    this.#work = span;
+  }
+
+  chunk(number: number): void {
+    const options = { attributes: { "service.bulk.chunk": number }, startTime: this.now() };
+    this.present = this.tracer.startSpan("chunk", options, this.within);
+  }
+
+  endChunk(rows: number): void {
+    this.present.setAttribute("service.bulk.rows", rows);
+    this.#endPresent();
+  }
+
+  end(code: string | null): void {
+    if (code !== null) {
+      fail(this.present, code);
+      fail(this.#work, code);
+    }
+    if (this.present !== this.#work) this.#endPresent();
+    this.#endPresent();
+  }
+
+  #endPresent(): void {
+    this.present.end(this.now());
+    this.present = this.#work;
+  }
+}
+
+/** Marks what has failed, without a message, which could quote values. */
+function fail(span: Span, type: string): void {
+  span.setAttribute("error.type", type);
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}

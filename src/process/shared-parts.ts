@@ -13,6 +13,8 @@ export interface SharedParts {
   versions: SharedVersions;
   /** The state of the database's migrations, by which the versions are found. */
   state: string;
+  /** Called with that state as it is later, again and again while there are requests. */
+  onState: (state: string) => void;
   loop: LoopTurns;
   thread: SchemaThread;
   renderer: Renderer;

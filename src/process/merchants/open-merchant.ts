@@ -59,9 +59,15 @@ export interface OpenMerchant {
 /**
  * Opens a merchant: a few statements, unless the migrations of its database are not known yet.
  *
+ * @param forOperation whether it is opened for an operation, so that a connection for that is opened meanwhile
+ * @param onState called with the state of its migrations, as it is at later requests
  * @throws {UserError} when its database lacks migrations
  */
-export async function openMerchant(merchant: Merchant, common: Common): Promise<OpenMerchant> {
+export async function openMerchant(
+  merchant: Merchant,
+  common: Common,
+  { forOperation, onState }: { forOperation: boolean; onState: (state: string) => void },
+): Promise<OpenMerchant> {
   const closing = new Closing();
   const { name, databaseUrl } = merchant;
   const { settings, budget, tracing, offered, now, onCounted, ...shared } = common;
@@ -79,13 +85,15 @@ export async function openMerchant(merchant: Merchant, common: Common): Promise<
       settings: keepSettings(settings.keep),
     });
     const limiterPool = settings.sharedRates ? open(databaseUrl, 2) : null;
-    const state = await readState(pool);
+    const ahead = forOperation ? apiPool.connect().then((client) => client.release()) : null;
+    // Who needs it finds out why it can't be opened
+    const [state] = await Promise.all([readState(pool), ahead?.catch(() => {})]);
     const app = await openApp({
       settings: { ...settings, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
       ...{ pool, apiPool, limiterPool, tracing: tracing?.of(name) ?? null, versions: offered, now },
       logger: common.logger.child({ merchant: name }),
       shared: {
-        ...{ ...shared, merchant: name, state, share: allotment, trouble: null },
+        ...{ ...shared, merchant: name, state, onState, share: allotment, trouble: null },
         onCounted: (rows) => onCounted(name, rows),
       },
     });
@@ -102,7 +110,7 @@ export async function openMerchant(merchant: Merchant, common: Common): Promise<
  *
  * @throws {UserError} when it lacks some
  */
-export async function readState(pool: Pool): Promise<string> {
+async function readState(pool: Pool): Promise<string> {
   const { rows } = await pool.query<{ count: number; state: string }>(
     "select api_meta.migration_count() as count, api_meta.migration_state() as state",
   );

@@ -105,7 +105,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
         isStopping = true;
         await Promise.all([
           server.stop(deadline - closingMs),
-          within(withinMs - closingMs, background.stop()),
+          within(withinMs - closingMs, Promise.all([background.stop(), merchants.writeCounts()])),
         ]);
         await within(Math.max(0, deadline - performance.now()), closing.close());
       },

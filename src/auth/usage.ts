@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { asAuthRole } from "../database/as-role.ts";
+import { utcDay } from "../lib/utc-day.ts";
 import { FieldUse } from "./field-use.ts";
 import { OperationUses } from "./operation-use.ts";
 
@@ -21,7 +22,8 @@ interface Count {
   /** Type.field; empty: all requests. */
   deprecated_field: string;
   requests: number;
-  last_used_at: string;
+  /** In milliseconds since 1970. */
+  last_used_at: number;
 }
 
 /** Entries that wait to be written, and the function that writes them. */
@@ -164,7 +166,7 @@ export class Usage {
         this.#add(credential_id, version, deprecated_field, requests, day, last_used_at);
     };
     return [
-      { by: "record_use", entries: counts, keep },
+      { by: "record_use", entries: counts.map(asRow), keep },
       { by: "record_fields", entries: fields, keep: () => this.fields.add(fields) },
       { by: "record_operations", entries: operations, keep: () => this.operations.add(operations) },
     ].filter(({ entries }) => entries.length > 0);
@@ -176,10 +178,10 @@ export class Usage {
     field: string,
     requests: number,
     day?: string,
-    moment = new Date().toISOString(),
+    moment = Date.now(),
   ): void {
     if (this.#timer === undefined) this.#await(this.#intervalMs * quietShare);
-    day ??= moment.slice(0, 10);
+    day ??= utcDay(moment);
     const key = `${credentialId} ${day} ${version} ${field}`;
     const count = this.#counts.get(key);
     if (count) {
@@ -193,3 +195,5 @@ export class Usage {
     }
   }
 }
+
+const asRow = (count: Count) => ({ ...count, last_used_at: new Date(count.last_used_at).toISOString() });

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry } from "prom-client";
+import type { MetricObject } from "prom-client";
 import type { Settings } from "./settings.ts";
 import type { Figures } from "./serve-metrics.ts";
 import { makePositionsFile } from "../database/replicas/positions.ts";
@@ -28,7 +29,8 @@ export interface ToWorkerProcess {
 }
 
 /** Its first answer. */
-export type FromWorkerProcess = { port: number; failure?: never } | { failure: string };
+export type FromWorkerProcess =
+  { port: number; figures: MetricObject[]; failure?: never } | { failure: string };
 
 /** Later messages to it, see `Serving` (serve.ts). */
 export type Order =
@@ -150,6 +152,7 @@ class Crew {
       once(worker, "exit").then(() => [{ failure: "A process ended while it started." }]),
     ])) as [FromWorkerProcess];
     if (answer.failure !== undefined) throw new UserError(answer.failure);
+    this.#figures.begin(worker, answer.figures);
     this.#serving.set(place, worker);
     this.#sides.set(place, side);
     return answer.port;
@@ -205,6 +208,7 @@ class Crew {
         if (this.#stopping.signal.aborted) return;
         await leave(old, defaultStopMs);
       } catch (error) {
+        if (this.#stopping.signal.aborted) return;
         logger.error({ err: error }, "a new process can't start; the old ones continue");
         if (!this.#serving.has(place)) void this.#keepStarting(place);
         return;

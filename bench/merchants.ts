@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { say } from "../src/commands/terminal.ts";
 import type { Cleanup } from "./cleanup.ts";
 import { findServer } from "./data/server.ts";
@@ -10,8 +9,8 @@ import { describeMachine } from "./report/machine.ts";
 import { besideBounds, merchantFiles } from "./report/merchants.ts";
 import { writeResults } from "./report/write.ts";
 
-/** Milliseconds after which no merchant holds connections that it doesn't need: src/database/pool.ts has five seconds. */
-const untilIdleMs = 7_000;
+/** Milliseconds after which no merchant holds a connection, and all counts of use are written: src/auth/usage.ts. */
+const untilIdleMs = 60_000;
 
 /**
  * Measures one process with many merchants.
@@ -34,7 +33,7 @@ export async function merchants(options: BenchOptions, cleanup: Cleanup): Promis
   const allOpen = await bench.resources(child, "all were opened");
   const steady = await bench.steady(child, tokens.all, options.seconds / 2);
   const afterSteady = await bench.resources(child, "requests of all");
-  await sleep(untilIdleMs);
+  const counted = await bench.settle(child, untilIdleMs);
   const resting = await bench.rest(child);
   const afterRest = await bench.resources(child, "a pause");
   const beside = await bench.besideBusy(child, tokens, options.seconds / 2);
@@ -49,6 +48,7 @@ export async function merchants(options: BenchOptions, cleanup: Cleanup): Promis
       built,
       opened,
       steady,
+      counted,
       resting,
       beside,
     },

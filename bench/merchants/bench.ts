@@ -129,6 +129,14 @@ export class Bench {
     };
   }
 
+  /** @returns milliseconds of processor time for each merchant until counts are written and connections are closed */
+  async settle({ usage }: Child, ms: number): Promise<{ node: number; postgres: number }> {
+    const before = await this.#cpu(usage);
+    await sleep(ms);
+    const { nodeCpu, postgresCpu: ofPostgres } = await this.#cpuSince(before, usage, this.#made.all.length);
+    return { node: nodeCpu / 1_000, postgres: ofPostgres / 1_000 };
+  }
+
   /** @returns milliseconds of processor time in a second in which nothing is asked */
   async rest({ usage }: Child): Promise<{ node: number; postgres: number }> {
     const before = await this.#cpu(usage);

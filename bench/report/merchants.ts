@@ -48,6 +48,8 @@ export interface MeasuredMerchants {
   /** First requests of merchants that weren't open. */
   opened: Times;
   steady: Times;
+  /** Milliseconds of processor time for each merchant behind its requests, most of them for counts of use. */
+  counted: { node: number; postgres: number };
   /** Milliseconds of processor time in a second without requests. */
   resting: { node: number; postgres: number };
   beside: readonly Beside[];
@@ -74,7 +76,7 @@ export function merchantFiles(measured: MeasuredMerchants): Record<string, strin
 }
 
 function markdownOf(measured: MeasuredMerchants): string {
-  const { made, resources, machine, built, resting } = measured;
+  const { made, resources, machine, built, counted, resting } = measured;
   const megabytes = (made.bytes / 1e6).toFixed(0);
   const inAll =
     made.made.length > 0 ? `, and took ${median(made.made).toFixed(0)} ms to make, two at a time` : "";
@@ -85,9 +87,9 @@ Postgres, which is on the same cores. Each database has ${megabytes} MB${inAll}.
     "## Requests",
     timesTable(measured),
     `The very first request builds the schemas, which all merchants share: ${Math.round(built)} ms. Steady requests are on sixteen connections, each
-to any merchant, so most of them find no connection of their merchant. Processor times are microseconds for each request. While nothing is
-asked, the process takes ${resting.node.toFixed(1)} ms of processor time in a second, and Postgres ${resting.postgres.toFixed(1)}: this is in the half hour
-after a start, in which the upkeep of all merchants is made up for.`,
+to any merchant, so most of them find no connection of their merchant. Processor times are microseconds for each request. Behind these
+the counts of use are written, once in two minutes for a merchant: that took ${counted.node.toFixed(1)} ms of the process and ${counted.postgres.toFixed(1)} of Postgres for each. While nothing is
+asked, the process takes ${resting.node.toFixed(1)} ms of processor time in a second, and Postgres ${resting.postgres.toFixed(1)}.`,
     "## Memory and connections",
     table(
       ["after", "resident MiB", "merchants open", "connections", "at most"],

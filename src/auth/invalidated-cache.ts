@@ -18,21 +18,31 @@ const changesOfRights = {
   applicationName: "service credential listener",
 };
 
+/** Reads a value that is another one after each change of rights. */
+export type ReadMark = () => Promise<string>;
+
+/** Milliseconds for which the mark counts as read, for what a request asks after the merchant's plan. */
+const markHoldsMs = 1_000;
+
 /**
  * Caches rights: credentials, the plan, and the keys that verify tokens.
  *
  * The database is asked once, and the answer is kept until something of the kind changes, of which the database
- * notifies every process. While a process can't listen, it caches nothing. So a change takes effect at once everywhere,
- * and a request normally costs no statement.
+ * notifies every process. A process that doesn't listen reads a mark instead, at each request. So a change takes effect at
+ * once everywhere, and a request normally costs no statement, or a short one.
  */
 export class InvalidatedCache {
   readonly #listener: ChangeListener | OccasionalListener;
+  readonly #readMark: ReadMark;
   readonly #forgetting: (() => void)[] = [];
   /** Grows when answers become outdated, including those that are being read. */
   #era = 0;
+  /** The mark as it was read last, and when that began. */
+  #mark = { text: "", readAt: -Infinity };
 
   /** @param places where only those listen that are used much; null to listen all the time */
-  constructor(pool: Pool, logger: Logger, places: ListeningPlaces | null = null) {
+  constructor(pool: Pool, logger: Logger, readMark: ReadMark, places: ListeningPlaces | null = null) {
+    this.#readMark = readMark;
     const listen = () => new ChangeListener(pool, logger, changesOfRights, () => this.outdate());
     this.#listener = places ? new OccasionalListener(listen, places) : listen();
   }
@@ -46,9 +56,22 @@ export class InvalidatedCache {
     for (const forget of this.#forgetting) forget();
   }
 
-  /** Whether a change made right now would be noticed. */
+  /** Whether a change made right now would be heard. */
   get isListening(): boolean {
     return this.#listener.isListening;
+  }
+
+  /** Whether answers are those of now: a change would be heard, or it was looked for a moment ago. */
+  get isCurrent(): boolean {
+    return this.isListening || performance.now() - this.#mark.readAt < markHoldsMs;
+  }
+
+  /** Looks whether anything has changed. What is asked afterwards may be cached. */
+  async look(): Promise<void> {
+    const readAt = performance.now();
+    const text = await this.#readMark();
+    if (text !== this.#mark.text) this.outdate();
+    this.#mark = { text, readAt };
   }
 
   /** For other caches: called on each change, and whenever one may have been missed. */
@@ -62,11 +85,13 @@ export class InvalidatedCache {
    * @param ask asks the database
    * @param max how many answers are cached
    * @param lifetimeMs milliseconds for which an answer is valid, if that is known beforehand
+   * @param isFirst whether every request asks it first, so that it looks for changes for those behind it
    */
   remember<Key extends string, Answer>(
     ask: (key: Key) => Promise<Answer>,
     max: number,
     lifetimeMs: (answer: Answer) => number = () => Infinity,
+    isFirst = false,
   ): CachedAnswers<Key, Answer> {
     const kept = new LRUCache<Key, { answer: Answer }>(atMost(max));
     const asked = new Map<Key, Promise<Answer>>();
@@ -78,7 +103,7 @@ export class InvalidatedCache {
       const era = this.#era;
       const answer = await ask(key);
       const ttl = lifetimeMs(answer);
-      if (era === this.#era && this.#listener.isListening && ttl >= 1) {
+      if (era === this.#era && ttl >= 1) {
         kept.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
       }
       return answer;
@@ -86,7 +111,7 @@ export class InvalidatedCache {
     return {
       of: async (key) => {
         this.#listener.use();
-        if (!this.#listener.isListening) return askAnew(key);
+        if (!this.isListening && (isFirst || !this.isCurrent)) await this.look();
         const known = kept.get(key);
         if (known) return known.answer;
         // After a change nothing is cached: each key is read once, however many requests need it

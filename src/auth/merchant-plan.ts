@@ -25,7 +25,7 @@ export function currentMerchantPlan(
 ): CurrentMerchantPlan {
   // Equal limits must be the same object, because other limits empty the cache of documents
   let last = { text: "{}", limits };
-  return cache.remember(async () => {
+  const ask = async () => {
     const [plan] = await readAs<{ name: MerchantPlanName; limits: unknown }>(
       pool,
       "service_auth",
@@ -43,5 +43,6 @@ export function currentMerchantPlan(
       last = { text, limits: { ...limits, ...data } };
     }
     return { name: plan.name, limits: last.limits };
-  }, 1);
+  };
+  return cache.remember(ask, 1, undefined, true);
 }

@@ -7,7 +7,7 @@ import type { Secrets } from "../secrets/secrets.ts";
 import { signingKeyPlace, UnreadableSecret } from "../secrets/secrets.ts";
 import type { Obstacle } from "../lib/readiness.ts";
 import { UserError } from "../errors/user-error.ts";
-import { asAuthRole, readAs } from "../database/as-role.ts";
+import { readAs } from "../database/as-role.ts";
 import type { InvalidatedCache } from "./invalidated-cache.ts";
 import type { SigningKey, SigningKeys } from "./signing-keys.ts";
 import { isUuid } from "../lib/uuid.ts";
@@ -20,7 +20,7 @@ const rereads = { name: "signing-keys", capacity: 5, perSecond: 1 };
 export interface StoredSigningKeysOptions {
   pool: Pool;
   /** Notifies of changes. */
-  cache: Pick<InvalidatedCache, "isListening" | "onOutdated">;
+  cache: Pick<InvalidatedCache, "isCurrent" | "onOutdated">;
   secrets: Secrets;
   logger: Logger;
   /** In milliseconds since 1970. */
@@ -121,7 +121,7 @@ export class StoredSigningKeys implements SigningKeys {
   }
 
   get #isFresh(): boolean {
-    return this.#options.cache.isListening
+    return this.#options.cache.isCurrent
       ? this.#eraOfKeys === this.#era
       : performance.now() - this.#readAt < deafHoldsMs;
   }
@@ -186,5 +186,5 @@ export function newSigningKey(secrets: Secrets): { id: string; stored: string } 
 
 async function addFirstKey(pool: Pool, secrets: Secrets): Promise<void> {
   const { id, stored } = newSigningKey(secrets);
-  await asAuthRole(pool, (client) => client.query("select auth.add_first_signing_key($1, $2)", [id, stored]));
+  await readAs(pool, "service_auth", "select auth.add_first_signing_key($1, $2)", [id, stored]);
 }

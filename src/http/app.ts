@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import express from "express";
+import type { Express, RequestHandler } from "express";
 import { administration } from "../administration/administration.ts";
 import { addressBy, trustOf } from "./address-of.ts";
 import { LoopTurns } from "../lib/loop-turns.ts";
@@ -49,11 +50,24 @@ import type { Middleware, Request } from "./pipeline.ts";
 
 /** The service's HTTP side: the middlewares, in the order in which requests pass them. */
 export function createApp(parts: Parts): RequestListener {
-  const { settings, logger, now, pool, served, versions } = parts;
-  const trust = trustOf(settings.trustProxy);
+  const { settings, logger, versions } = parts;
   const ofEveryRequest = [requestId(logger), securityHeaders, oneHost, crossOrigin(settings.corsOrigins)];
   const onError = unexpectedError(logger);
+  const ofOperations = middlewaresOfOperations(parts, addressBy(trustOf(settings.trustProxy)));
+  const head = versions.filter(({ kind }) => kind === "floating").map(eventsEndpoint);
+  const operations = pipeline([...ofEveryRequest, ...head, ...ofOperations, notFound], onError);
+  // Of many merchants, few are asked for anything else
+  let others: Express | undefined;
+  return (request, response) => {
+    if (isForEndpoint(request.url!) || isForEvents(request.url!)) operations(request, response);
+    else (others ??= appOfOthers(parts, ofEveryRequest))(request, response);
+  };
+}
 
+/** What answers other requests than operations. */
+function appOfOthers(parts: Parts, ofEveryRequest: Middleware[]): Express {
+  const { settings, logger, now, pool, served, versions } = parts;
+  const trust = trustOf(settings.trustProxy);
   const app = express()
     .disable("x-powered-by")
     .disable("etag")
@@ -73,17 +87,16 @@ export function createApp(parts: Parts): RequestListener {
   const schemaFilePath = `${pathOf({ slug: ":version" })}/schema.graphql`;
   app.get(schemaFilePath, findVersion(versions, now, parts.availability), schemaFile(parts.documentation));
   app.use("/docs", documentation(parts.documentation, settings.publicUrl));
-  app.use("/admin", administration({ ...parts, ...settings, webhookAllow: settings.webhookAllow.join() }));
+  const pages = () => administration({ ...parts, ...settings, webhookAllow: settings.webhookAllow.join() });
+  app.use("/admin", whenAsked(pages));
   if (settings.explorer) app.use(explorers(served));
-  app.use(notFound, onError);
+  return app.use(notFound, unexpectedError(logger));
+}
 
-  const ofOperations = middlewaresOfOperations(parts, addressBy(trust));
-  const head = versions.filter(({ kind }) => kind === "floating").map(eventsEndpoint);
-  const operations = pipeline([...ofEveryRequest, ...head, ...ofOperations, notFound], onError);
-  return (request, response) => {
-    if (isForEndpoint(request.url!) || isForEvents(request.url!)) operations(request, response);
-    else app(request, response);
-  };
+/** Makes a handler at the first request for it. */
+function whenAsked(make: () => RequestHandler): RequestHandler {
+  let made: RequestHandler | undefined;
+  return (request, response, next) => (made ??= make())(request, response, next);
 }
 
 /** The middlewares of an upload. */

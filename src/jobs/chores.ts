@@ -14,6 +14,8 @@ export interface Chore {
   offsetMs: number;
   /** From 0 to 1: where the merchant is among all. */
   place: number;
+  /** Whether a new merchant has it done at once, and not only at the next of its times. */
+  isForNew: boolean;
   tasks: readonly string[];
 }
 
@@ -24,10 +26,13 @@ export function choresOf({ exchangeRatesFrom }: TaskSettings, merchant: string):
   const { task, hour, minute } = importRatesAt;
   const offsetMs = hour * hourMs + minute * minuteMs + Math.floor(place * 30 * minuteMs);
   return [
-    { name: "upkeep", everyMs, offsetMs: Math.floor(place * everyMs), place, tasks: upkeep },
+    {
+      ...{ name: "upkeep", everyMs, offsetMs: Math.floor(place * everyMs), place },
+      ...{ isForNew: false, tasks: upkeep },
+    },
     ...(exchangeRatesFrom === undefined
       ? []
-      : [{ name: task, everyMs: 24 * hourMs, offsetMs, place, tasks: [task] }]),
+      : [{ name: task, everyMs: 24 * hourMs, offsetMs, place, isForNew: true, tasks: [task] }]),
   ];
 }
 

@@ -5,6 +5,7 @@ import { Meter } from "../auth/rate-limits/meter.ts";
 import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
 import { spender } from "../auth/rate-limits/spend.ts";
+import { markReader } from "../auth/rights-now.ts";
 import { sessionCheck } from "../auth/session-token.ts";
 import { calm } from "../database/calm.ts";
 import type { ReplicasOptions } from "../database/replicas/replicas.ts";
@@ -74,6 +75,10 @@ export interface App {
   metrics: Metrics;
   /** Whether the app can work. Parts that may fail add a check. */
   readiness: Readiness;
+  /** Looks whether rights have changed. */
+  look: () => Promise<void>;
+  /** Writes the counts of use that wait for it. */
+  writeCounts: () => Promise<void>;
   /** Decrypts secrets from the database. */
   secrets: Secrets;
   /** Runs the service's own queries in the head. @throws SERVICE_UNAVAILABLE when it isn't served */
@@ -130,13 +135,14 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   });
   const readiness = new Readiness(logger);
   const secrets = new Secrets(settings.secretsKeys);
-  const forAuth = { pool, logger, settings, secrets, readiness, now, closing, shared };
+  const readMark = markReader(pool, access.readRows, shared?.onState);
+  const forAuth = { pool, readMark, logger, settings, secrets, readiness, now, closing, shared };
   const { merchantPlan, rights, ...auth } = await openAuth(forAuth);
   const limitsNow = async () => (await merchantPlan.of("current")).limits;
   const forVersions = { settings, versions, now, pool, access, secrets, logger, limitsNow, closing };
   const { served, availability, readerOf, headReader } = await openVersions({ ...forVersions, shared });
   const locales = new Locales(pool, logger);
-  await locales.refresh();
+  if (!shared) await locales.refresh();
   const live = new Live({
     ...{ pool, logger, readerOf, rights, places: shared?.places },
     spend: spender(rates, limitsNow, meter),
@@ -159,6 +165,8 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   });
   return {
     ...{ metrics, readiness, secrets, headReader, spend, listener },
+    look: () => rights.look(),
+    writeCounts: () => auth.usage.flush(),
     usedByOthers: auth.usage.usedByOthers,
     payloadReader: (payloadPool) =>
       readPayloads(settings, payloadPool, access.withClientsOf(payloadPool), readerOf, spend),

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { AccessTokens, issuerFor } from "../auth/access-token.ts";
 import { activeCredentials } from "../auth/active-credentials.ts";
 import { InvalidatedCache } from "../auth/invalidated-cache.ts";
+import type { ReadMark } from "../auth/invalidated-cache.ts";
 import { currentMerchantPlan } from "../auth/merchant-plan.ts";
 import { openSigningKeys } from "../auth/open-signing-keys.ts";
 import { storedOperations } from "../auth/stored-operations.ts";
@@ -14,9 +15,16 @@ import type { Secrets } from "../secrets/secrets.ts";
 import type { Settled } from "./app-settings.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
+/**
+ * Milliseconds after which one merchant of many writes its counts of use at the latest. That takes a connection and as
+ * much of Postgres as two requests.
+ */
+const countsOfManyMs = 120_000;
+
 /** Rights: credentials, tokens, the plan. */
 export async function openAuth({
   pool,
+  readMark,
   logger,
   settings,
   secrets,
@@ -30,10 +38,13 @@ export async function openAuth({
     "webhook secret" as const,
     ...(tokenSigningKeys.length > 0 ? [] : ["signing key" as const]),
   ];
-  await requireSecretsKeys(pool, secrets, needed, logger);
-  const cache = new InvalidatedCache(pool, logger, shared?.places);
+  // One of many is opened again and again: what can't be decrypted is found where it is used
+  if (!shared) await requireSecretsKeys(pool, secrets, needed, logger);
+  const cache = new InvalidatedCache(pool, logger, readMark, shared?.places);
   closing.add(() => cache.close());
-  const usage = new Usage(pool, logger, undefined, shared?.onCounted);
+  await cache.look();
+  const ofMany = shared && { intervalMs: countsOfManyMs, onWritten: shared.onCounted, inTurn: shared.inTurn };
+  const usage = new Usage(pool, logger, ofMany ?? {});
   closing.add(() => usage.close());
   const issuer = shared ? issuerFor(shared.merchant) : undefined;
   const forKeys = { pool, cache, secrets, logger, now, readiness };
@@ -50,6 +61,7 @@ export async function openAuth({
 
 interface AuthOptions {
   pool: Pool;
+  readMark: ReadMark;
   logger: Logger;
   settings: Settled;
   secrets: Secrets;

@@ -13,6 +13,8 @@ export interface SharedParts {
   versions: SharedVersions;
   /** The state of the database's migrations, by which the versions are found. */
   state: string;
+  /** Called with that state as it is later, again and again while there are requests. */
+  onState: (state: string) => void;
   loop: LoopTurns;
   thread: SchemaThread;
   renderer: Renderer;
@@ -23,6 +25,8 @@ export interface SharedParts {
   share: Share;
   /** Called when counts of use have been written, with the number of rows. */
   onCounted: (rows: number) => void;
+  /** Runs the writing of these counts when it is the merchant's turn. */
+  inTurn: (write: () => Promise<void>) => void;
   /** What `checkPipelining` has found, once that is known. */
   trouble: string | null | undefined;
 }

@@ -3,7 +3,10 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
 import { InvalidatedCache } from "../../src/auth/invalidated-cache.ts";
+import { markReader } from "../../src/auth/rights-now.ts";
 import { createPool } from "../../src/database/pool.ts";
+import { ListeningPlaces } from "../../src/database/occasional-listener.ts";
+import { createCredential } from "../../src/auth/credentials.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
@@ -17,7 +20,7 @@ before(async () => {
   pool = createPool(database.loginUrl, { max: 2 });
   owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
-  cache = new InvalidatedCache(pool, pino({ level: "silent" }));
+  cache = new InvalidatedCache(pool, pino({ level: "silent" }), markReader(pool, null));
   await until(() => cache.isListening);
 });
 after(async () => {
@@ -71,4 +74,37 @@ test("a question that fails is asked again", async () => {
     ["rejected", "rejected"],
   );
   assert.equal(await answers.of("key"), "known");
+});
+
+test("who can't listen sees by a mark whether anything has changed", async () => {
+  const silent = pino({ level: "silent" });
+  const deaf = new InvalidatedCache(pool, silent, markReader(pool, null), new ListeningPlaces(0));
+  let asked = 0;
+  const ask = () => Promise.resolve(++asked);
+  const plan = deaf.remember(ask, 1, undefined, true);
+  const others = deaf.remember(ask, 10);
+  // As a request does
+  const seen = async () => [await plan.of("current"), await others.of("key")];
+  const before = await seen();
+  assert.deepEqual(await seen(), before);
+  const { clientId } = await createCredential(owner, { name: "test", read: "all", write: [] });
+  const changes = [
+    "update auth.plan set limits = '{}' where is_current",
+    "update auth.credential set scopes = '{products:read}'",
+    "update auth.credential set deactivated_at = now()",
+    `delete from auth.credential_secret where access_key = '${clientId}'`,
+    "insert into auth.signing_key (retires_at) values (now())",
+    `insert into auth.stored_operation (version, sha256, name, document)
+     values ('unstable', sha256('{}'), 'test', '{}')`,
+    "delete from auth.credential",
+  ];
+  let last = await seen();
+  for (const change of changes) {
+    await owner.query(change);
+    const now = await seen();
+    assert.ok(now[0]! > last[1]! && now[1]! > last[1]!, change);
+    last = now;
+  }
+  assert.deepEqual(await seen(), last);
+  await deaf.close();
 });

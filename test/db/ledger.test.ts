@@ -109,7 +109,7 @@ describe("the ledger", () => {
       "select ledger.adjust_stock(array[]::ledger.line[], null)",
       "select ledger.book(array[]::ledger.draft[], null)",
       "select ledger.write_movements(array[]::ledger.draft[], now(), null)",
-      "select ledger.write_figures(array[]::ledger.place_change[], '{}', false, false, false)",
+      "select ledger.write_figures(array[]::ledger.place_change[], '{}', false)",
       "select ledger.write_shipment(null, array[]::ledger.pick[], '{}', '{}')",
       "select ledger.write_assigned(null, array[]::erp.assignment[])",
       "select ledger.write_deliveries(array[]::erp.delivery[], now())",

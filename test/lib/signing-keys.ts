@@ -6,7 +6,7 @@ import { Secrets } from "../../src/secrets/secrets.ts";
 
 /** The keys of a database, for tests that make tokens themselves. Makes the first if there are none. */
 export function storedKeys(pool: pg.Pool): SigningKeys {
-  const cache = { isListening: false, onOutdated: () => {} };
+  const cache = { isCurrent: false, onOutdated: () => {} };
   const options = {
     pool,
     cache,

@@ -366,6 +366,16 @@ suite("many merchants in a process", () => {
       assert.ok(Math.max(...counts) <= connections, `${Math.max(...counts)} connections`);
       await until(async () => (await count()) === 0);
     });
+    // What the next request of an idle one needs is a single connection, and it sees what has changed meanwhile
+    const { pool } = opened.serving.merchants.find(three!().name)!;
+    await until(async () => {
+      if (pool.totalCount > 0) return false;
+      const { status, body } = await graphql(hostOf(three!()), tokens[2]!, names);
+      assert.deepEqual([status, body.errors], [200, undefined]);
+      return pool.totalCount === 0;
+    });
+    await owner(three!(), (client) => client.query("select auth.set_plan('none')"));
+    assert.equal((await graphql(hostOf(three!()), tokens[2]!, names)).status, 402);
     const metrics = await opened.serving.figures.metrics();
     for (const { name } of opened.merchants)
       assert.match(metrics, new RegExp(`service_requests_total{.*merchant="${name}"`));

@@ -8,11 +8,18 @@ import type { PipelinedStatement } from "./pipelined-query.ts";
 import { canPrepareOn, preparedOn } from "./prepared-statements.ts";
 import type { SettingsStatement } from "./settings.ts";
 
+/** A statement that is prepared once for each connection. */
+interface NamedStatement extends PipelinedStatement {
+  name: string;
+  /** Whether it is quick by its nature, also before that is known by experience. */
+  isQuick?: boolean;
+}
+
 /** Reads the single text that a statement returns, in its own transaction with settings, for a client. */
 export type ReadText = (
   client: string,
   settings: SettingsStatement,
-  statement: PipelinedStatement & { name: string },
+  statement: NamedStatement,
 ) => Promise<string | null>;
 
 /** The same for rows of texts. */
@@ -24,7 +31,7 @@ const maxShared = 4;
 /** A read that waits for its answer. */
 export interface WaitingRead extends SharedRead {
   settings: SettingsStatement;
-  statement: PipelinedStatement & { name: string };
+  statement: NamedStatement;
   done(error: Error | null, rows?: (string | null)[][]): void;
 }
 
@@ -92,7 +99,7 @@ function repeatingReader(begin: (read: WaitingRead) => void, pace: StatementPace
       let failures = 0;
       const read: WaitingRead = {
         ...{ client, settings, statement },
-        isQuick: () => pace.isQuick(statement.name),
+        isQuick: () => statement.isQuick === true || pace.isQuick(statement.name),
         done(error, rows) {
           if (!error) return resolve(rows!);
           const pauseMs = pauseAfterCollision(error, ++failures);

@@ -38,12 +38,15 @@ export function chooseLocale(preferred: readonly string[], supported: readonly s
   return defaultLocale;
 }
 
-/** The locales of the database, read at first use and seldom again. */
+/** The locales of the database, read when a request first asks for one, and seldom again. */
 export class Locales {
   readonly #pool: Pool;
   readonly #logger: Logger;
   #supported: readonly string[] = [defaultLocale];
   #readAt = -Infinity;
+  /** The first reading, until it is done. */
+  #first: Promise<void> | null = null;
+  #isRead = false;
   // Clients send the same header with every request.
   readonly #chosen = new LRUCache<string, string>({ max: 500 });
 
@@ -63,12 +66,22 @@ export class Locales {
     } catch (error) {
       this.#logger.warn({ err: error }, "can't read the list of locales");
     }
+    this.#isRead = true;
   }
 
-  /** The locale for answering a request. Doesn't wait for the database. */
-  choose(request: Request): string {
-    if (performance.now() - this.#readAt > freshnessMs) void this.refresh();
+  /** The locale for answering a request. Waits for the database only until they have been read once. */
+  choose(request: Request): string | Promise<string> {
     const header = request.headers["accept-language"] ?? "*";
+    if (header === "*") return defaultLocale;
+    if (performance.now() - this.#readAt > freshnessMs) {
+      const reading = this.refresh();
+      if (!this.#isRead) this.#first = reading;
+    }
+    if (this.#isRead || !this.#first) return this.#choose(request, header);
+    return this.#first.then(() => this.#choose(request, header));
+  }
+
+  #choose(request: Request, header: string): string {
     let locale = this.#chosen.get(header);
     if (locale === undefined) {
       locale = chooseLocale(accepts(request).languages(), this.#supported);
@@ -81,10 +94,14 @@ export class Locales {
 /** Chooses the language of localised names by `Accept-Language`. */
 export function negotiateLocale(locales: Locales): Middleware {
   return (request, response, next) => {
-    const locale = locales.choose(request);
-    response.locals.locale = locale;
-    response.setHeader("content-language", locale);
-    addVary(response, "Accept-Language");
-    next();
+    const use = (locale: string) => {
+      response.locals.locale = locale;
+      response.setHeader("content-language", locale);
+      addVary(response, "Accept-Language");
+      next();
+    };
+    const chosen = locales.choose(request);
+    if (typeof chosen === "string") return use(chosen);
+    return chosen.then(use);
   };
 }

@@ -215,7 +215,8 @@ export class Background {
   #plan({ name }: Merchant, { inMs, choresAt }: Due): [Kind, number][] {
     const { settings, sizes, spreadMs = defaultSpreadMs } = this.#options;
     const chores = choresOf(settings, name).map((chore) => {
-      const [last, doneAt = 0] = [lastTimeOf(chore), choresAt[chore.name]];
+      const last = lastTimeOf(chore);
+      const doneAt = choresAt[chore.name] ?? (chore.isForNew ? 0 : lastTimeOf(chore, this.#since));
       const lateAt = Math.max(last, this.#since + chore.place * spreadMs);
       return (doneAt >= last ? last + chore.everyMs : lateAt) - Date.now();
     });

@@ -80,6 +80,7 @@ export function front(
         app.listener(request, response);
       },
       () => refuse.unavailable(request, response),
+      kindOf(request) === "api",
     );
   };
 }

@@ -2,6 +2,7 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Counter } from "prom-client";
 import type { ConnectionBudget } from "../../database/connection-budget.ts";
+import { serverOf } from "../../database/merchant-database.ts";
 import { migrationsWanted } from "../../database/migrations/migrations.ts";
 import type { ListeningPlaces } from "../../database/occasional-listener.ts";
 import { createPool } from "../../database/pool.ts";
@@ -20,6 +21,7 @@ import type { Version } from "../../versions/versions.ts";
 import { openApp } from "../open-app.ts";
 import type { App } from "../open-app.ts";
 import type { Settings } from "../settings.ts";
+import type { Lane } from "./lane.ts";
 import type { Merchant } from "./merchant.ts";
 
 /** Most connections of a merchant for tokens, documents and the administration. */
@@ -43,6 +45,8 @@ export interface Common {
   pruned: Counter;
   /** Called when counts of use of a merchant have been written, with the number of rows. */
   onCounted: (merchant: string, rows: number) => void;
+  /** Merchants whose counts are being written, or wait for it. */
+  counting: Lane;
 }
 
 /** A merchant whose requests can be answered. It holds no connection while there are none. */
@@ -59,12 +63,18 @@ export interface OpenMerchant {
 /**
  * Opens a merchant: a few statements, unless the migrations of its database are not known yet.
  *
+ * @param forOperation whether it is opened for an operation, so that a connection for that is opened meanwhile
+ * @param onState called with the state of its migrations, as it is at later requests
  * @throws {UserError} when its database lacks migrations
  */
-export async function openMerchant(merchant: Merchant, common: Common): Promise<OpenMerchant> {
+export async function openMerchant(
+  merchant: Merchant,
+  common: Common,
+  { forOperation, onState }: { forOperation: boolean; onState: (state: string) => void },
+): Promise<OpenMerchant> {
   const closing = new Closing();
   const { name, databaseUrl } = merchant;
-  const { settings, budget, tracing, offered, now, onCounted, ...shared } = common;
+  const { settings, budget, tracing, offered, now, onCounted, counting, ...shared } = common;
   const allotment = budget.allot(name);
   closing.add(() => allotment.close());
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements, allotment };
@@ -79,14 +89,17 @@ export async function openMerchant(merchant: Merchant, common: Common): Promise<
       settings: keepSettings(settings.keep),
     });
     const limiterPool = settings.sharedRates ? open(databaseUrl, 2) : null;
-    const state = await readState(pool);
+    const ahead = forOperation ? apiPool.connect().then((client) => client.release()) : null;
+    // Who needs it finds out why it can't be opened
+    const [state] = await Promise.all([readState(pool), ahead?.catch(() => {})]);
     const app = await openApp({
       settings: { ...settings, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
       ...{ pool, apiPool, limiterPool, tracing: tracing?.of(name) ?? null, versions: offered, now },
       logger: common.logger.child({ merchant: name }),
       shared: {
-        ...{ ...shared, merchant: name, state, share: allotment, trouble: null },
+        ...{ ...shared, merchant: name, state, onState, share: allotment, trouble: null },
         onCounted: (rows) => onCounted(name, rows),
+        inTurn: (write) => counting.run(name, write, serverOf(databaseUrl)),
       },
     });
     closing.add(() => app.close());
@@ -102,7 +115,7 @@ export async function openMerchant(merchant: Merchant, common: Common): Promise<
  *
  * @throws {UserError} when it lacks some
  */
-export async function readState(pool: Pool): Promise<string> {
+async function readState(pool: Pool): Promise<string> {
   const { rows } = await pool.query<{ count: number; state: string }>(
     "select api_meta.migration_count() as count, api_meta.migration_state() as state",
   );

@@ -1,6 +1,6 @@
 import { databaseFailure } from "../../errors/postgres-errors.ts";
 import { UserError } from "../../errors/user-error.ts";
-import { openMerchant, readState } from "./open-merchant.ts";
+import { openMerchant } from "./open-merchant.ts";
 import type { Common, OpenMerchant } from "./open-merchant.ts";
 import type { Merchant } from "./merchant.ts";
 
@@ -8,8 +8,10 @@ import type { Merchant } from "./merchant.ts";
 const defaultIdleMs = 120_000;
 /** Milliseconds between two looks for such merchants. */
 const sweepMs = 5_000;
-/** Milliseconds after which it is asked, at a request, whether the database has had other migrations. */
+/** Milliseconds after which it is asked, behind a request, whether the database has had other migrations. */
 const stateHoldsMs = 5_000;
+/** Merchants whose counts of use are written at a time, before the end. */
+const countsAtOnce = 8;
 /** Milliseconds for which a merchant that can't be opened isn't tried again. */
 const failureHoldsMs = 1_000;
 
@@ -25,6 +27,8 @@ interface Entry {
   running: number;
   usedAt: number;
   lookedAt: number;
+  /** Whether it is being opened again. */
+  isOutdated: boolean;
 }
 
 /** The merchants of a process. Each is opened by its first request, and closed when there have been none for a while. */
@@ -53,23 +57,23 @@ export class OpenMerchants {
    *
    * @param onOpen called with it, at once where it is open, with a function to be called when it is done, and a signal
    *   that it is to be closed
+   * @param forOperation whether an operation follows
    */
   use(
     merchant: Merchant,
     onOpen: (open: OpenMerchant, done: () => void, leaving: AbortSignal) => void,
     onFailure: (error: Error) => void,
+    forOperation = false,
   ): void {
-    const entry = this.#entryOf(merchant);
+    const entry = this.#entryOf(merchant, forOperation);
     if (entry instanceof Error) return onFailure(entry);
     entry.running++;
     const done = () => {
       entry.running--;
       entry.usedAt = performance.now();
+      this.#look(entry);
     };
-    if (entry.open) {
-      this.#lookAt(entry, entry.open);
-      return onOpen(entry.open, done, entry.leaving.signal);
-    }
+    if (entry.open) return onOpen(entry.open, done, entry.leaving.signal);
     const fail = (error: Error) => {
       done();
       onFailure(error);
@@ -105,28 +109,33 @@ export class OpenMerchants {
     if (entry) this.#leave(entry);
   }
 
+  /** Writes what waits of counts of use, before the end. */
+  async writeCounts(): Promise<void> {
+    const next = this.all.values();
+    const write = async () => {
+      for (const { app } of next) await app.writeCounts();
+    };
+    await Promise.all(Array.from({ length: countsAtOnce }, write));
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
     for (const entry of this.#entries.values()) this.#leave(entry, 0);
     await Promise.all(this.#leaving);
   }
 
-  #entryOf(merchant: Merchant): Entry | Error {
+  #entryOf(merchant: Merchant, forOperation: boolean): Entry | Error {
     const known = this.#entries.get(merchant.name);
     if (known?.merchant === merchant) return known;
     const failure = this.#failures.get(merchant.name);
     if (failure && performance.now() - failure.at < failureHoldsMs) return failure.error;
     if (known) this.#leave(known);
-    return this.#open(merchant);
+    return this.#open(merchant, forOperation);
   }
 
-  #open(merchant: Merchant): Entry {
-    const now = performance.now();
-    const opening = openMerchant(merchant, this.#common);
-    const entry: Entry = {
-      ...{ merchant, opening, open: null, leaving: new AbortController(), running: 0 },
-      ...{ usedAt: now, lookedAt: now },
-    };
+  #open(merchant: Merchant, forOperation: boolean): Entry {
+    const entry = this.#begin(merchant, forOperation);
+    const { opening } = entry;
     this.#entries.set(merchant.name, entry);
     opening.then(
       (open) => {
@@ -143,6 +152,17 @@ export class OpenMerchants {
     return entry;
   }
 
+  #begin(merchant: Merchant, forOperation = false): Entry {
+    const now = performance.now();
+    const onState = (state: string) => this.#noteState(entry, state);
+    const opening = openMerchant(merchant, this.#common, { forOperation, onState });
+    const entry: Entry = {
+      ...{ merchant, opening, open: null, leaving: new AbortController(), running: 0 },
+      ...{ usedAt: now, lookedAt: now, isOutdated: false },
+    };
+    return entry;
+  }
+
   #tell({ name }: Merchant, error: Error): void {
     const { logger } = this.#common;
     const isExpected = error instanceof UserError || databaseFailure(error) !== null;
@@ -150,23 +170,30 @@ export class OpenMerchants {
     else logger.error({ merchant: name, err: error }, "a merchant can't be opened");
   }
 
-  /** Asks now and then whether the database has been migrated. If so, the merchant is opened again beside the old one. */
-  #lookAt(entry: Entry, open: OpenMerchant): void {
-    const now = performance.now();
-    if (now - entry.lookedAt < stateHoldsMs) return;
-    entry.lookedAt = now;
+  /** Asks now and then whether the database has been migrated. Who doesn't listen to changes of rights does so anyway. */
+  #look(entry: Entry): void {
+    if (!entry.open || performance.now() - entry.lookedAt < stateHoldsMs) return;
+    entry.lookedAt = performance.now();
+    entry.open.app.look().catch((error: Error) => this.#tell(entry.merchant, error));
+  }
+
+  /** Notes which migrations a database has had. If they are others, the merchant is opened again beside the old one. */
+  #noteState(entry: Entry, state: string): void {
+    entry.lookedAt = performance.now();
+    if (!entry.open || entry.isOutdated || entry.open.state === state) return;
+    entry.isOutdated = true;
     const replace = async () => {
-      if ((await readState(open.pool)) === open.state) return;
-      const next = await openMerchant(entry.merchant, this.#common);
-      if (this.#entries.get(entry.merchant.name) !== entry) return next.close();
+      const next = this.#begin(entry.merchant);
+      next.open = await next.opening;
+      if (this.#entries.get(entry.merchant.name) !== entry) return next.open.close();
       this.#leave(entry);
-      this.#entries.set(entry.merchant.name, {
-        ...{ ...entry, opening: Promise.resolve(next), open: next },
-        ...{ leaving: new AbortController(), running: 0 },
-      });
+      this.#entries.set(entry.merchant.name, next);
     };
     // The old one goes on; the next look tries again
-    replace().catch((error: Error) => this.#tell(entry.merchant, error));
+    replace().catch((error: Error) => {
+      entry.isOutdated = false;
+      this.#tell(entry.merchant, error);
+    });
   }
 
   #closeIdle(): void {

@@ -1,0 +1,35 @@
+import type { Pool } from "pg";
+import { readAs } from "../database/as-role.ts";
+import type { ReadRows } from "../database/pipeline/read-text.ts";
+import { settingsStatement } from "../database/pipeline/settings.ts";
+import { ownClient } from "../database/shared-pool.ts";
+import type { ReadMark } from "./invalidated-cache.ts";
+
+const name = "auth.rights_now";
+const text = "select mark::text, state from auth.rights_now()";
+const settings = settingsStatement({ role: "service_api" })!;
+
+/**
+ * Makes a reader of the mark of rights. Unless there is a free connection it uses those of operations, of which the request
+ * needs one anyway.
+ *
+ * @param onState called with the state of the database's migrations, which is read along
+ */
+export function markReader(
+  pool: Pool,
+  readRows: ReadRows | null,
+  onState: (state: string) => void = () => {},
+): ReadMark {
+  const read = async (): Promise<{ mark: string; state: string } | undefined> => {
+    if (!readRows || pool.idleCount > 0)
+      return (await readAs<{ mark: string; state: string }>(pool, "service_auth", text))[0];
+    const [row] = await readRows(ownClient, settings, { text, name, isQuick: true });
+    return row && { mark: row[0]!, state: row[1]! };
+  };
+  return async () => {
+    const now = await read();
+    if (!now) throw new Error("auth.rights_mark has no row.");
+    onState(now.state);
+    return now.mark;
+  };
+}

@@ -20,6 +20,7 @@ const files = [
   "reads/made-up-schemas",
   "plugins/random-operations",
   "db/bookings-both-ways",
+  "db/ledger-counts",
   "db/shipments-both-ways",
   "end-to-end/webhooks",
   "end-to-end/warehouse-day",

@@ -2,13 +2,11 @@ import "../process/graphile-env.ts";
 import type pg from "pg";
 import { Kind } from "graphql";
 import type { DocumentNode, GraphQLSchema } from "postgraphile/graphql";
-import { makePgService } from "postgraphile/adaptors/pg";
 import type { parseArgs } from "node:util";
 import { findCredential } from "../auth/credentials.ts";
 import { UserError } from "../errors/user-error.ts";
 import { errorsOf, parseWithin } from "../graphql/check-document.ts";
 import { readSettings } from "../process/settings.ts";
-import { buildVersion } from "../versions/sdl.ts";
 import type { Version } from "../versions/versions.ts";
 import { versions } from "../versions/versions.ts";
 import { atTheCommandLine } from "./command-line.ts";
@@ -128,6 +126,9 @@ function explain(error: unknown): never {
  */
 async function validated(given: readonly GivenDocument[], version: Version, url: string) {
   const { limits } = readSettings();
+  // The other commands don't need PostGraphile, which takes long to load
+  const { makePgService } = await import("postgraphile/adaptors/pg");
+  const { buildVersion } = await import("../versions/sdl.ts");
   const pgService = makePgService({ connectionString: url, pubsub: false });
   let schema: GraphQLSchema;
   try {

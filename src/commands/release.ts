@@ -1,14 +1,8 @@
 import "../process/graphile-env.ts";
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { makePgService } from "postgraphile/adaptors/pg";
-import { apiChanges } from "../check/api-changes.ts";
 import type { Release, Released } from "../check/changelog.ts";
-import { printChangelog, printDifference } from "../check/changelog.ts";
-import { check } from "../check/check.ts";
 import { isRefused } from "../check/finding.ts";
-import { eventsAtRelease } from "../check/rehearsal.ts";
 import { printFindings } from "../check/report.ts";
-import { readEvents } from "../check/state.ts";
 import { withClient } from "../database/client.ts";
 import { commitText } from "../database/migrations/commit-migration.ts";
 import { hasCurrentMigration } from "../database/migrations/migrations.ts";
@@ -17,7 +11,6 @@ import { openAsAdmin } from "../database/open.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
-import { printVersion } from "../versions/sdl.ts";
 import { retirementOf } from "../versions/lifetime.ts";
 import { dayOf } from "../versions/timetable.ts";
 import type { Version } from "../versions/versions.ts";
@@ -48,10 +41,13 @@ const inRoot = (path: string) => new URL(path, root);
 
 const options = { date: { type: "string" } } as const;
 
+// PostGraphile and the comparison of schemas take long to load: refusals don't need them
+const changelog = () => import("../check/changelog.ts");
+
 await atTheCommandLine({ usage, options, arguments: Infinity }, async ({ date }, [first, ...rest]) => {
   const [slug, ...others] = rest;
   if (first === "diff" && slug !== undefined && others.length === 1)
-    console.log(await printDifference(await sdlOf(slug), await sdlOf(others[0]!)));
+    console.log(await difference(await sdlOf(slug), await sdlOf(others[0]!)));
   else if (first === "retire" && slug !== undefined && others.length === 0) await retire(slug);
   else if (first === "extend" && slug !== undefined) await extend(slug, others);
   else if (first !== undefined && rest.length === 0)
@@ -59,12 +55,17 @@ await atTheCommandLine({ usage, options, arguments: Infinity }, async ({ date },
   else throw new UsageError("It takes a SLUG, or one of the commands below.");
 });
 
+async function difference(before: string, after: string): Promise<string> {
+  return (await changelog()).printDifference(before, after);
+}
+
 async function release(slug: string, releasedOn: string): Promise<void> {
   await requireReleasable(slug, releasedOn);
   const version = versionOf({ slug, releasedOn });
   say("Checking, trying and committing the migration");
   const sdl = await onBlankDatabase(async (adminUrl) => {
     await requireClean(adminUrl);
+    const { readEvents } = await import("../check/state.ts");
     const events = await withClient(urlAsOwner(adminUrl), readEvents);
     const previous = await previousRelease(adminUrl);
     // Not through db/current, which `db:watch` would run on the developer's database
@@ -115,12 +116,15 @@ async function requireNoCurrent(): Promise<void> {
 
 /** @throws {UserError} with what the check finds in what is committed */
 async function requireClean(adminUrl: string): Promise<void> {
+  const { check } = await import("../check/check.ts");
   const findings = await withClient(urlAsOwner(adminUrl), (client) => check(client, { current: [] }));
   if (isRefused(findings)) throw new UserError(`${printFindings(findings)}\n\nNothing was released.`);
 }
 
 /** The SDL of a version, as the database makes it. */
 async function printed(version: Version, url: string): Promise<string> {
+  const { makePgService } = await import("postgraphile/adaptors/pg");
+  const { printVersion } = await import("../versions/sdl.ts");
   const pgService = makePgService({ connectionString: url, pubsub: false });
   try {
     return await printVersion(version, pgService);
@@ -140,13 +144,14 @@ async function previousRelease(adminUrl: string): Promise<Released | null> {
   const frozen = versions.filter(({ kind }) => kind !== "floating");
   const last = frozen.findLast(({ kind }) => kind === "stable") ?? frozen.at(-1);
   if (last === undefined) return null;
+  const { eventsAtRelease } = await import("../check/rehearsal.ts");
   const events = await eventsAtRelease(adminUrl, last.schemaName);
   return { slug: last.slug, sdl: await sdlOf(last.slug), events };
 }
 
 async function writeChangelog(of: Release): Promise<void> {
   await mkdir(inRoot("docs/versions/"), { recursive: true });
-  await writeFile(inRoot(`docs/versions/${of.slug}.md`), await printChangelog(of));
+  await writeFile(inRoot(`docs/versions/${of.slug}.md`), await (await changelog()).printChangelog(of));
 }
 
 async function changeList(change: (known: { slug: string }[]) => { slug: string }[]): Promise<void> {
@@ -187,6 +192,7 @@ async function extend(slug: string, views: readonly string[]): Promise<void> {
   const names = [version.schemaName, ...views].map((name) => `'${name}'`).join(", ");
   const text = `select api_meta.extend(${names});\n`;
   const before = await sdlOf(slug);
+  const { apiChanges } = await import("../check/api-changes.ts");
   const sdl = await onBlankDatabase(async (adminUrl) => {
     await withCommitted(adminUrl, async (url) => {
       await withClient(urlAsOwner(url), (client) => client.query(text));
@@ -202,7 +208,7 @@ async function extend(slug: string, views: readonly string[]): Promise<void> {
     return printed(version, adminUrl);
   });
   await writeFile(inRoot(`schema/${slug}.graphql`), sdl);
-  say(`${slug} has grown:\n\n${await printDifference(before, sdl)}`);
+  say(`${slug} has grown:\n\n${await difference(before, sdl)}`);
 }
 
 /** Runs work on a database with the committed migrations and nothing else. */

@@ -1,42 +1,25 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { decodeProtectedHeader } from "jose";
-import pg from "pg";
-import { createCredential } from "../../src/auth/credentials.ts";
 import type { ClientCredentials } from "../../src/auth/credentials.ts";
-import { openTestDatabase } from "../lib/database.ts";
-import type { TestDatabase } from "../lib/database.ts";
-import { query, read } from "../lib/service.ts";
+import { query, startService } from "../lib/service.ts";
+import type { TestProcess, TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
-import { runOn, startCommand } from "./process.ts";
-import type { CommandProcess } from "./process.ts";
+import { runAllOn, runOn } from "./process.ts";
 
-// Two processes of the service, as commands, on one database
-let database: TestDatabase;
-let owner: pg.Client;
+// Two services on one database, which hear of each other as two processes do
+let service: TestService;
+let services: TestProcess[];
 let credentials: ClientCredentials;
-let processes: CommandProcess[];
-let addresses: string[];
 
 before(async () => {
-  database = await openTestDatabase("template_schema");
-  owner = new pg.Client({ connectionString: database.ownerUrl });
-  await owner.connect();
-  credentials = await createCredential(owner, { name: "test", read: "all" });
-  const settings = { DATABASE_URL: database.loginUrl, LIMIT_TOKEN_REQUESTS: "100000" };
-  processes = [startCommand(["start.ts"], settings), startCommand(["start.ts"], settings)];
-  addresses = await Promise.all(
-    processes.map(async (each) => (await each.said(/The API is at (http:\S+?)\/api/))[1]!),
-  );
+  service = await startService({ settings: { tokenRequestsPerMinute: 100_000 } });
+  services = [service, await service.another({ settings: { tokenRequestsPerMinute: 100_000 } })];
+  credentials = await service.credential();
 });
-after(async () => {
-  for (const process of processes) process.kill("SIGTERM");
-  assert.deepEqual(await Promise.all(processes.map(({ ended }) => ended)), [0, 0]);
-  await owner.end();
-  await database.close();
-});
+after(() => service.close());
 
-const run = (args: string[], settings = {}, url = database.adminUrl) =>
+const run = (args: string[], settings = {}, url = service.adminUrl) =>
   runOn(url, ["keys.ts", ...args], "", settings);
 const runJson = async (args: string[]): Promise<any> => {
   const { exitCode, stdout, stderr } = await run([...args, "--json"]);
@@ -44,39 +27,22 @@ const runJson = async (args: string[]): Promise<any> => {
   return JSON.parse(stdout);
 };
 
-async function tokenFrom(address: string): Promise<string> {
-  const response = await fetch(`${address}/api/oauth/token`, {
-    method: "POST",
-    body: new URLSearchParams({
-      grant_type: "client_credentials",
-      client_id: credentials.clientId,
-      client_secret: credentials.clientSecret,
-    }),
-  });
-  return ((await response.json()) as { access_token: string }).access_token;
-}
+/** A token of each. */
+const tokens = () => Promise.all(services.map((each) => each.tokenFor(credentials)));
 
 const kidOf = (token: string) => decodeProtectedHeader(token).kid!;
 
-async function statusesOf(token: string): Promise<number[]> {
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const init = { method: "POST", headers, body: JSON.stringify({ query }) };
-  return Promise.all(
-    addresses.map(
-      async (address) => (await read(await fetch(`${address}/api/graphql/unstable`, init))).status,
-    ),
-  );
-}
+const statusesOf = (token: string) =>
+  Promise.all(services.map(async ({ ask }) => (await ask(token, { query })).status));
 
-/** Waits until both processes sign with a key. Returns a token of each. */
+/** Waits until both sign with a key. Returns a token of each. */
 async function signedBy(kid: string): Promise<string[]> {
-  const tokens = async () => Promise.all(addresses.map(tokenFrom));
   await until(async () => (await tokens()).every((token) => kidOf(token) === kid));
   return tokens();
 }
 
-test("after a rotation both processes sign with the new key, and accept both", async () => {
-  const old = await Promise.all(addresses.map(tokenFrom));
+test("after a rotation both services sign with the new key, and accept both", async () => {
+  const old = await tokens();
   const [first] = await runJson(["list"]);
   assert.deepEqual([first.state, first.until, first.from], ["signs", null, "database, plain"]);
   assert.deepEqual(old.map(kidOf), [first.kid, first.kid]);
@@ -85,10 +51,10 @@ test("after a rotation both processes sign with the new key, and accept both", a
   assert.notEqual(kid, first.kid);
   const minutes = (Date.parse(end) - Date.now()) / 60_000;
   assert.ok(minutes > 10.5 && minutes < 11.5, "longer than a token lasts");
-  // The first token of either process: the other may not know the key yet
+  // The first token of either: the other may not know the key yet
   let fresh = "";
   await until(async () => {
-    fresh = (await Promise.all(addresses.map(tokenFrom))).find((token) => kidOf(token) === kid) ?? "";
+    fresh = (await tokens()).find((token) => kidOf(token) === kid) ?? "";
     return fresh !== "";
   });
   assert.deepEqual(await statusesOf(fresh), [200, 200], "at once");
@@ -100,40 +66,42 @@ test("after a rotation both processes sign with the new key, and accept both", a
   assert.match(headings!, /^KID +CREATED +STATE +FROM$/);
   assert.match(lines[0]!, new RegExp(`^${kid}  \\S+  signs +database, plain$`));
   assert.match(lines[1]!, new RegExp(`^${first.kid}  \\S+  verifies until \\S+Z  database, plain$`));
-  const { rows } = await owner.query("select secret from auth.signing_key");
+  const { rows } = await service.owner.query("select secret from auth.signing_key");
   for (const { secret } of rows) assert.ok(!stdout.includes(secret));
 });
 
-test("retiring a key ends its tokens in both processes, and no others", async () => {
-  const [old] = await Promise.all(addresses.map(tokenFrom));
+test("retiring a key ends its tokens in both services, and no others", async () => {
+  const [old] = await tokens();
   const { kid } = await runJson(["rotate"]);
-  const tokens = await signedBy(kid);
+  const fresh = await signedBy(kid);
   assert.deepEqual(await statusesOf(old!), [200, 200]);
   assert.deepEqual(await runJson(["retire", kidOf(old!), "--now"]), { kid: kidOf(old!), state: "retired" });
   await until(async () => (await statusesOf(old!)).every((status) => status === 401));
-  for (const token of tokens) assert.deepEqual(await statusesOf(token), [200, 200]);
-  const { rows } = await owner.query("select secret from auth.signing_key where id = $1", [kidOf(old!)]);
+  for (const token of fresh) assert.deepEqual(await statusesOf(token), [200, 200]);
+  const { rows } = await service.owner.query("select secret from auth.signing_key where id = $1", [
+    kidOf(old!),
+  ]);
   assert.deepEqual(rows, [{ secret: null }], "nothing is left of it");
   assert.match((await run(["list"])).stdout, new RegExp(`${kidOf(old!)} .*retired since .*database, erased`));
   assert.equal((await run(["retire", kidOf(old!), "--now"])).exitCode, 0, "twice does no harm");
 });
 
 test("a key retires by itself when its time is over, and is erased", async () => {
-  const [old] = await Promise.all(addresses.map(tokenFrom));
+  const [old] = await tokens();
   await runJson(["rotate"]);
   assert.deepEqual(await statusesOf(old!), [200, 200]);
-  await owner.query(
+  await service.owner.query(
     "update auth.signing_key set retires_at = date_trunc('second', now()) + interval '1 s' where id = $1",
     [kidOf(old!)],
   );
   await until(async () => (await statusesOf(old!)).every((status) => status === 401));
-  const { rows } = await owner.query("select auth.erase_retired_keys() as erased");
+  const { rows } = await service.owner.query("select auth.erase_retired_keys() as erased");
   assert.deepEqual(rows, [{ erased: 1 }]);
 });
 
 test("what is done is in the audit, without a key", async () => {
   const { kid } = await runJson(["rotate"]);
-  const { rows } = await owner.query(
+  const { rows } = await service.owner.query(
     "select actor, action, subject from auth.audit_event where action ~ 'signing_key' order by id desc limit 1",
   );
   assert.deepEqual(rows, [{ actor: "command line", action: "signing_key.rotated", subject: kid }]);
@@ -142,22 +110,25 @@ test("what is done is in the audit, without a key", async () => {
 test("refusals name what is wrong, and change nothing", async () => {
   const { kid } = await runJson(["rotate"]);
   const [, before] = await runJson(["list"]);
-  const state = async () => (await owner.query("select * from auth.signing_key order by id")).rows;
+  const state = async () => (await service.owner.query("select * from auth.signing_key order by id")).rows;
   const untouched = await state();
-  for (const [args, pattern, settings] of [
+  const cases: [args: string[], pattern: RegExp, settings?: Record<string, string>][] = [
     [["retire", kid, "--now"], /is the key that signs.*keys -- rotate/],
     [["retire", before.kid], /valid until 2\d{3}-.*--now/s],
     [["retire", "018f0000-0000-7000-8000-000000000000", "--now"], /There is no signing key 018f/],
     [["retire", "'; drop table x", "--now"], /There is no signing key/],
     [["rotate"], /TOKEN_SIGNING_KEY/, { TOKEN_SIGNING_KEY: "k".repeat(32) }],
     [["encrypt"], /SECRETS_KEY is not set/],
-  ] as const) {
-    const { exitCode, stdout, stderr } = await run([...args], settings ?? {});
+  ];
+  const lines = cases.map(([args, , settings]) => ({ args, settings }));
+  const results = await runAllOn(service.adminUrl, "keys.ts", lines);
+  for (const [index, [args, pattern]] of cases.entries()) {
+    const { exitCode, stdout, stderr } = results[index]!;
     assert.deepEqual([exitCode, stdout], [1, ""], args.join(" "));
     assert.match(stderr, pattern);
     assert.doesNotMatch(stderr, /\n +at /);
   }
-  const login = await run(["rotate"], {}, database.loginUrl);
+  const login = await run(["rotate"], {}, service.loginUrl);
   assert.equal(login.exitCode, 1);
   assert.match(login.stderr, /administrator/);
   assert.deepEqual(await state(), untouched);
@@ -174,18 +145,10 @@ test("keys of the environment are listed, and not those that they stand before",
 });
 
 test("what isn't understood ends with 2 and shows the usage", async () => {
-  for (const args of [
-    [],
-    ["nonsense"],
-    ["retire"],
-    ["list", "x"],
-    ["rotate", "--now"],
-    ["retire", "a", "b"],
-    ["--x"],
-  ]) {
-    const { exitCode, stdout, stderr } = await run(args);
-    assert.deepEqual([exitCode, stdout], [2, ""], args.join(" "));
+  const wrong = [[], ["nonsense"], ["retire"], ["list", "x"], ["rotate", "--now"], ["retire", "a", "b"]];
+  const lines = wrong.map((args) => ({ args }));
+  for (const { exitCode, stdout, stderr } of await runAllOn(service.adminUrl, "keys.ts", lines)) {
+    assert.deepEqual([exitCode, stdout], [2, ""], stderr);
     assert.match(stderr, /Usage: npm run keys/);
   }
-  assert.match((await run(["--help"])).stdout, /Usage: npm run keys/);
 });

@@ -49,7 +49,7 @@ const argument: RandomOptions["argument"] = (owner, field, name, random) => {
 };
 
 describe("random operations", () => {
-  const seeds = Number(process.env.RANDOM_OPERATIONS ?? 60);
+  const seeds = Number(process.env.RANDOM_OPERATIONS ?? 40);
   it(`answer without faults, ${seeds} times (RANDOM_OPERATIONS sets how often, SEED which)`, async () => {
     let tried = 0;
     for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {

@@ -361,7 +361,7 @@ describe("a read that fails in the database", () => {
   });
 });
 
-it("thousands of reads at once, of other callers, in other languages, with errors between, leak nothing", async () => {
+it("a thousand reads at once, of other callers, in other languages, with errors between, leak nothing", async () => {
   const crowded = await service.another({ poolSize: 3 });
   crowded.apiPool.options.connectionTimeoutMillis = 60_000;
   const few = await service.token({ read: ["countries"] });
@@ -394,7 +394,7 @@ it("thousands of reads at once, of other callers, in other languages, with error
     assert.equal(text, expected.get(locale));
   };
   const clients = Array.from({ length: 50 }, async (_, client) => {
-    for (let i = 0; i < 60; i++) await one(client * 60 + i);
+    for (let i = 0; i < 20; i++) await one(client * 20 + i);
   });
   await Promise.all(clients);
 });

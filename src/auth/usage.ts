@@ -38,6 +38,15 @@ const rowsWritten = `select sum(pg_stat_get_xact_tuples_inserted(oid) + pg_stat_
     + pg_stat_get_xact_tuples_deleted(oid))::float8 as count
   from pg_class where relnamespace = 'auth'::regnamespace and relkind = 'r'`;
 
+export interface UsageOptions {
+  /** Milliseconds after which counts are written at the latest. */
+  intervalMs?: number | undefined;
+  /** Called with the number of rows that were written. */
+  onWritten?: ((rows: number) => void) | undefined;
+  /** Runs a writing when there is room for it. */
+  inTurn?: ((write: () => Promise<void>) => void) | undefined;
+}
+
 /**
  * Counts the requests of each credential, by day, version and deprecated field, and adds the sums to the database
  * regularly.
@@ -51,6 +60,7 @@ export class Usage {
   readonly #logger: Logger;
   readonly #intervalMs: number;
   readonly #onWritten: ((rows: number) => void) | undefined;
+  readonly #inTurn: (write: () => Promise<void>) => void;
   #timer: NodeJS.Timeout | undefined;
   /** When the first count was made that isn't written. */
   #since = 0;
@@ -62,17 +72,12 @@ export class Usage {
   /** Whether some could not be written the last time. */
   #hasFailed = false;
 
-  /** @param onWritten called with the number of rows that were written */
-  constructor(
-    pool: Pool,
-    logger: Logger,
-    intervalMs = defaultIntervalMs,
-    onWritten?: (rows: number) => void,
-  ) {
-    this.#onWritten = onWritten;
+  constructor(pool: Pool, logger: Logger, options: UsageOptions = {}) {
+    this.#onWritten = options.onWritten;
+    this.#inTurn = options.inTurn ?? ((write) => void write());
     this.#pool = pool;
     this.#logger = logger;
-    this.#intervalMs = intervalMs;
+    this.#intervalMs = options.intervalMs ?? defaultIntervalMs;
   }
 
   /** Counts a request. */
@@ -118,7 +123,7 @@ export class Usage {
     const leftMs = Math.min(quietAt, this.#since + this.#intervalMs) - now;
     if (leftMs > 0) return void (this.#timer = setTimeout(() => this.#look(), leftMs).unref());
     this.#timer = undefined;
-    void this.flush();
+    this.#inTurn(() => this.flush());
   }
 
   async #write(): Promise<void> {

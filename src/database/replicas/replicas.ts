@@ -123,7 +123,6 @@ export class Replicas {
     this.#closing.abort();
     await this.#watch;
     await Promise.all(this.all.map((replica) => replica.close()));
-    this.positions.close();
   }
 
   /** What all clients must see. */

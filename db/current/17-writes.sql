@@ -13,6 +13,9 @@ drop function if exists
 --!include ledger/keep_figures.sql
 --!include ledger/book_correction.sql
 --!include ledger/book.sql
+--!include ledger/next_movement_ids.sql
+--!include ledger/write_movements.sql
+--!include ledger/write_singles.sql
 
 -- Answers are ids, which hardly become shorter when they are compressed
 alter table mutation.idempotency_key alter column payload set storage external;

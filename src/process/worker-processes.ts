@@ -15,7 +15,7 @@ import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
 import { FiguresOfProcesses } from "./figures-of-processes.ts";
-import { defaultStopMs } from "./serve.ts";
+import { defaultStopMs } from "./default-stop.ts";
 
 /** What a process is told at its start. */
 export interface ToWorkerProcess {

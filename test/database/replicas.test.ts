@@ -337,18 +337,29 @@ test("a promoted replica is left", async () => {
 test("where that is the primary, the other standby isn't used: it has what the primary never had", async (t) => {
   const proxy = await openCuttableProxy(primary.loginUrl);
   t.after(() => proxy.close());
-  const later = await serviceWith(null, proxy.url);
-  t.after(() => later.close());
+  const descriptor = makePositionsFile(2);
+  const [later, beside] = (await Promise.all(
+    [0, 1].map((column) => serviceWith({ descriptor, column, columns: 2 }, proxy.url)),
+  )) as [TestProcess, TestProcess];
+  t.after(async () => {
+    await Promise.all([later.close(), beside.close()]);
+    closeSync(descriptor);
+  });
   await write("on the old primary");
   await owner.query("select pg_logical_emit_message(false, 'test', repeat('long', 1000000))");
   await until(async () => {
     const text = "select from erp.supplier where name = 'on the old primary'";
     return withClient(standbys[1]!.adminUrl("empty"), async (two) => (await two.query(text)).rowCount === 1);
   });
-  await until(async () => (await inUse(later)) === 1);
+  await until(async () => (await inUse(later)) === 1 && (await inUse(beside)) === 1);
   proxy.leadTo(at(standbys[0]!, primary.loginUrl));
-  // It sees what it writes there, at once
+  // It sees what it writes there, at once, in other processes too
   await until(() => write("on the new primary", later).then(Boolean, () => false));
+  await until(async () => {
+    const name = await read({ from: beside }).catch(() => null);
+    assert.notEqual(name, "on the old primary");
+    return name !== null;
+  });
   await until(async () => {
     assert.notEqual(await read({ from: later }), "on the old primary");
     return later.log.some(({ obstacle }) => obstacle === "another timeline");

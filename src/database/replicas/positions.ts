@@ -75,6 +75,15 @@ export class Positions {
     this.#tell(slot, unknownPosition);
   }
 
+  /** Has all processes read on the primary, whoever asks, until `settle`. Alone, a process needs no such word. */
+  noteUnknownToAll(): void {
+    if (!this.#file) return;
+    for (let slot = 0; slot < slots; slot++) {
+      this.#unknown.set(slot, ++this.#count);
+      this.#tell(slot, unknownPosition);
+    }
+  }
+
   /**
    * Begins to find out the position behind all that is unknown.
    *

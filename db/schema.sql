@@ -4795,7 +4795,8 @@ begin
     ) r
     -- A booking changes little, and is asked for the rules of that only
     cross join lateral (values ('uphold_rules', r.others), ('uphold_figures', r.booked)) t (name, columns)
-    cross join lateral (select api_meta.columns_behind(r.relation, t.columns) as columns) b
+    -- Offset: once for all columns of the table, not for each
+    cross join lateral (select api_meta.columns_behind(r.relation, t.columns) as columns offset 0) b
     cross join lateral (
       select string_agg(quote_ident(a.attname), ', ' order by a.attnum) as names
       from pg_attribute a where a.attrelid = r.relation and a.attnum = any (b.columns)
@@ -11134,6 +11135,19 @@ comment on column auth.plan.name is 'none: the API is switched off. read_only: q
 comment on column auth.plan.is_current is 'Whether it is the plan that the merchant has.';
 comment on column auth.plan.limits is 'Limits that differ from the settings of the service while the plan is current, by the names that src/graphql/limits.ts gives them, for example {"cost": 4000}.';
 
+create table auth.rights_mark (
+  is_one boolean default true not null,
+  mark uuid default gen_random_uuid() not null,
+  constraint rights_mark_is_one CHECK (is_one),
+  constraint rights_mark_pkey PRIMARY KEY (is_one)
+);
+alter table auth.rights_mark enable row level security;
+create policy rights_mark_select_registrar on auth.rights_mark for select to service_registrar using (true);
+create policy rights_mark_update_registrar on auth.rights_mark for update to service_registrar using (true) with check (true);
+grant select on table auth.rights_mark to service_registrar;
+grant update (mark) on table auth.rights_mark to service_registrar;
+comment on table auth.rights_mark is 'Another value after each change of rights: of credentials, the plan, signing keys, stored operations.';
+
 create table auth.signing_key (
   id uuid default uuidv7() not null,
   secret text,
@@ -11332,14 +11346,17 @@ comment on function auth.add_first_signing_key(uuid,text) is 'Takes a key to sig
 CREATE OR REPLACE FUNCTION auth.announce_credential_change()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
   perform pg_notify('service_credential_change', '');
+  update auth.rights_mark set mark = gen_random_uuid();
   return null;
 end
 $function$;
-comment on function auth.announce_credential_change() is 'Trigger: tells every process of the service to forget what it remembers about credentials and the plan, as soon as the change is committed.';
+alter function auth.announce_credential_change() owner to service_registrar;
+comment on function auth.announce_credential_change() is 'Trigger: tells every process of the service to forget what it remembers about credentials and the plan, as soon as the change is committed. Who does not listen sees it by auth.rights_mark.';
 
 CREATE OR REPLACE FUNCTION auth.audit_lifetime()
  RETURNS interval
@@ -12146,6 +12163,20 @@ end
 $function$;
 comment on function auth.retire_signing_key(uuid) is 'Ends the acceptance of a key, and so the access tokens that it has signed, at once. Not that of the key that signs.';
 
+CREATE OR REPLACE FUNCTION auth.rights_now()
+ RETURNS TABLE(mark uuid, state text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT m.mark,
+     api_meta.migration_state() AS migration_state
+    FROM auth.rights_mark m;
+END;
+grant execute on function auth.rights_now() to service_api;
+grant execute on function auth.rights_now() to service_auth;
+comment on function auth.rights_now() is 'Whether anything has changed about rights, or the database had other migrations: both stay the same while nothing has. It tells nothing else, so the role of clients'' operations may ask, on their connections.';
+
 CREATE OR REPLACE FUNCTION auth.rotate_credential(credential_id uuid, access_key text, secret_hash bytea, overlap interval DEFAULT '00:00:00'::interval)
  RETURNS void
  LANGUAGE plpgsql
@@ -12406,6 +12437,7 @@ create table bulk.operation (
   started_at timestamp(0) with time zone,
   finished_at timestamp(0) with time zone,
   expires_at timestamp(0) with time zone,
+  traceparent text,
   constraint operation_pkey PRIMARY KEY (id)
 );
 CREATE INDEX operation_created_at_idx ON bulk.operation USING btree (created_at);
@@ -12450,6 +12482,7 @@ comment on column bulk.operation.created_at is 'When it was asked for.';
 comment on column bulk.operation.started_at is 'When work on it began.';
 comment on column bulk.operation.finished_at is 'When it ended, in whatever way.';
 comment on column bulk.operation.expires_at is 'When it is deleted with its files: 7 days after its end.';
+comment on column bulk.operation.traceparent is 'The trace of the request that has asked for it; null when it was not traced.';
 comment on index bulk.operation_id_idx is 'For those that have not ended: who begins next.';
 
 create table bulk.refusal (
@@ -12548,7 +12581,7 @@ alter function bulk.begin_result(uuid,uuid,text) owner to service_writer;
 grant execute on function bulk.begin_result(uuid,uuid,text) to service_worker;
 comment on function bulk.begin_result(uuid,uuid,text) is 'Begins to write the file of an export, perhaps anew: what a killed process has written is of another moment. Answers whether it is ours.';
 
-CREATE OR REPLACE FUNCTION bulk.begin_upload(credential_id uuid, scopes text[], resource text, format text, idempotency_key text, claim uuid)
+CREATE OR REPLACE FUNCTION bulk.begin_upload(credential_id uuid, scopes text[], resource text, format text, idempotency_key text, claim uuid, traceparent text DEFAULT NULL::text)
  RETURNS TABLE(id uuid, is_ours boolean, is_same boolean)
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -12566,9 +12599,9 @@ begin
   end if;
   if present.id is null then
     insert into bulk.operation as o (credential_id, scopes, kind, state, resource, format, idempotency_key,
-      claim, claimed_until, row_count)
+      claim, claimed_until, row_count, traceparent)
     values (credential_id, scopes, 'import', 'uploading', resource, format, idempotency_key, claim,
-      now() + bulk.upload_pause(), 0)
+      now() + bulk.upload_pause(), 0, traceparent)
     returning o.id into id;
     return query select id, true, true;
     return;
@@ -12580,15 +12613,15 @@ begin
     delete from bulk.chunk c where c.operation_id = present.id;
     update bulk.operation o
     set claim = begin_upload.claim, claimed_until = now() + bulk.upload_pause(), scopes = begin_upload.scopes,
-      next_chunk = 0, stored_bytes = 0, row_count = 0
+      traceparent = begin_upload.traceparent, next_chunk = 0, stored_bytes = 0, row_count = 0
     where o.id = present.id;
   end if;
   return query select present.id, is_ours, is_same;
 end
 $function$;
-alter function bulk.begin_upload(uuid,text[],text,text,text,uuid) owner to service_writer;
-grant execute on function bulk.begin_upload(uuid,text[],text,text,text,uuid) to service_worker;
-comment on function bulk.begin_upload(uuid,text[],text,text,text,uuid) is 'Begins the upload of a file. With a key that was used before: begins it again if the file has not arrived, or else answers the operation that it has made. is_ours: the file is to be sent; is_same: the key was used for the same kind of file.';
+alter function bulk.begin_upload(uuid,text[],text,text,text,uuid,text) owner to service_writer;
+grant execute on function bulk.begin_upload(uuid,text[],text,text,text,uuid,text) to service_worker;
+comment on function bulk.begin_upload(uuid,text[],text,text,text,uuid,text) is 'Begins the upload of a file. With a key that was used before: begins it again if the file has not arrived, or else answers the operation that it has made. is_ours: the file is to be sent; is_same: the key was used for the same kind of file.';
 
 CREATE OR REPLACE FUNCTION bulk.cancel(operation_id uuid)
  RETURNS uuid
@@ -12679,7 +12712,7 @@ alter function bulk.finish(uuid,uuid,text,text) owner to service_writer;
 grant execute on function bulk.finish(uuid,uuid,text,text) to service_worker;
 comment on function bulk.finish(uuid,uuid,text,text) is 'Ends a bulk operation: it is completed, or has failed with an error. Answers whether it was still ours.';
 
-CREATE OR REPLACE FUNCTION bulk.import_chunk(operation_id uuid, claim uuid, number integer, version name, operation name, list text, rows jsonb, lines integer[], faults jsonb, lease_ms integer)
+CREATE OR REPLACE FUNCTION bulk.import_chunk(operation_id uuid, claim uuid, number integer, version name, operation name, list text, rows jsonb, lines integer[], faults jsonb, lease_ms integer, traceparent text DEFAULT NULL::text)
  RETURNS text
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -12700,7 +12733,8 @@ begin
   perform set_config('service.scopes',
     coalesce(array_to_string(bulk.scopes_of(operation_id), ' '), ''), true),
     set_config('service.credential_id', present.credential_id::text, true),
-    set_config('service.request_id', operation_id::text, true);
+    set_config('service.request_id', operation_id::text, true),
+    set_config('service.traceparent', coalesce(traceparent, ''), true);
   if not auth.has_scope(present.resource || ':write') then
     return 'SCOPE_MISSING';
   end if;
@@ -12748,9 +12782,9 @@ begin
   return 'done';
 end
 $function$;
-alter function bulk.import_chunk(uuid,uuid,integer,name,name,text,jsonb,integer[],jsonb,integer) owner to service_writer;
-grant execute on function bulk.import_chunk(uuid,uuid,integer,name,name,text,jsonb,integer[],jsonb,integer) to service_worker;
-comment on function bulk.import_chunk(uuid,uuid,integer,name,name,text,jsonb,integer[],jsonb,integer) is 'Takes in the rows of a chunk, with the rights that the credential has now, notes refusals, and marks the chunk as done, in one transaction: no row is done twice. Faults are rows that can not be read. Answers done; gone when somebody else works on it, or it was cancelled; FORBIDDEN when the plan allows no mutations; SCOPE_MISSING when the credential may not write any more.';
+alter function bulk.import_chunk(uuid,uuid,integer,name,name,text,jsonb,integer[],jsonb,integer,text) owner to service_writer;
+grant execute on function bulk.import_chunk(uuid,uuid,integer,name,name,text,jsonb,integer[],jsonb,integer,text) to service_worker;
+comment on function bulk.import_chunk(uuid,uuid,integer,name,name,text,jsonb,integer[],jsonb,integer,text) is 'Takes in the rows of a chunk, with the rights that the credential has now, notes refusals, and marks the chunk as done, in one transaction: no row is done twice. Faults are rows that can not be read. Answers done; gone when somebody else works on it, or it was cancelled; FORBIDDEN when the plan allows no mutations; SCOPE_MISSING when the credential may not write any more.';
 
 CREATE OR REPLACE FUNCTION bulk.is_code(operation_id uuid, presented_hash bytea)
  RETURNS boolean
@@ -12927,9 +12961,10 @@ begin
       format('%s bulk operations have not ended. Wait until one has.', most_waiting));
   end if;
   insert into bulk.operation as o (credential_id, scopes, kind, state, resource, format, query, variables,
-    locale)
+    locale, traceparent)
   values (mutation.caller(), string_to_array(current_setting('service.scopes', true), ' '), 'export',
-    'queued', 'list', format, query, variables, nullif(current_setting('service.locale', true), ''))
+    'queued', 'list', format, query, variables, nullif(current_setting('service.locale', true), ''),
+    nullif(current_setting('service.traceparent', true), ''))
   returning o.id into id;
   return id;
 end
@@ -12954,7 +12989,7 @@ grant execute on function bulk.scopes_of(uuid) to service_writer;
 comment on function bulk.scopes_of(uuid) is 'The rights of a bulk operation now: the scopes of the token that asked for it which its credential still has. Null when the credential is gone, has ended or is deactivated.';
 
 CREATE OR REPLACE FUNCTION bulk.take(claim uuid, at_once integer, lease_ms integer)
- RETURNS TABLE(id uuid, kind text, resource text, format text, query text, variables jsonb, locale text, credential_id uuid, scopes text[], next_chunk integer)
+ RETURNS TABLE(id uuid, kind text, resource text, format text, query text, variables jsonb, locale text, credential_id uuid, scopes text[], next_chunk integer, traceparent text)
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -12984,7 +13019,7 @@ begin
           select count(*) from bulk.operation r where r.state = 'running' and r.claimed_until >= now())
       order by w.id limit 1)
     returning o.id, o.kind, o.resource, o.format, o.query, o.variables, o.locale, o.credential_id,
-      bulk.scopes_of(o.id), o.next_chunk;
+      bulk.scopes_of(o.id), o.next_chunk, o.traceparent;
 end
 $function$;
 alter function bulk.take(uuid,integer,integer) owner to service_writer;
@@ -13833,7 +13868,7 @@ create table erp.fulfillment_order_line_item (
   constraint fulfillment_order_line_item_pkey PRIMARY KEY (id),
   constraint fulfillment_order_line_item_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
   constraint fulfillment_order_line_item_quantity_is_positive CHECK ((quantity > 0)) NOT ENFORCED
-);
+) with (fillfactor=90);
 CREATE INDEX fulfillment_order_line_item_destination_order_line_item_id__idx ON erp.fulfillment_order_line_item USING btree (destination_order_line_item_id, id);
 CREATE INDEX fulfillment_order_line_item_product_id_id_idx ON erp.fulfillment_order_line_item USING btree (product_id, id);
 CREATE TRIGGER keep_figures_after_delete AFTER DELETE ON erp.fulfillment_order_line_item REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_order_line_figures();
@@ -15057,7 +15092,7 @@ create table erp.sales_order_line_item (
   constraint sales_order_line_item_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES erp.sales_order_line_item(id) ON DELETE CASCADE,
   constraint sales_order_line_item_pkey PRIMARY KEY (id),
   constraint sales_order_line_item_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE SET NULL
-);
+) with (fillfactor=90);
 CREATE INDEX sales_order_line_item_identifier_id_idx ON erp.sales_order_line_item USING btree (identifier, id);
 CREATE INDEX sales_order_line_item_order_id_id_idx ON erp.sales_order_line_item USING btree (order_id, id);
 CREATE INDEX sales_order_line_item_parent_id_id_idx ON erp.sales_order_line_item USING btree (parent_id, id);
@@ -15436,7 +15471,7 @@ create table erp.supplier_order_line_item (
   constraint supplier_order_line_item_received_quantity_is_not_negative CHECK ((received_quantity >= 0)),
   constraint supplier_order_line_item_supplier_order_id_fkey FOREIGN KEY (supplier_order_id) REFERENCES erp.supplier_order(id) ON DELETE CASCADE,
   constraint supplier_order_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric)))
-);
+) with (fillfactor=80);
 CREATE INDEX supplier_order_line_item_product_id_id_idx ON erp.supplier_order_line_item USING btree (product_id, id);
 CREATE INDEX supplier_order_line_item_supplier_order_id_id_idx ON erp.supplier_order_line_item USING btree (supplier_order_id, id);
 CREATE TRIGGER keep_figures_on_delete AFTER DELETE ON erp.supplier_order_line_item REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_purchase_figures();
@@ -15578,14 +15613,14 @@ comment on constraint warehouse_code_is_not_too_long on erp.warehouse is '@userE
 The code has more than 100 characters.';
 comment on constraint warehouse_code_is_unique on erp.warehouse is '@userError NOT_UNIQUE code
 Another warehouse has this code.';
-comment on constraint warehouse_has_its_defaults on erp.warehouse is '@userError INVALID
-One warehouse must be the default, and one the default for receiving. Make another one it first.';
 comment on constraint warehouse_name_is_not_blank on erp.warehouse is '@userError INVALID name
 The name is blank.';
 comment on constraint warehouse_name_is_not_too_long on erp.warehouse is '@userError OUT_OF_RANGE name
 The name has more than 255 characters.';
 comment on index erp.warehouse_search_idx is 'create index concurrently warehouse_search_idx on erp.warehouse using gin ((lower((code::text || ''
 '' || name::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
+comment on trigger warehouse_has_its_defaults on erp.warehouse is '@userError INVALID
+One warehouse must be the default, and one the default for receiving. Make another one it first.';
 
 CREATE OR REPLACE FUNCTION erp.allotment(goods_receipt_id uuid)
  RETURNS TABLE(goods_receipt_line_item_id uuid, nth bigint, supplier_order_id uuid, supplier_order_line_item_id uuid, quantity integer)
@@ -21513,7 +21548,7 @@ comment on column events.event.topic is 'The topic, as resource.event.';
 comment on column events.event.data is 'The subject as it was at that time.';
 comment on column events.event.changed_fields is 'Fields that the update changed; null when it was no update.';
 comment on column events.event.cause is 'The request that caused it: an object with credentialId, requestId and idempotencyKey, each null for changes by other programs.';
-comment on column events.event.traceparent is 'The trace of the request that has caused it, for the webhooks that tell of it; null when it was not traced.';
+comment on column events.event.traceparent is 'The trace of the request that has caused it, for the webhooks that tell of it: traceparent and, behind a space, tracestate. Null when it was not traced.';
 comment on column events.event.occurred_at is 'When it happened.';
 
 create table events.field (
@@ -24404,7 +24439,7 @@ END)) NOT ENFORCED,
   constraint stock_special_stock_location_technical_name_fkey FOREIGN KEY (special_stock_location_technical_name) REFERENCES ledger.special_stock_location(technical_name) ON DELETE RESTRICT,
   constraint stock_stock_container_id_fkey FOREIGN KEY (stock_container_id) REFERENCES erp.stock_container(id) ON DELETE CASCADE,
   constraint stock_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE CASCADE
-);
+) with (fillfactor=80);
 CREATE INDEX stock_bin_location_id_id_idx ON ledger.stock USING btree (bin_location_id, id) WHERE (bin_location_id IS NOT NULL);
 CREATE INDEX stock_goods_receipt_id_id_idx ON ledger.stock USING btree (goods_receipt_id, id) WHERE (goods_receipt_id IS NOT NULL);
 CREATE INDEX stock_in_warehouses_idx ON ledger.stock USING btree (product_id) WHERE (location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text]));
@@ -25190,7 +25225,7 @@ declare
   movement_ids uuid[];
 begin
   if cardinality(drafts) = 0 then
-    perform ledger.write_figures('{}', others, false, false, false) where others <> '{}';
+    perform ledger.write_figures('{}', others, false) where others <> '{}';
     return row ('{}', '{}')::ledger.booking;
   end if;
   if cardinality(drafts) = 1 and ledger.is_correction(drafts[1]) then
@@ -25211,9 +25246,7 @@ begin
   end if;
 
   movement_ids := ledger.write_movements(drafts, moment, note);
-  if ledger.write_figures(
-    seen.changes, others, seen.opens, seen.opens_warehouses, seen.is_configured
-  ) then
+  if ledger.write_figures(seen.changes, others, seen.opens) then
     perform ledger.warn_of_promises(drafts);
   end if;
   if seen.recounted is not null then
@@ -25261,7 +25294,7 @@ begin
     p.place_configuration_id
   into seen
   from ledger.plain_place(d.product_id, real_place, special, comes, counted_from) p
-  where (p.stock).quantity + change >= 0 and p.special_id is not null;
+  where (p.stock).quantity + change >= 0;
   if not found then
     return;
   end if;
@@ -25272,6 +25305,11 @@ begin
   update ledger.stock s
   set quantity = s.quantity + case when s.id = stock_id then change else - change end, updated_at = today
   where s.id = any (array[stock_id, seen.special_id]);
+  if seen.special_id is null then
+    insert into ledger.stock (product_id, quantity, location_type_technical_name,
+      special_stock_location_technical_name)
+    values (d.product_id, - change, 'special_stock_location', special);
+  end if;
   stock.quantity := stock.quantity + change;
   stock.updated_at := today;
   update ledger.warehouse_stock s set quantity = s.quantity + change, updated_at = today
@@ -25473,6 +25511,41 @@ end
 $function$;
 grant execute on function ledger.change_reserved_stock(ledger.change[]) to service_ledger;
 comment on function ledger.change_reserved_stock(ledger.change[]) is 'Adds to the reserved stock of the items, which are products.';
+
+CREATE OR REPLACE FUNCTION ledger.changed_parts(changes ledger.place_change[], others ledger.figure_change[])
+ RETURNS TABLE(product_id uuid, warehouse_id uuid, change integer, promised integer, reserved integer, awaited integer, "position" bigint)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT x.product_id,
+     x.warehouse_id,
+     (sum(x.change))::integer AS sum,
+     (sum(x.promised))::integer AS sum,
+     (sum(x.reserved))::integer AS sum,
+     (sum(x.awaited))::integer AS sum,
+     min(x."position") AS min
+    FROM ( SELECT c.product_id,
+             c.warehouse_id,
+             c.change,
+             0 AS "?column?",
+             0 AS "?column?",
+             0 AS "?column?",
+             c."position"
+            FROM unnest(changed_parts.changes) c("position", product_id, place_type, place, warehouse_id, stock_id, is_new, change)
+           WHERE (c.warehouse_id IS NOT NULL)
+         UNION ALL
+          SELECT o.product_id,
+             o.warehouse_id,
+             0,
+             o.promised,
+             o.reserved,
+             o.awaited,
+             NULL::bigint
+            FROM unnest(changed_parts.others) o(product_id, warehouse_id, promised, reserved, awaited)) x(product_id, warehouse_id, change, promised, reserved, awaited, "position")
+   GROUP BY x.product_id, x.warehouse_id;
+END;
+grant execute on function ledger.changed_parts(ledger.place_change[],ledger.figure_change[]) to service_booker;
+comment on function ledger.changed_parts(ledger.place_change[],ledger.figure_change[]) is 'By how much the figures of each product change in each warehouse, and without one, by a booking and what changes along with it.';
 
 CREATE OR REPLACE FUNCTION ledger.check_expectations(lines ledger.line[])
  RETURNS void
@@ -25852,7 +25925,7 @@ END;
 grant execute on function ledger.events_of_single(ledger.stock_movement,integer,ledger.stock,erp.product,integer,bigint,bigint,bigint,bigint,bigint,timestamp with time zone) to service_booker;
 comment on function ledger.events_of_single(ledger.stock_movement,integer,ledger.stock,erp.product,integer,bigint,bigint,bigint,bigint,bigint,timestamp with time zone) is 'The events of a place of ledger.plain_singles, and with the first those of the movement and the product: stock and product are as they were before all of them.';
 
-CREATE OR REPLACE FUNCTION ledger.examine(legs ledger.leg[], OUT changes ledger.place_change[], OUT needs_care boolean, OUT opens boolean, OUT opens_warehouses boolean, OUT is_configured boolean, OUT recounted uuid[])
+CREATE OR REPLACE FUNCTION ledger.examine(legs ledger.leg[], OUT changes ledger.place_change[], OUT needs_care boolean, OUT opens boolean, OUT recounted uuid[])
  RETURNS record
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -25869,19 +25942,10 @@ begin
       or g.leaves and g.place_type <> 'special_stock_location' and (s.id is null or s.quantity + g.change < 0
         or exists (select from ledger.batch_stock b where b.stock_id = s.id))),
     bool_or(s.id is null),
-    bool_or(w.id is not null and not exists (
-      select from ledger.warehouse_stock h where h.product_id = g.product_id and h.warehouse_id = w.id)),
-    bool_or(w.id is not null and (exists (
-      select from erp.product_warehouse_configuration c
-      where c.product_id = g.product_id and c.warehouse_id = w.id
-    ) or exists (
-      select from erp.product_stock_location_configuration c
-      where c.product_id = g.product_id and coalesce(c.warehouse_id, c.bin_location_id)::text = g.place
-    ))),
     array_agg(s.id) filter (where g.has_moved and g.place_type <> 'special_stock_location' and exists (
       select from ledger.stock_count c where c.stock_id = s.id and c.counted_at >= g.moved_at
         and c.batch_id is null and c.difference is not null))
-  into changes, needs_care, opens, opens_warehouses, is_configured, recounted
+  into changes, needs_care, opens, recounted
   from (
     select l.product_id, l.place_type, l.place, sum(l.change) as change, min(l.position) as position,
       bool_or(l.change < 0) as leaves, bool_or(l.change > 0) as comes,
@@ -25890,8 +25954,9 @@ begin
       sum(l.change) <> 0 or min(l.booked_at) < max(l.booked_at) as has_moved
     from unnest(legs) l group by l.product_id, l.place_type, l.place order by min(l.position)
   ) g
-  -- One that has been deleted lets the booking fail, for its stock can't be opened
-  left join erp.product p on p.id = g.product_id
+  -- Where units leave, which each product does somewhere, so that it is read once. One that has been deleted
+  -- lets the booking fail, for its stock can't be opened
+  left join erp.product p on p.id = g.product_id and g.leaves
   left join ledger.stock s on s.product_id = g.product_id and s.place = g.place
   left join erp.bin_location b on b.id = case g.place_type when 'bin_location' then g.place::uuid end
   left join lateral (
@@ -25900,7 +25965,7 @@ begin
 end
 $function$;
 grant execute on function ledger.examine(ledger.leg[]) to service_ledger;
-comment on function ledger.examine(ledger.leg[]) is 'What legs of movements change, one entry for each product and place, and what is to be seen to: needs_care when they may have to be refused or warned of, which is rare (batches or variants have a part in them, or a place has not enough); opens and opens_warehouses when rows of stock or of warehouse stock are not there yet; is_configured when configurations have figures that change; and the stock that was counted, as is known, after the moment of a leg. The products are locked.';
+comment on function ledger.examine(ledger.leg[]) is 'What legs of movements change, one entry for each product and place, and what is to be seen to: needs_care when they may have to be refused or warned of, which is rare (batches or variants have a part in them, or a place has not enough); opens when rows of stock are not there yet; and the stock that was counted, as is known, after the moment of a leg. The products are locked.';
 
 CREATE OR REPLACE FUNCTION ledger.fill_configured_stock()
  RETURNS trigger
@@ -26125,8 +26190,7 @@ begin
     group by f.product_id, f.location_type_technical_name, f.place, f.booked_at, f.is_count
   ));
   if seen.changes is not null then
-    perform ledger.write_figures(
-      seen.changes, '{}', seen.opens, seen.opens_warehouses, seen.is_configured);
+    perform ledger.write_figures(seen.changes, '{}', seen.opens);
   end if;
   if seen.recounted is not null then
     perform ledger.carry_counts(seen.recounted, null);
@@ -26828,7 +26892,8 @@ begin
   into named
   from unnest(lines) l
   cross join lateral (values (l.source_warehouse_id, l.source_bin_location_id),
-    (l.destination_warehouse_id, l.destination_bin_location_id)) p (warehouse_id, bin_id);
+    (l.destination_warehouse_id, l.destination_bin_location_id)) p (warehouse_id, bin_id)
+  where coalesce(p.warehouse_id, p.bin_id) is not null;
   return ledger.lock(named.products, array(
     select n.id from unnest(named.warehouses) n (id)
     union select b.warehouse_id from erp.bin_location b where b.id = any (named.bins)
@@ -27135,6 +27200,23 @@ $function$;
 grant execute on function ledger.next_movement_id() to service_booker;
 comment on function ledger.next_movement_id() is 'A new id for a movement: larger than that of every movement that was committed before the transaction. The number of the transaction is drawn before it, never after it: readers rely on it (docs/decisions.md, "Following").';
 
+CREATE OR REPLACE FUNCTION ledger.next_movement_ids(amount integer)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  -- Drawing an id takes much longer than counting on from it. 42 of its bits stay random
+  beginning constant text := left(ledger.next_movement_id()::text, 31);
+begin
+  return array(
+    select (beginning || to_hex(x'10000'::integer + n))::uuid from generate_series(0, amount - 1) n
+  );
+end
+$function$;
+grant execute on function ledger.next_movement_ids(integer) to service_booker;
+comment on function ledger.next_movement_ids(integer) is 'New ids for movements of one booking, in order, as ledger.next_movement_id gives one.';
+
 CREATE OR REPLACE FUNCTION ledger.note_counts(readings ledger.stock_reading[], movement_ids uuid[])
  RETURNS void
  LANGUAGE sql
@@ -27236,6 +27318,24 @@ BEGIN ATOMIC
 END;
 grant execute on function ledger.open_stock(uuid[]) to service_ledger;
 comment on function ledger.open_stock(uuid[]) is 'Makes the rows of stock, at 0, that movements change and that are not there yet.';
+
+CREATE OR REPLACE FUNCTION ledger.open_warehouse_stock(changes ledger.place_change[], others ledger.figure_change[])
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ INSERT INTO ledger.warehouse_stock (product_id, warehouse_id, quantity, reserved_quantity)  SELECT p.product_id,
+             p.warehouse_id,
+             p.change,
+             p.promised
+            FROM ledger.changed_parts(open_warehouse_stock.changes, open_warehouse_stock.others) p(product_id, warehouse_id, change, promised, reserved, awaited, "position")
+           WHERE ((p.warehouse_id IS NOT NULL) AND (p."position" IS NOT NULL) AND (NOT (EXISTS ( SELECT
+                    FROM ledger.warehouse_stock h
+                   WHERE ((h.product_id = p.product_id) AND (h.warehouse_id = p.warehouse_id))))))
+           ORDER BY p."position";
+END;
+grant execute on function ledger.open_warehouse_stock(ledger.place_change[],ledger.figure_change[]) to service_booker;
+comment on function ledger.open_warehouse_stock(ledger.place_change[],ledger.figure_change[]) is 'Makes the rows of the stock of warehouses that ledger.write_figures found missing, with their figures.';
 
 CREATE OR REPLACE FUNCTION ledger.order_amounts(order_id uuid, tax_status text)
  RETURNS TABLE(amount_total numeric, amount_net numeric)
@@ -28439,32 +28539,6 @@ alter function ledger.write_batches(ledger.draft[],uuid[]) owner to service_book
 grant execute on function ledger.write_batches(ledger.draft[],uuid[]) to service_ledger;
 comment on function ledger.write_batches(ledger.draft[],uuid[]) is 'Notes which batches movements moved. Only for ledger.book.';
 
-CREATE OR REPLACE FUNCTION ledger.write_configured_figures(changes ledger.place_change[])
- RETURNS void
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-declare
-  today constant timestamptz := date_trunc('second', now());
-begin
-  with in_place as (
-    update erp.product_stock_location_configuration s set stock = s.stock + c.change, updated_at = today
-    from unnest(changes) c
-    where s.product_id = c.product_id and coalesce(s.warehouse_id, s.bin_location_id)::text = c.place
-      and c.change <> 0
-  )
-  update erp.product_warehouse_configuration s set stock = s.stock + h.change, updated_at = today
-  from (
-    select c.product_id, c.warehouse_id, sum(c.change)::bigint as change
-    from unnest(changes) c where c.warehouse_id is not null
-    group by c.product_id, c.warehouse_id having sum(c.change) <> 0
-  ) h
-  where s.product_id = h.product_id and s.warehouse_id = h.warehouse_id;
-end
-$function$;
-grant execute on function ledger.write_configured_figures(ledger.place_change[]) to service_booker;
-comment on function ledger.write_configured_figures(ledger.place_change[]) is 'Brings the stock up to date that configurations of products have. Only for ledger.write_figures.';
-
 CREATE OR REPLACE FUNCTION ledger.write_deliveries(deliveries erp.delivery[], moment timestamp with time zone)
  RETURNS void
  LANGUAGE sql
@@ -28487,7 +28561,7 @@ alter function ledger.write_deliveries(erp.delivery[],timestamp with time zone) 
 grant execute on function ledger.write_deliveries(erp.delivery[],timestamp with time zone) to service_writer;
 comment on function ledger.write_deliveries(erp.delivery[],timestamp with time zone) is 'Writes down what has been received of lines of supplier orders. Only for erp.complete_goods_receipt, which has booked what is awaited less.';
 
-CREATE OR REPLACE FUNCTION ledger.write_figures(changes ledger.place_change[], others ledger.figure_change[], opens boolean, opens_warehouses boolean, is_configured boolean)
+CREATE OR REPLACE FUNCTION ledger.write_figures(changes ledger.place_change[], others ledger.figure_change[], opens boolean)
  RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -28499,24 +28573,13 @@ CREATE OR REPLACE FUNCTION ledger.write_figures(changes ledger.place_change[], o
 AS $function$
 declare
   today constant timestamptz := date_trunc('second', now());
-  lacks boolean;
+  seen record;
 begin
-  if opens or opens_warehouses then
-    perform ledger.write_new_stock(changes, opens_warehouses);
+  if opens then
+    perform ledger.write_new_stock(changes);
   end if;
   perform ledger.write_stock(changes, today);
-  with part as materialized (
-    select x.product_id, x.warehouse_id, sum(x.change)::integer as change,
-      sum(x.promised)::integer as promised, sum(x.reserved)::integer as reserved,
-      sum(x.awaited)::integer as awaited, min(x.position) as position
-    from (
-      select c.product_id, c.warehouse_id, c.change, 0, 0, 0, c.position
-      from unnest(changes) c where c.warehouse_id is not null
-      union all
-      select o.product_id, o.warehouse_id, 0, o.promised, o.reserved, o.awaited, null from unnest(others) o
-    ) x (product_id, warehouse_id, change, promised, reserved, awaited, position)
-    group by x.product_id, x.warehouse_id
-  ),
+  with part as materialized (select * from ledger.changed_parts(changes, others)),
   in_warehouse as (
     update ledger.warehouse_stock s
     set quantity = s.quantity + h.change, reserved_quantity = s.reserved_quantity + h.promised,
@@ -28524,6 +28587,17 @@ begin
     from part h
     where s.product_id = h.product_id and s.warehouse_id = h.warehouse_id and (h.change, h.promised) <> (0, 0)
     returning s.available_quantity
+  ),
+  configured as (
+    update erp.product_warehouse_configuration c set stock = c.stock + h.change, updated_at = today
+    from part h
+    where c.product_id = h.product_id and c.warehouse_id = h.warehouse_id and h.change <> 0
+  ),
+  configured_places as (
+    update erp.product_stock_location_configuration s set stock = s.stock + c.change, updated_at = today
+    from unnest(changes) c
+    where c.warehouse_id is not null and c.change <> 0
+      and s.product_id = c.product_id and coalesce(s.warehouse_id, s.bin_location_id)::text = c.place
   ),
   in_product as (
     update erp.product p
@@ -28546,17 +28620,19 @@ begin
     from in_product p cross join lateral events.product_update_events(p.o, p.n) e order by p.position
   )
   select exists (select from in_product p where (p.n).available_stock < 0)
-    or exists (select from in_warehouse w where w.available_quantity < 0)
-  into lacks;
-  if is_configured then
-    perform ledger.write_configured_figures(changes);
+      or exists (select from in_warehouse w where w.available_quantity < 0) as lacks,
+    (select count(*) from in_warehouse)
+      < (select count(*) from part where warehouse_id is not null and (change, promised) <> (0, 0)) as opens
+  into seen;
+  if seen.opens then
+    perform ledger.open_warehouse_stock(changes, others);
   end if;
-  return lacks;
+  return seen.lacks;
 end
 $function$;
-alter function ledger.write_figures(ledger.place_change[],ledger.figure_change[],boolean,boolean,boolean) owner to service_booker;
-grant execute on function ledger.write_figures(ledger.place_change[],ledger.figure_change[],boolean,boolean,boolean) to service_ledger;
-comment on function ledger.write_figures(ledger.place_change[],ledger.figure_change[],boolean,boolean,boolean) is 'Brings the figures up to date with what ledger.examine found, and with what else changes, and tells of it: stock, warehouse stock, products, and their configurations, each row once. Answers whether available stock that it changed is below 0 now.';
+alter function ledger.write_figures(ledger.place_change[],ledger.figure_change[],boolean) owner to service_booker;
+grant execute on function ledger.write_figures(ledger.place_change[],ledger.figure_change[],boolean) to service_ledger;
+comment on function ledger.write_figures(ledger.place_change[],ledger.figure_change[],boolean) is 'Brings the figures up to date with what ledger.examine found, and with what else changes, and tells of it: stock, warehouse stock, products, and their configurations, each row once. Answers whether available stock that it changed is below 0 now.';
 
 CREATE OR REPLACE FUNCTION ledger.write_movements(drafts ledger.draft[], moment timestamp with time zone, note text)
  RETURNS uuid[]
@@ -28569,13 +28645,9 @@ CREATE OR REPLACE FUNCTION ledger.write_movements(drafts ledger.draft[], moment 
  SET enable_seqscan TO 'off'
 AS $function$
 declare
-  -- First the number of the transaction, then ids (ledger.next_movement_id). They are sorted, as they don't
-  -- grow by themselves when the clock went back.
+  -- First the number of the transaction, then ids (ledger.next_movement_id)
   transaction_number constant bigint := pg_current_xact_id()::text::bigint;
-  ids constant uuid[] := array(
-    select case current_setting('service.movement_ids', true) when 'grow' then uuidv7()
-      else ledger.next_movement_id() end as id
-    from generate_subscripts(drafts, 1) order by id);
+  ids constant uuid[] := ledger.next_movement_ids(cardinality(drafts));
 begin
   with booked as (
     insert into ledger.stock_movement (
@@ -28619,7 +28691,7 @@ alter function ledger.write_movements(ledger.draft[],timestamp with time zone,te
 grant execute on function ledger.write_movements(ledger.draft[],timestamp with time zone,text) to service_ledger;
 comment on function ledger.write_movements(ledger.draft[],timestamp with time zone,text) is 'Adds movements to the ledger, in the order of their drafts, and tells of them; answers their ids. Only for ledger.book, which checks them first.';
 
-CREATE OR REPLACE FUNCTION ledger.write_new_stock(changes ledger.place_change[], opens_warehouses boolean)
+CREATE OR REPLACE FUNCTION ledger.write_new_stock(changes ledger.place_change[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -28643,19 +28715,10 @@ begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
   select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, (select events.cause())
   from opened o cross join lateral events.stock_insert_events(o.n) e order by (o.n).id;
-  if opens_warehouses then
-    insert into ledger.warehouse_stock (product_id, warehouse_id)
-    select c.product_id, c.warehouse_id from unnest(changes) c
-    where c.warehouse_id is not null and not exists (
-      select from ledger.warehouse_stock h
-      where h.product_id = c.product_id and h.warehouse_id = c.warehouse_id)
-    group by c.product_id, c.warehouse_id order by min(c.position)
-    on conflict (product_id, warehouse_id) do nothing;
-  end if;
 end
 $function$;
-grant execute on function ledger.write_new_stock(ledger.place_change[],boolean) to service_booker;
-comment on function ledger.write_new_stock(ledger.place_change[],boolean) is 'Makes the rows of stock that are not there yet, and tells of them, and those of the stock of warehouses. Only for ledger.write_figures.';
+grant execute on function ledger.write_new_stock(ledger.place_change[]) to service_booker;
+comment on function ledger.write_new_stock(ledger.place_change[]) is 'Makes the rows of stock that are not there yet, and tells of them. Only for ledger.write_figures.';
 
 CREATE OR REPLACE FUNCTION ledger.write_order_states(order_id uuid, state text, delivery_state text, tracking_codes text[])
  RETURNS void
@@ -28787,7 +28850,7 @@ declare
   moment constant timestamptz := clock_timestamp();
   today constant timestamptz := date_trunc('second', now());
   number constant xid8 := pg_current_xact_id(); -- Before ids (ledger.next_movement_id)
-  ids constant uuid[] := array(select ledger.next_movement_id() as id from unnest(singles) order by id);
+  ids constant uuid[] := ledger.next_movement_ids(cardinality(singles));
 begin
   return query
   with plain as materialized (select * from ledger.plain_singles(singles, moment, ids)),
@@ -29754,6 +29817,10 @@ BEGIN ATOMIC
           SELECT obj_description(c.oid, 'pg_constraint'::name) AS obj_description
             FROM pg_constraint c
            WHERE ((c.conname = violation.constraint_name) AND (c.conrelid = (to_regclass(format('%I.%I'::text, violation.constraint_schema, violation.constraint_table)))::oid))
+         UNION ALL
+          SELECT obj_description(t.oid, 'pg_trigger'::name) AS obj_description
+            FROM pg_trigger t
+           WHERE ((t.tgname = violation.constraint_name) AND (t.tgrelid = (to_regclass(format('%I.%I'::text, violation.constraint_schema, violation.constraint_table)))::oid))
          UNION ALL
           SELECT obj_description((to_regclass(format('%I.%I'::text, violation.constraint_schema, violation.constraint_name)))::oid, 'pg_class'::name) AS obj_description
          )

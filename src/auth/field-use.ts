@@ -1,3 +1,5 @@
+import { utcDay } from "../lib/utc-day.ts";
+
 /** When a credential last used a field of a version. */
 export interface FieldUseEntry {
   credential_id: string;
@@ -19,7 +21,7 @@ export class FieldUse {
 
   /** @param fields as Type.field */
   note(credentialId: string, version: string, fields: readonly string[], time = Date.now()): void {
-    const day = new Date(time).toISOString().slice(0, 10);
+    const day = utcDay(time);
     if (day !== this.#day) {
       this.#day = day;
       this.#noted = new WeakMap();

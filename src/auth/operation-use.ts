@@ -1,5 +1,6 @@
 import type { Ran, StatementUse } from "../database/pipeline/settings.ts";
 import type { NamedOperation } from "../graphql/signature.ts";
+import { utcDay } from "../lib/utc-day.ts";
 
 /** What a credential did with an operation on a day, as it is written to the database. */
 export interface OperationEntry {
@@ -80,7 +81,7 @@ export class OperationUses {
 
   /** What waits to be written. */
   take(now = Date.now()): OperationEntry[] {
-    const day = new Date(now).toISOString().slice(0, 10);
+    const day = utcDay(now);
     const entries = this.#waiting;
     this.#waiting = [];
     for (const [name, use] of this.#uses) {

@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { asAuthRole } from "../database/as-role.ts";
+import { utcDay } from "../lib/utc-day.ts";
 import { FieldUse } from "./field-use.ts";
 import { OperationUses } from "./operation-use.ts";
 
@@ -21,7 +22,8 @@ interface Count {
   /** Type.field; empty: all requests. */
   deprecated_field: string;
   requests: number;
-  last_used_at: string;
+  /** In milliseconds since 1970. */
+  last_used_at: number;
 }
 
 /** Entries that wait to be written, and the function that writes them. */
@@ -36,6 +38,15 @@ const rowsWritten = `select sum(pg_stat_get_xact_tuples_inserted(oid) + pg_stat_
     + pg_stat_get_xact_tuples_deleted(oid))::float8 as count
   from pg_class where relnamespace = 'auth'::regnamespace and relkind = 'r'`;
 
+export interface UsageOptions {
+  /** Milliseconds after which counts are written at the latest. */
+  intervalMs?: number | undefined;
+  /** Called with the number of rows that were written. */
+  onWritten?: ((rows: number) => void) | undefined;
+  /** Runs a writing when there is room for it. */
+  inTurn?: ((write: () => Promise<void>) => void) | undefined;
+}
+
 /**
  * Counts the requests of each credential, by day, version and deprecated field, and adds the sums to the database
  * regularly.
@@ -49,6 +60,7 @@ export class Usage {
   readonly #logger: Logger;
   readonly #intervalMs: number;
   readonly #onWritten: ((rows: number) => void) | undefined;
+  readonly #inTurn: (write: () => Promise<void>) => void;
   #timer: NodeJS.Timeout | undefined;
   /** When the first count was made that isn't written. */
   #since = 0;
@@ -60,17 +72,12 @@ export class Usage {
   /** Whether some could not be written the last time. */
   #hasFailed = false;
 
-  /** @param onWritten called with the number of rows that were written */
-  constructor(
-    pool: Pool,
-    logger: Logger,
-    intervalMs = defaultIntervalMs,
-    onWritten?: (rows: number) => void,
-  ) {
-    this.#onWritten = onWritten;
+  constructor(pool: Pool, logger: Logger, options: UsageOptions = {}) {
+    this.#onWritten = options.onWritten;
+    this.#inTurn = options.inTurn ?? ((write) => void write());
     this.#pool = pool;
     this.#logger = logger;
-    this.#intervalMs = intervalMs;
+    this.#intervalMs = options.intervalMs ?? defaultIntervalMs;
   }
 
   /** Counts a request. */
@@ -116,7 +123,7 @@ export class Usage {
     const leftMs = Math.min(quietAt, this.#since + this.#intervalMs) - now;
     if (leftMs > 0) return void (this.#timer = setTimeout(() => this.#look(), leftMs).unref());
     this.#timer = undefined;
-    void this.flush();
+    this.#inTurn(() => this.flush());
   }
 
   async #write(): Promise<void> {
@@ -159,7 +166,7 @@ export class Usage {
         this.#add(credential_id, version, deprecated_field, requests, day, last_used_at);
     };
     return [
-      { by: "record_use", entries: counts, keep },
+      { by: "record_use", entries: counts.map(asRow), keep },
       { by: "record_fields", entries: fields, keep: () => this.fields.add(fields) },
       { by: "record_operations", entries: operations, keep: () => this.operations.add(operations) },
     ].filter(({ entries }) => entries.length > 0);
@@ -171,10 +178,10 @@ export class Usage {
     field: string,
     requests: number,
     day?: string,
-    moment = new Date().toISOString(),
+    moment = Date.now(),
   ): void {
     if (this.#timer === undefined) this.#await(this.#intervalMs * quietShare);
-    day ??= moment.slice(0, 10);
+    day ??= utcDay(moment);
     const key = `${credentialId} ${day} ${version} ${field}`;
     const count = this.#counts.get(key);
     if (count) {
@@ -188,3 +195,5 @@ export class Usage {
     }
   }
 }
+
+const asRow = (count: Count) => ({ ...count, last_used_at: new Date(count.last_used_at).toISOString() });

@@ -1,18 +1,10 @@
 import type pg from "pg";
 import { withClient } from "../database/client.ts";
 import { readCommitted } from "../database/migrations/migration-files.ts";
-import { migrateDatabase } from "../database/migrations/migrations.ts";
-import { withCommitted } from "../database/migrations/templates.ts";
 import { UserError } from "../errors/user-error.ts";
-import { check } from "./check.ts";
-import { dangerousDdl } from "./ddl/ddl.ts";
 import type { Finding } from "./finding.ts";
 import { isRefused } from "./finding.ts";
-import { frozenVersions } from "./frozen.ts";
-import { oldColumnsOf } from "./old-columns.ts";
 import { printFindings } from "./report.ts";
-import { linesOf, parsed } from "./script.ts";
-import { readParts } from "./state.ts";
 
 export interface PendingOptions {
   /** Rules that the operator lets pass. */
@@ -53,36 +45,9 @@ async function findInPending(
   const done = await migrationsDone(client);
   const pending = (await readCommitted()).slice(done);
   if (done === 0 || pending.length === 0) return [];
-  const scripts = await Promise.all(
-    pending.map(({ name, text }) => {
-      const file = `db/committed/${name}`;
-      return parsed(file, text, linesOf(text, file));
-    }),
-  );
-  const options = { scripts, recorded: client };
-  const oldColumns = await oldColumnsOf(client);
-  const dangers = await check(client, { ...options, oldColumns, only: [dangerousDdl] });
-  try {
-    const breaches = await withCommitted(
-      adminUrl,
-      (url) =>
-        withClient(url, async (copy) => {
-          const before = { sdl: "", events: {}, parts: await readParts(copy) };
-          await migrateDatabase(url);
-          return check(copy, { ...options, before, only: [frozenVersions] });
-        }),
-      // A server that others use gets no templates
-      { upTo: done, isKept: false },
-    );
-    return [...dangers, ...breaches];
-  } catch (error) {
-    // insufficient_privilege
-    if ((error as pg.DatabaseError).code !== "42501") throw error;
-    onNote(
-      "Note: the role of DATABASE_URL may not create databases, so the migrations are not tried before they run.",
-    );
-    return dangers;
-  }
+  // The check takes long to load, and mostly nothing is pending
+  const { findIn } = await import("./find-in-pending.ts");
+  return findIn(pending, { adminUrl, client, done, onNote });
 }
 
 /** How many migrations a database has had. */

@@ -8,7 +8,6 @@ import { createCredential } from "../auth/credentials.ts";
 import { randomPassword } from "../auth/passwords.ts";
 import { withClient } from "../database/client.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
-import { requireHarmlessPending } from "../check/pending.ts";
 import { openDatabase } from "../database/open.ts";
 import type { OpenDatabase } from "../database/open.ts";
 import { urlAsOwner } from "../database/roles.ts";
@@ -17,9 +16,7 @@ import { explorerPathOf } from "../versions/explorer-page.ts";
 import { Closing } from "../lib/closing.ts";
 import { serveMetrics } from "../process/serve-metrics.ts";
 import type { Figures } from "../process/serve-metrics.ts";
-import { serve } from "../process/serve.ts";
 import type { Serving } from "../process/serve.ts";
-import { startWorkerProcesses } from "../process/worker-processes.ts";
 import type { WorkerProcesses } from "../process/worker-processes.ts";
 import type { Settings } from "../process/settings.ts";
 import { become, successorOfRoot } from "../process/leave-root.ts";
@@ -63,9 +60,10 @@ export async function startFromSettings(
     say(step);
   };
   const logger = pino({ level: settings.logLevel });
-  const database = await openDatabase(settings, onProgress, (url) =>
-    requireHarmlessPending(url, { onNote: onProgress }),
-  );
+  const database = await openDatabase(settings, onProgress, async (url) => {
+    const { requireHarmlessPending } = await import("../check/pending.ts");
+    await requireHarmlessPending(url, { onNote: onProgress });
+  });
   for (const warning of database.warnings) say(`Warning: ${warning}`);
   const closing = new Closing();
   closing.add(() => database.close());
@@ -124,11 +122,14 @@ async function startServing(
   { database, logger, processCount, identity, onProgress }: ServingOptions,
 ): Promise<Answering> {
   const urls = { databaseUrl: database.url, apiUrl: database.apiUrl };
+  // Loaded when the database is there, and only in processes that serve
   if (processCount === 1) {
+    const { serve } = await import("../process/serve.ts");
     const wait = { url: database.url, waitMs: settings.databaseWaitMs, onWaiting: onProgress };
     // It may have stopped since it was checked
     return waitingFor(wait, () => serve({ ...urls, settings, logger, isBackground: true }));
   }
+  const { startWorkerProcesses } = await import("../process/worker-processes.ts");
   // Several processes together must not allow more than the limits
   const shared = { ...settings, sharedRates: true };
   return startWorkerProcesses({ urls, settings: shared, logger, count: processCount, identity });

@@ -1,12 +1,13 @@
 import type { Pool, PoolClient } from "pg";
 import { isConnectionBroken } from "../database/broken.ts";
 import { runPipelined } from "./pipeline/pipelined-query.ts";
+import { forgetUnreplicated, isUnreplicated, Unreplicated } from "./pipeline/unreplicated.ts";
 
 /** Roles for one task each, see db/roles.sql. */
 export type NarrowRole =
   "service_auth" | "service_document" | "service_administration" | "service_delivery" | "service_worker";
 
-/** Runs statements in a transaction of a narrow role. */
+/** Runs statements in a transaction of a narrow role. @throws {Unreplicated} also when a failover may lose what is done */
 export async function asRole<T>(
   pool: Pool,
   role: NarrowRole,
@@ -15,9 +16,11 @@ export async function asRole<T>(
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
+    forgetUnreplicated(client);
     await client.query(`begin; set local role ${role}`);
     const result = await work(client);
     await client.query("commit");
+    if (isUnreplicated(client)) throw new Unreplicated();
     return result;
   } catch (error) {
     failure = error as Error;

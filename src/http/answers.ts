@@ -24,12 +24,20 @@ export const graphqlMediaTypes = [
 export const mediaTypeFor = (request: Request): string | false =>
   accepts(request).type(graphqlMediaTypes) as string | false;
 
+/** By a header and what `Vary` has been, what it then is. There are few: what is added are names of our own. */
+const varied = new Map<string, Map<string, string>>();
+
 /** Adds a header to `Vary`. */
 export function addVary(response: Response, header: string): void {
-  const before = response.getHeader("vary");
-  if (before === undefined) response.setHeader("vary", header);
-  else if (!String(before).split(", ").includes(header))
-    response.setHeader("vary", `${String(before)}, ${header}`);
+  const before = response.getHeader("vary") as string | undefined;
+  if (before === undefined) return void response.setHeader("vary", header);
+  let after = varied.get(header)?.get(before);
+  if (after === undefined) {
+    after = before.split(", ").includes(header) ? before : `${before}, ${header}`;
+    if (!varied.has(header)) varied.set(header, new Map());
+    varied.get(header)!.set(before, after);
+  }
+  if (after !== before) response.setHeader("vary", after);
 }
 
 /** Status of an answer that refuses an operation, as GraphQL over HTTP demands: by the media type. */

@@ -12,6 +12,8 @@ const defaultCheckMs = 5_000;
  * do, so that none sends a request on a connection that is being closed.
  */
 const keepAliveTimeout = 66_000;
+/** Milliseconds beyond that, which the answer's header tells clients, for one that is too busy to close in time. */
+const keepAliveTimeoutBuffer = 10_000;
 /** Milliseconds without traffic after which a connection is closed: longer than any operation takes. */
 const silenceTimeoutMs = 90_000;
 
@@ -34,7 +36,13 @@ export function boundedServer(
   });
   const server = createServer(
     // Node has one limit for all requests
-    { headersTimeout, requestTimeout: 0, connectionsCheckingInterval: checkMs, keepAliveTimeout },
+    {
+      headersTimeout,
+      requestTimeout: 0,
+      connectionsCheckingInterval: checkMs,
+      keepAliveTimeout,
+      keepAliveTimeoutBuffer,
+    },
     bounded,
   );
   const late = setInterval(() => connections.closeLate(requestTimeoutMs), checkMs);

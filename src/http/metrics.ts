@@ -1,26 +1,12 @@
 import type { Pool } from "pg";
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import type { ReadBacklog } from "../database/backlog.ts";
 import type { Replicas } from "../database/replicas/replicas.ts";
-import type { RequestUse } from "../auth/request-use.ts";
 import type { Waits } from "../lib/turns.ts";
 import { readCounts } from "../reads/counts.ts";
 import { watchBacklog } from "./backlog-metrics.ts";
-import { OperationLabels } from "./operation-labels.ts";
-
-/** How a request to the GraphQL endpoint ended. */
-export interface Answered {
-  version: string | undefined;
-  status: number;
-  /** Code of its first error. */
-  code: string | undefined;
-  points: number | undefined;
-  /** Milliseconds; null for a stream, which lasts as long as its client wants. */
-  ms: number | null;
-  /** Its operation, if that was read and allowed. */
-  use: RequestUse | undefined;
-  isStored: boolean;
-}
+import { RequestFigures } from "./request-figures.ts";
+import type { Answered } from "./request-figures.ts";
 
 const webhookOutcomes = ["delivered", "failed", "gone", "withheld", "costly", "unpaid"];
 
@@ -52,31 +38,7 @@ export const prunedCounter = (registers: Registry[]): Counter =>
 /** Metrics of a process, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry();
-  readonly #labels = new OperationLabels();
-  readonly #requests = this.#counter(
-    "service_requests_total",
-    "Requests to the GraphQL endpoint, by version and status of the answer.",
-    ["version", "status"],
-  );
-  readonly #durations = new Histogram({
-    name: "service_request_duration_seconds",
-    help: "From the arrival of a GraphQL request to the end of its answer.",
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
-    registers: [this.registry],
-  });
-  readonly #operations = this.#counter(
-    "service_operations_total",
-    "Operations that were run, by the code of their first error or OK. Stored and frequent operations by their id, all others together as other.",
-    ["operation", "name", "version", "code"],
-  );
-  readonly #operationDurations = new Histogram({
-    name: "service_operation_duration_seconds",
-    help: "The same as service_request_duration_seconds, by operation.",
-    labelNames: ["operation", "name", "version"],
-    buckets: [0.005, 0.025, 0.1, 0.5, 1, 5],
-    registers: [this.registry],
-  });
-  readonly #points = this.#counter("service_points_total", "What operations have cost, in points.");
+  readonly #figures = new RequestFigures(this.registry);
   readonly #webhooks = this.#counter(
     "service_webhook_attempts_total",
     "Attempts to send a webhook, by result: delivered, failed, gone; or withheld, costly or unpaid, when nothing was sent.",
@@ -130,15 +92,8 @@ export class Metrics {
   readonly countPruned = (what: string, rows: number): void => this.#pruned.inc({ what }, rows);
 
   /** Counts a request that has been answered. */
-  count({ version, status, code, points, ms, use, isStored }: Answered): void {
-    // Versions that don't exist would make an unlimited number of labels
-    this.#requests.inc({ version: version ?? "none", status });
-    if (points !== undefined) this.#points.inc(points);
-    if (ms !== null) this.#durations.observe(ms / 1_000);
-    if (use === undefined) return;
-    const { ...label } = this.#labels.of(use, isStored);
-    this.#operations.inc({ ...label, code: code ?? "OK" });
-    if (ms !== null) this.#operationDurations.observe(label, ms / 1_000);
+  count(answered: Answered): void {
+    this.#figures.count(answered);
   }
 
   #counter(name: string, help: string, labelNames: string[] = []): Counter {

@@ -10,8 +10,8 @@ export interface FiguresMessage {
   figures: MetricObject[] | null;
 }
 
-/** Milliseconds in which a process tells its figures: Prometheus waits for ten seconds. */
-const figuresMs = 5_000;
+/** Milliseconds in which a process tells its figures, up to two seconds of which it waits for the database; Prometheus waits for ten seconds. */
+const figuresMs = 3_500;
 
 /** The figures of several processes, as sums. prom-client's `clusterMetrics` waits for those, too, that are only starting. */
 export class FiguresOfProcesses {
@@ -24,6 +24,11 @@ export class FiguresOfProcesses {
   constructor(logger: Logger, ask: (worker: Worker) => void) {
     this.#logger = logger;
     this.#ask = ask;
+  }
+
+  /** Keeps what a process has told at its start, in case it doesn't answer when it is asked for the first time. */
+  begin(worker: Worker, figures: MetricObject[]): void {
+    this.#told.set(worker, figures);
   }
 
   async sum(workers: readonly Worker[]): Promise<string> {

@@ -43,7 +43,8 @@ export async function openAuth({
   const cache = new InvalidatedCache(pool, logger, readMark, shared?.places);
   closing.add(() => cache.close());
   await cache.look();
-  const usage = new Usage(pool, logger, shared ? countsOfManyMs : undefined, shared?.onCounted);
+  const ofMany = shared && { intervalMs: countsOfManyMs, onWritten: shared.onCounted, inTurn: shared.inTurn };
+  const usage = new Usage(pool, logger, ofMany ?? {});
   closing.add(() => usage.close());
   const issuer = shared ? issuerFor(shared.merchant) : undefined;
   const forKeys = { pool, cache, secrets, logger, now, readiness };

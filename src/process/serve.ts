@@ -11,6 +11,7 @@ import type { ReplicasOptions } from "../database/replicas/replicas.ts";
 import { asApiLogin } from "../database/roles.ts";
 import { PoolWarmer, warmCount } from "../database/warm-pool.ts";
 import { boundedServer } from "../http/bounded-server.ts";
+import { defaultStopMs } from "./default-stop.ts";
 import { openApp } from "./open-app.ts";
 import type { App } from "./open-app.ts";
 import type { Settings } from "./settings.ts";
@@ -24,8 +25,6 @@ import { openTracing } from "../tracing/open.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { HttpServer } from "../http/http-server.ts";
 
-/** Default time for a stop, in milliseconds. */
-export const defaultStopMs = 9_000;
 /** Part of that time for closing the connections to Postgres after all requests have been answered. */
 const closingMs = 1_500;
 

@@ -25,6 +25,8 @@ export interface SharedParts {
   share: Share;
   /** Called when counts of use have been written, with the number of rows. */
   onCounted: (rows: number) => void;
+  /** Runs the writing of these counts when it is the merchant's turn. */
+  inTurn: (write: () => Promise<void>) => void;
   /** What `checkPipelining` has found, once that is known. */
   trouble: string | null | undefined;
 }

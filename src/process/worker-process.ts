@@ -15,31 +15,45 @@ const tell = (message: FromWorkerProcess | FiguresMessage) => void process.send?
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 
 const [{ urls, settings, isBackground, positions }] = (await once(process, "message")) as [ToWorkerProcess];
+let serving: Awaited<ReturnType<typeof serve | typeof serveMerchants>> | null = null;
+let isAnnounced = false;
+process.on("message", ({ order, withinMs }: Order) => {
+  if (order === "announce stop") {
+    isAnnounced = true;
+    serving?.announceStop();
+  }
+  if (order === "figures") void tellFigures();
+  // While it starts, nobody is waiting for an answer of it
+  if (order === "stop") void Promise.resolve(serving?.stop(withinMs)).finally(() => process.exit(0));
+});
+process.on("disconnect", () => process.exit(1));
+
+const logger = pino({ level: settings.logLevel });
+const figures = () => serving!.figures.getMetricsAsJSON();
+
+function tellFigures(): Promise<void> {
+  return figures().then(
+    (told) => tell({ figures: told }),
+    (error: unknown) => {
+      logger.warn({ err: error }, "can't tell figures");
+      tell({ figures: null });
+    },
+  );
+}
+
 try {
-  const logger = pino({ level: settings.logLevel });
   const { merchants, databaseWaitMs: waitMs } = settings;
   const onWaiting = (line: string) => void process.stdout.write(`${line}\n`);
-  const serving =
+  serving =
     urls === null
       ? await serveMerchants({ settings: { ...settings, merchants: merchants! }, logger, isBackground })
       : // It may have stopped since the parent has checked it, and also when one process replaces another
         await waitingFor({ url: urls.databaseUrl, waitMs, onWaiting }, () =>
           serve({ ...urls, settings, logger, isBackground, positions }),
         );
-  process.on("message", ({ order, withinMs }: Order) => {
-    if (order === "announce stop") serving.announceStop();
-    if (order === "figures")
-      serving.figures.getMetricsAsJSON().then(
-        (figures) => tell({ figures }),
-        (error: unknown) => {
-          logger.warn({ err: error }, "can't tell figures");
-          tell({ figures: null });
-        },
-      );
-    if (order === "stop") void serving.stop(withinMs).finally(() => process.exit(0));
-  });
-  process.on("disconnect", () => process.exit(1));
-  tell({ port: serving.port });
+  if (isAnnounced) serving.announceStop();
+  // Its figures, too, in case that it doesn't answer when it is asked for them
+  tell({ port: serving.port, figures: await figures().catch(() => []) });
 } catch (error) {
   tell({ failure: error instanceof UserError ? error.message : String((error as Error)?.stack) });
   process.exit(1);

@@ -1,19 +1,21 @@
 import cluster from "node:cluster";
 import type { Worker } from "node:cluster";
 import { once } from "node:events";
+import { closeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry } from "prom-client";
+import type { MetricObject } from "prom-client";
 import type { Settings } from "./settings.ts";
 import type { Figures } from "./serve-metrics.ts";
+import { makePositionsFile } from "../database/replicas/positions.ts";
 import type { PositionsFile } from "../database/replicas/positions.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
 import { FiguresOfProcesses } from "./figures-of-processes.ts";
-import { defaultStopMs } from "./serve.ts";
-import { SharedPositions } from "./shared-positions.ts";
+import { defaultStopMs } from "./default-stop.ts";
 
 /** What a process is told at its start. */
 export interface ToWorkerProcess {
@@ -27,7 +29,8 @@ export interface ToWorkerProcess {
 }
 
 /** Its first answer. */
-export type FromWorkerProcess = { port: number; failure?: never } | { failure: string };
+export type FromWorkerProcess =
+  { port: number; figures: MetricObject[]; failure?: never } | { failure: string };
 
 /** Later messages to it, see `Serving` (serve.ts). */
 export type Order =
@@ -37,6 +40,8 @@ export type Order =
 const replaceDelayMs = 500;
 /** Milliseconds beyond its time to stop after which a process is killed. */
 const killDelayMs = 500;
+/** That of the file of positions in each process, behind those of its terminal and of messages. */
+const positionsDescriptor = 4;
 /** Share of the time to stop within which the processes begin to stop, one after the other. */
 const shareOfTurns = 1 / 3;
 
@@ -67,16 +72,17 @@ export interface WorkerProcesses {
  * @throws {UserError} when the first can't serve
  */
 export async function startWorkerProcesses(options: WorkerProcessesOptions): Promise<WorkerProcesses> {
+  const hasReplicas = options.settings.readDatabaseUrls !== undefined;
+  // Two columns for each place
+  const positions = hasReplicas ? makePositionsFile(2 * options.count) : null;
   cluster.setupPrimary({
     exec: fileURLToPath(new URL("worker-process.ts", import.meta.url)),
     args: [],
+    // The file has no name, so they are given what is open here
+    ...(positions !== null && { stdio: ["inherit", "inherit", "inherit", "ipc", positions] }),
     ...options.identity,
   });
-  const positions =
-    options.settings.readDatabaseUrls === undefined
-      ? null
-      : await SharedPositions.make(options.count, options.identity);
-  const crew = new Crew(options, positions);
+  const crew = new Crew(options, hasReplicas);
   try {
     // The first opens the port, so that only one reports if that is impossible
     const port = await crew.start(0);
@@ -87,13 +93,13 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions): Pro
       announceStop: () => crew.announceStop(),
       async stop(withinMs) {
         await crew.stop(withinMs);
-        await positions?.remove();
+        if (positions !== null) closeSync(positions);
       },
       replace: () => crew.replace(),
     };
   } catch (error) {
     await crew.stop();
-    await positions?.remove();
+    if (positions !== null) closeSync(positions);
     throw error;
   }
 }
@@ -112,12 +118,12 @@ class Crew {
   #replaced: Worker | null = null;
   #replacement: Promise<void> = Promise.resolve();
   readonly #stopping = new AbortController();
-  readonly #positions: SharedPositions | null;
+  readonly #hasReplicas: boolean;
 
-  constructor(options: WorkerProcessesOptions, positions: SharedPositions | null) {
+  constructor(options: WorkerProcessesOptions, hasReplicas: boolean) {
     this.#options = options;
     this.#figures = new FiguresOfProcesses(options.logger, (worker) => tell(worker, { order: "figures" }));
-    this.#positions = positions;
+    this.#hasReplicas = hasReplicas;
   }
 
   /** Starts a process in a place. Returns the port when it serves. */
@@ -136,7 +142,9 @@ class Crew {
       this.#options.logger.error({ code, signal }, "a process has died; starting another");
       void this.#keepStarting(place);
     });
-    const positions = this.#positions?.of(place, side) ?? null;
+    const columns = 2 * this.#options.count;
+    const shared = { descriptor: positionsDescriptor, column: 2 * place + side, columns };
+    const positions = this.#hasReplicas ? shared : null;
     const told = { urls, settings, isBackground: place === 0, positions };
     tell(worker, told);
     const [answer] = (await Promise.race([
@@ -144,6 +152,7 @@ class Crew {
       once(worker, "exit").then(() => [{ failure: "A process ended while it started." }]),
     ])) as [FromWorkerProcess];
     if (answer.failure !== undefined) throw new UserError(answer.failure);
+    this.#figures.begin(worker, answer.figures);
     this.#serving.set(place, worker);
     this.#sides.set(place, side);
     return answer.port;
@@ -199,6 +208,7 @@ class Crew {
         if (this.#stopping.signal.aborted) return;
         await leave(old, defaultStopMs);
       } catch (error) {
+        if (this.#stopping.signal.aborted) return;
         logger.error({ err: error }, "a new process can't start; the old ones continue");
         if (!this.#serving.has(place)) void this.#keepStarting(place);
         return;

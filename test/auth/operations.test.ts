@@ -157,7 +157,7 @@ test("Postgres shows whose operation a statement is for, also of those that aren
 });
 
 test("a credential fills the journal for itself only", async () => {
-  const usage = new Usage(service.pool, pino({ level: "silent" }), 60_000);
+  const usage = new Usage(service.pool, pino({ level: "silent" }), { intervalMs: 60_000 });
   const [loud, quiet] = [await service.credential(), await service.credential()];
   const made = (number: number) => ({
     id: String(number).padStart(16, "0"),

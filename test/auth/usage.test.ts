@@ -93,7 +93,7 @@ test("the last day on which a credential used a field is noted, also while a lat
       "Query.countrys(first:)",
     ].map((field) => ({ version: "unstable", field, day })),
   );
-  const usage = new Usage(service.pool, logger, 60_000);
+  const usage = new Usage(service.pool, logger, { intervalMs: 60_000 });
   usage.fields.note(credentials.id, "unstable", ["Country.name", "Country.id"], Date.UTC(2020, 0, 1));
   await usage.close();
   const uses = await usesOfFields();
@@ -112,7 +112,7 @@ test("requests without a valid token aren't counted", async () => {
 
 test("sums are written in one statement, add up, and move the time of the last use", async () => {
   const credentials = await service.credential();
-  const usage = new Usage(service.pool, logger, 60_000);
+  const usage = new Usage(service.pool, logger, { intervalMs: 60_000 });
   for (let time = 0; time < 2; time++) {
     for (let request = 0; request < 50; request++) usage.note(credentials.id, "unstable");
     usage.noteDeprecated(credentials.id, "unstable", ["Product.weight", "Order.tax"]);
@@ -138,7 +138,7 @@ test("sums are written in one statement, add up, and move the time of the last u
 
 test("what is counted for a credential that was deleted meanwhile is left out, the rest is kept", async () => {
   const [gone, kept] = [await service.credential(), await service.credential()];
-  const usage = new Usage(service.pool, logger, 60_000);
+  const usage = new Usage(service.pool, logger, { intervalMs: 60_000 });
   for (const { id } of [gone, kept]) usage.note(id, "unstable");
   await service.owner.query("select auth.delete_credential($1)", [gone.id]);
   await usage.close();
@@ -150,7 +150,7 @@ test("while the database is away counts are kept, and written when it is back", 
   const credentials = await service.credential();
   const proxy = await openCuttableProxy(service.loginUrl);
   const pool = createPool(proxy.url, { max: 1 });
-  const usage = new Usage(pool, logger, 60_000);
+  const usage = new Usage(pool, logger, { intervalMs: 60_000 });
   proxy.cut();
   usage.note(credentials.id, "unstable");
   await usage.flush();
@@ -165,7 +165,7 @@ test("while the database is away counts are kept, and written when it is back", 
 
 test("counts of deprecated fields that come late are written, and what is counted after them", async (t) => {
   const credentials = await service.credential();
-  const usage = new Usage(service.pool, logger, 20);
+  const usage = new Usage(service.pool, logger, { intervalMs: 20 });
   t.after(() => usage.close());
   usage.noteDeprecated(credentials.id, "unstable", ["Order.tax"]);
   usage.note(credentials.id, "unstable");
@@ -191,7 +191,7 @@ test("an operation is remembered for as long as it may run, however often counts
 test("while operations can't be written, the requests are, and the operations afterwards", async (t) => {
   const credentials = await service.credential();
   const pool = createPool(service.loginUrl, { max: 1, timeoutsMs: { statement: 5_000, lock: 50 } });
-  const usage = new Usage(pool, logger, 60_000);
+  const usage = new Usage(pool, logger, { intervalMs: 60_000 });
   const client = await service.owner.connect();
   t.after(async () => {
     client.release(true);
@@ -218,7 +218,7 @@ test("while operations can't be written, the requests are, and the operations af
 
 test("processes that write at once don't get in each other's way", async () => {
   const credentials = await Promise.all(Array.from({ length: 5 }, () => service.credential()));
-  const usages = Array.from({ length: 4 }, () => new Usage(service.pool, logger, 60_000));
+  const usages = Array.from({ length: 4 }, () => new Usage(service.pool, logger, { intervalMs: 60_000 }));
   await Promise.all(
     usages.map(async (usage, index) => {
       for (let time = 0; time < 10; time++) {

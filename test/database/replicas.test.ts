@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { closeSync } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -30,6 +31,7 @@ let primary: OwnPostgres;
 const standbys: Cluster[] = [];
 let owner: pg.Pool;
 const services: TestProcess[] = [];
+let shared: number;
 let token: string;
 let id: string;
 
@@ -40,9 +42,8 @@ before(async () => {
   for (const name of ["one", "two"])
     standbys.push(await startStandby(primary.cluster, directory, join(folder.path, name)));
   owner = createPool(urlAsOwner(primary.adminUrl), { max: 2 });
-  const path = join(folder.path, "positions");
-  await makePositionsFile(path, 2);
-  for (const column of [0, 1]) services.push(await serviceWith({ path, column, columns: 2 }));
+  const descriptor = (shared = makePositionsFile(2));
+  for (const column of [0, 1]) services.push(await serviceWith({ descriptor, column, columns: 2 }));
   token = await newToken();
   await allInUse();
   id = await write("first");
@@ -53,19 +54,18 @@ after(async () => {
   for (const standby of standbys) await standby.stop();
   await primary?.cluster.stop();
   await folder.remove();
+  closeSync(shared);
 });
 
 test("a process that begins in the place of one that was killed finds out what that one didn't know", async () => {
-  const path = join(folder.path, "left");
-  await makePositionsFile(path, 2);
-  const [killed, other] = [0, 1].map((column) => new Positions({ path, column, columns: 2 })) as [
+  const descriptor = makePositionsFile(2);
+  const [killed, other] = [0, 1].map((column) => new Positions({ descriptor, column, columns: 2 })) as [
     Positions,
     Positions,
   ];
   killed.note("knows", 7n);
   killed.noteUnknown("asks");
-  killed.close();
-  const successor = new Positions({ path, column: 0, columns: 2 });
+  const successor = new Positions({ descriptor, column: 0, columns: 2 });
   const of = () => [other, successor].map((each) => [each.of("knows"), each.of("asks"), each.of("new")]);
   assert.deepEqual(of(), [
     [7n, unknownPosition, 0n],
@@ -77,7 +77,7 @@ test("a process that begins in the place of one that was killed finds out what t
     [7n, 9n, 0n],
     [7n, 9n, 0n],
   ]);
-  for (const each of [successor, other]) each.close();
+  closeSync(descriptor);
 });
 
 /** The database of a standby as the service logs in there. */
@@ -337,18 +337,29 @@ test("a promoted replica is left", async () => {
 test("where that is the primary, the other standby isn't used: it has what the primary never had", async (t) => {
   const proxy = await openCuttableProxy(primary.loginUrl);
   t.after(() => proxy.close());
-  const later = await serviceWith(null, proxy.url);
-  t.after(() => later.close());
+  const descriptor = makePositionsFile(2);
+  const [later, beside] = (await Promise.all(
+    [0, 1].map((column) => serviceWith({ descriptor, column, columns: 2 }, proxy.url)),
+  )) as [TestProcess, TestProcess];
+  t.after(async () => {
+    await Promise.all([later.close(), beside.close()]);
+    closeSync(descriptor);
+  });
   await write("on the old primary");
   await owner.query("select pg_logical_emit_message(false, 'test', repeat('long', 1000000))");
   await until(async () => {
     const text = "select from erp.supplier where name = 'on the old primary'";
     return withClient(standbys[1]!.adminUrl("empty"), async (two) => (await two.query(text)).rowCount === 1);
   });
-  await until(async () => (await inUse(later)) === 1);
+  await until(async () => (await inUse(later)) === 1 && (await inUse(beside)) === 1);
   proxy.leadTo(at(standbys[0]!, primary.loginUrl));
-  // It sees what it writes there, at once
+  // It sees what it writes there, at once, in other processes too
   await until(() => write("on the new primary", later).then(Boolean, () => false));
+  await until(async () => {
+    const name = await read({ from: beside }).catch(() => null);
+    assert.notEqual(name, "on the old primary");
+    return name !== null;
+  });
   await until(async () => {
     assert.notEqual(await read({ from: later }), "on the old primary");
     return later.log.some(({ obstacle }) => obstacle === "another timeline");
@@ -389,8 +400,9 @@ test("a write that wasn't waited for isn't confirmed, and repeated only when a s
     );
     await until(async () => (await waiting("commit")).length === 1);
     await admin.query("select pg_cancel_backend($1)", [(await waiting("commit"))[0]!.pid]);
-    await inSteps;
-    // It has only the connection in common with that
+    // A failover may lose it
+    await assert.rejects(inSteps, { code: "UNREPLICATED" });
+    // This has only the connection in common with it
     assert.deepEqual(await readAs(pool, "service_auth", "select 1 as one"), [{ one: 1 }]);
     for (const key of [null, "a key"]) {
       const answer = rename(`with ${key}`, key);

@@ -11,7 +11,7 @@ import {
   rm,
   writeFile,
 } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { ClientBase } from "pg";
@@ -34,7 +34,11 @@ const home = join(root, ".data/prepared");
 const sources = ["db", "src/database", "src/commands/demo.ts", "test/lib/prepared.ts", "package-lock.json"];
 
 /** Nothing that tests write needs to outlast the machine. */
-const withoutSync = { fsync: "off", full_page_writes: "off", wal_init_zero: "off" };
+const withoutSync = {
+  ...{ fsync: "off", full_page_writes: "off", wal_init_zero: "off" },
+  // Memory that its processes share is then in its folder: in /dev/shm it would outlast one that is killed
+  dynamic_shared_memory_type: "mmap",
+};
 
 /** Or the Postgres, mostly. */
 export const unsafe = {
@@ -56,7 +60,7 @@ export function waitForNoDisk(data: string): Promise<void> {
 export async function prepare(): Promise<void> {
   const key = await keyOf(sources);
   if ((await readFile(join(home, "key"), "utf8").catch(() => "")) === key) return;
-  await rm(home, { recursive: true, force: true });
+  await removePrepared();
   const cluster = await startCluster({
     directory: home,
     // No segments of the log for later, which would be copied each time
@@ -77,6 +81,13 @@ export async function prepare(): Promise<void> {
   // Each copy takes a free one
   await rm(join(home, "port"));
   await writeFile(join(home, "key"), key);
+}
+
+/** Removes what was prepared before. Its data may be elsewhere, where Postgres' user can reach them. */
+async function removePrepared(): Promise<void> {
+  const data = await realpath(join(home, "postgres")).catch(() => null);
+  if (data !== null && dirname(data) !== home) await rm(dirname(data), { recursive: true, force: true });
+  await rm(home, { recursive: true, force: true });
 }
 
 async function makeDatabases(cluster: Cluster, admin: ClientBase): Promise<void> {

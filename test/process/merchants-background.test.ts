@@ -208,6 +208,17 @@ suite("background work of many merchants", () => {
     assert.match(await figures(), /^service_outbox_lag_seconds \d/m);
   });
 
+  test("that the server of one is away is known, although nobody asks it for anything", async (t) => {
+    t.after(() => proxy.mend());
+    const away = (count: number) => async () =>
+      (await opened.serving.figures.metrics()).includes(`service_merchants_away ${count}\n`);
+    await until(away(0));
+    proxy.cut();
+    await until(away(1));
+    proxy.mend();
+    await until(away(0));
+  });
+
   test("while the database of one is away, others go on", async () => {
     const each =
       "select graphile_worker.add_job('erase_retired_keys', run_at => now() + i * interval '1 second')";

@@ -12,6 +12,7 @@ import type { TestDatabase } from "../lib/database.ts";
 import { Load, send } from "../lib/load.ts";
 import type { LoadReport } from "../lib/load.ts";
 import { servingProcesses } from "../lib/processes.ts";
+import { freePort } from "../lib/free-port.ts";
 import { until } from "../lib/until.ts";
 import { assertRunsAs, assertWorks, staysWhy } from "./users.ts";
 
@@ -155,13 +156,25 @@ test("what would take longer than the stop is broken off, undone and answered", 
   assert.equal(rowCount, 0);
 });
 
+/** A process that stands still before anybody has asked for its figures is in their sums, too. */
+async function assertCountsStopped(metricsPort: number, pid: number): Promise<void> {
+  process.kill(pid, "SIGSTOP");
+  try {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    assert.match(text, /^service_processes 2$/m);
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+}
+
 test("SIGHUP replaces the processes under load without a refused request, SIGTERM then cuts none off; all run as the user who is named", async (t) => {
   const user = staysWhy === false ? await idsOf("daemon") : null;
-  // Files of all processes are in a place where that user may not delete folders
+  // Files of all processes would be there
   const folder = await temporaryFolder();
   t.after(() => folder.remove());
+  const metricsPort = await freePort();
   const { service, address, agent, token } = await start(["--workers", "2"], {
-    ...{ TMPDIR: folder.path, READ_DATABASE_URLS: database.loginUrl },
+    ...{ TMPDIR: folder.path, READ_DATABASE_URLS: database.loginUrl, METRICS_PORT: String(metricsPort) },
     ...(user === null ? {} : { RUN_AS: "daemon" }),
   });
   agent.destroy();
@@ -181,6 +194,13 @@ test("SIGHUP replaces the processes under load without a refused request, SIGTER
   assert.ok(now.every((pid) => !before.includes(pid)));
   await assertUser(...now);
   await assertWorks(address, owner);
+  // What they share has no name, so that nothing stays of it, however they end
+  const names = await readdir(folder.path, { recursive: true });
+  assert.deepEqual(
+    names.filter((name) => name.includes("positions")),
+    [],
+  );
+  await assertCountsStopped(metricsPort, now[0]!);
   const answers = load.answers;
   await until(() => load.answers > answers + 30);
   assert.equal(load.report.refused, 0);
@@ -188,10 +208,5 @@ test("SIGHUP replaces the processes under load without a refused request, SIGTER
   const begin = performance.now();
   service.kill("SIGTERM");
   await assertEnds(service, begin);
-  const left = await readdir(folder.path, { recursive: true });
-  assert.deepEqual(
-    left.filter((name) => name.endsWith("/positions")),
-    [],
-  );
   await assertNothingLost(await load.end());
 });

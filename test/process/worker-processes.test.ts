@@ -189,3 +189,20 @@ test("one that is to replace another waits for the database, and is replaced whe
   await until(async () => (await fetch(`${address}/readyz`)).status === 200);
   assert.doesNotMatch(said(), /can't start/);
 });
+
+test("one that is still starting ends at once when all stop", async () => {
+  proxy.cut();
+  const before = await servers();
+  const from = service.output().length;
+  service.kill("SIGHUP");
+  const said = () => service.output().slice(from);
+  await until(() => /Waiting for Postgres/.test(said()));
+  const [starting] = (await servers()).filter((id) => !before.includes(id)) as [number];
+  const begun = performance.now();
+  service.kill("SIGTERM");
+  await until(async () => !(await servers()).includes(starting));
+  // One that never hears of it is killed after nine and a half
+  assert.ok(performance.now() - begun < 7_000);
+  assert.equal(await service.ended, 0, service.output());
+  assert.doesNotMatch(said(), /can't start|"level":50/);
+});

@@ -321,7 +321,8 @@ class Maker {
     if (isPart && !Array.isArray(samples[0])) return this.#made(type, !this.#chance(8));
     if (operator === "hasKey") return this.#pick(["a", "x", ""]);
     const sample = samples.length > 0 && !this.#chance(8) ? this.#pick(samples) : this.#made(type);
-    if (typeof sample !== "string" || !/contains|sWith/i.test(operator)) return sample;
+    const isText = typeof sample === "string" && !isEnumType(getNamedType(type));
+    if (!isText || !/contains|sWith/i.test(operator)) return sample;
     const [start, length] = [this.#random(4), 1 + this.#random(4)];
     const characters = Array.from(sample);
     return characters.slice(operator === "startsWith" ? 0 : start, start + length).join("");

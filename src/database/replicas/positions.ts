@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { ftruncateSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { unknownPosition } from "./position.ts";
 import type { Position } from "./position.ts";
@@ -10,15 +11,20 @@ const bytesEach = 8;
 
 /** Where several processes of one machine keep the positions together. */
 export interface PositionsFile {
-  path: string;
+  /** That of the file, which has no name any more. */
+  descriptor: number;
   /** The column of this process: no other one writes there. It takes over what an ended process has left in it. */
   column: number;
   columns: number;
 }
 
-/** Makes such a file. */
-export async function makePositionsFile(path: string, columns: number): Promise<void> {
-  await writeFile(path, Buffer.alloc(slots * columns * bytesEach), { mode: 0o600 });
+/** Makes such a file. It ends with the last process that has it open, however that ends. @returns its descriptor */
+export function makePositionsFile(columns: number): number {
+  const folder = mkdtempSync(join(tmpdir(), "positions-"));
+  const descriptor = openSync(join(folder, "positions"), "wx+", 0o600);
+  rmSync(folder, { recursive: true });
+  ftruncateSync(descriptor, slots * columns * bytesEach);
+  return descriptor;
 }
 
 /**
@@ -30,12 +36,11 @@ export class Positions {
   /** Slots with a write whose position isn't known, each with the number of its latest. */
   readonly #unknown = new Map<number, number>();
   #count = 0;
-  readonly #file: (PositionsFile & { descriptor: number; row: Buffer; word: Buffer }) | null;
+  readonly #file: (PositionsFile & { row: Buffer; word: Buffer }) | null;
 
   constructor(file: PositionsFile | null) {
     this.#file = file && {
       ...file,
-      descriptor: openSync(file.path, "r+"),
       row: Buffer.alloc(file.columns * bytesEach),
       word: Buffer.alloc(bytesEach),
     };
@@ -68,6 +73,15 @@ export class Positions {
     const slot = slotOf(client);
     this.#unknown.set(slot, ++this.#count);
     this.#tell(slot, unknownPosition);
+  }
+
+  /** Has all processes read on the primary, whoever asks, until `settle`. Alone, a process needs no such word. */
+  noteUnknownToAll(): void {
+    if (!this.#file) return;
+    for (let slot = 0; slot < slots; slot++) {
+      this.#unknown.set(slot, ++this.#count);
+      this.#tell(slot, unknownPosition);
+    }
   }
 
   /**
@@ -107,10 +121,6 @@ export class Positions {
       if (position > latest) latest = position;
     }
     return latest;
-  }
-
-  close(): void {
-    if (this.#file) closeSync(this.#file.descriptor);
   }
 }
 

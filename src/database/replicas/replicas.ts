@@ -65,6 +65,8 @@ export class Replicas {
   #history: { atMs: number; position: Position }[] = [];
   /** The timeline of the primary, when it was last asked. A standby of another one may have what the primary never had. */
   #timeline: number | null = null;
+  /** How often to look at the primary before all reads needn't go there any more, after its timeline was another. */
+  #looksOfOthers = 0;
   /** What all clients must see, and how often that was to be the present, and is. Once for what was written before the start. */
   #floor: { position: Position; wanted: number; reached: number } = { position: 0n, wanted: 1, reached: 0 };
 
@@ -123,7 +125,6 @@ export class Replicas {
     this.#closing.abort();
     await this.#watch;
     await Promise.all(this.all.map((replica) => replica.close()));
-    this.positions.close();
   }
 
   /** What all clients must see. */
@@ -183,7 +184,9 @@ export class Replicas {
     const { wanted, reached } = this.#floor;
     const settle = this.positions.settling();
     const position = await this.#presentPosition();
-    settle(position);
+    // Other processes of the file have looked by then, too
+    if (this.#looksOfOthers > 0) this.#looksOfOthers--;
+    else settle(position);
     if (wanted > reached) Object.assign(this.#floor, { position, reached: wanted });
     this.#history.push({ atMs, position });
     const keptMs = this.#maxLagMs + lookEveryMs + answerMs;
@@ -202,8 +205,11 @@ export class Replicas {
   #positionIn([position, timeline]: Present): Position {
     const before = this.#timeline;
     this.#timeline = Number.parseInt(timeline, 16);
-    if (before !== null && before !== this.#timeline)
+    if (before !== null && before !== this.#timeline) {
       for (const replica of this.all) if (replica.obstacle === null) replica.obstruct("another timeline");
+      this.positions.noteUnknownToAll();
+      this.#looksOfOthers = 2;
+    }
     return parsePosition(position)!;
   }
 

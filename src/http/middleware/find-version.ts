@@ -42,10 +42,13 @@ export function findVersion(
   const known = new Map(
     all.map((version) => [version.slug, { version, retirement: retirementOf(version, all) }]),
   );
+  // Nearly all requests have exactly such an address
+  const byUrl = new Map([...known].map(([slug, one]) => [pathOf({ slug }), one]));
   return (request, response, next) => {
     const time = now();
-    const slug = decodeURIComponent(ofVersion.exec(request.url!)?.[1] ?? "");
-    const found = known.get(slug);
+    const direct = byUrl.get(request.url!);
+    const slug = direct ? direct.version.slug : decodeURIComponent(ofVersion.exec(request.url!)?.[1] ?? "");
+    const found = direct ?? known.get(slug);
     if (!found || !isServed(found.version, all, time)) {
       return sendJson(response, 400, { errors: [unsupported(slug, all, time)] });
     }

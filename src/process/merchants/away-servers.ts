@@ -21,9 +21,11 @@ export class AwayServers {
     return null;
   }
 
-  noteFailure(server: string, now = performance.now()): void {
+  /** @returns how often in a row */
+  noteFailure(server: string, now = performance.now()): number {
     const failures = (this.#away.get(server)?.failures ?? 0) + 1;
     this.#away.set(server, { failures, until: now + growingPause(failures, pauses) });
+    return failures;
   }
 
   /** @returns whether it was away */

@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Allotment } from "../../database/connection-budget.ts";
-import { choresOf, lastTimeOf } from "../../jobs/chores.ts";
+import { choresOf } from "../../jobs/chores.ts";
 import { tasksOf } from "../../jobs/tasks.ts";
 import { growingPause } from "../../lib/retry.ts";
 import type { Settings } from "../settings.ts";
@@ -12,6 +12,7 @@ import type { Due, Kind } from "./due.ts";
 import { Lane } from "./lane.ts";
 import type { Merchant } from "./merchant.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
+import { plan } from "./plan.ts";
 import { noteOwn, unseen, visitBy, WriteWatch } from "./write-watch.ts";
 import type { Watched } from "./write-watch.ts";
 import type { Work } from "./work.ts";
@@ -28,8 +29,8 @@ const behindMs = 15_000;
 const [firstMs, allFirstMs] = [40, 60_000];
 /** Before a merchant is asked again whose database couldn't be, or where others do the work. */
 const pauses = { firstMs: 1_000, longestMs: 60_000 };
-/** Milliseconds after which a turn ends while others wait, and within which chores are begun that were due before the start. */
-const [turnMs, defaultSpreadMs] = [10_000, 1_800_000];
+/** Milliseconds after which a turn ends while others wait. */
+const turnMs = 10_000;
 /** Merchants that are asked at a time, and of one server: one that doesn't answer holds up no others. */
 const [visitsAtOnce, visitsOfServer] = [8, 2];
 
@@ -82,7 +83,7 @@ export class Background {
     this.#options = options;
     const laneOf = (kind: Kind) => [kind, new Lane(options.sizes[kind])] as const;
     this.#lanes = Object.fromEntries(kinds.map(laneOf)) as Record<Kind, Lane>;
-    this.#watch = options.watches ? new WriteWatch(this.#known, options.allot, options.logger) : null;
+    this.#watch = options.watches ? new WriteWatch(this.#known, options, this) : null;
     this.#timer = setInterval(() => this.#tick(), tickMs).unref();
   }
 
@@ -167,10 +168,10 @@ export class Background {
     let due: Due;
     try {
       due = await this.#ask(known.merchant);
-      this.#noteAnswer(known.server);
+      this.noteAnswer(known.server);
     } catch (error) {
-      if (error instanceof Unreachable) this.#servers.noteFailure(known.server);
-      else if (error instanceof pg.DatabaseError) this.#noteAnswer(known.server);
+      if (error instanceof Unreachable) this.noteAway(known.server);
+      else if (error instanceof pg.DatabaseError) this.noteAnswer(known.server);
       this.backlogs.forget(known.merchant.name);
       if (known.failures++ === 0)
         known.logger.warn({ err: error }, "a merchant's background work rests: its database can't be asked");
@@ -180,7 +181,10 @@ export class Background {
     known.failures = 0;
     known.database = due.database;
     if (this.#options.watches) this.#noteBacklog(known, due.backlog);
-    for (const [kind, inMs] of this.#plan(known.merchant, due)) {
+    const { settings, sizes, spreadMs } = this.#options;
+    const chores = choresOf(settings, known.merchant.name);
+    for (const [kind, inMs] of plan(due, chores, { since: this.#since, spreadMs })) {
+      if (sizes[kind] === 0) continue;
       if (inMs > 0) visitBy(known, performance.now() + inMs);
       else this.#take(kind, known);
     }
@@ -192,10 +196,20 @@ export class Background {
   }
 
   /** Has those asked that waited for it. */
-  #noteAnswer(server: string): void {
+  noteAnswer(server: string): void {
     if (!this.#servers.noteAnswer(server)) return;
+    let at = performance.now();
     for (const known of this.#known.values())
-      if (known.isBehind && known.server === server) visitBy(known, performance.now());
+      if (known.isBehind && known.server === server) visitBy(known, (at += firstMs));
+  }
+
+  /** Notes that a server can't be reached. The second time, nothing is known any more of what waits at its merchants. */
+  noteAway(server: string): void {
+    if (this.#servers.noteFailure(server) < 2) return;
+    for (const known of [...this.#known.values()].filter((one) => one.server === server)) {
+      known.isBehind = true;
+      this.backlogs.forget(known.merchant.name);
+    }
   }
 
   async #ask({ name, databaseUrl }: Merchant): Promise<Due> {
@@ -209,19 +223,6 @@ export class Background {
     return briefly(databaseUrl, allotment, (client) => readDue(client, query)).finally(() =>
       allotment.close(),
     );
-  }
-
-  /** In how many milliseconds there is work of each kind that this process does. */
-  #plan({ name }: Merchant, { inMs, choresAt }: Due): [Kind, number][] {
-    const { settings, sizes, spreadMs = defaultSpreadMs } = this.#options;
-    const chores = choresOf(settings, name).map((chore) => {
-      const last = lastTimeOf(chore);
-      const doneAt = choresAt[chore.name] ?? (chore.isForNew ? 0 : lastTimeOf(chore, this.#since));
-      const lateAt = Math.max(last, this.#since + chore.place * spreadMs);
-      return (doneAt >= last ? last + chore.everyMs : lateAt) - Date.now();
-    });
-    const all = { ...inMs, jobs: Math.min(inMs.jobs, ...chores) };
-    return kinds.flatMap((kind) => (sizes[kind] > 0 ? [[kind, all[kind]]] : []));
   }
 
   /** Gives a merchant its turn. */

@@ -95,7 +95,9 @@ export async function readWrites(client: Queryable): Promise<Map<string, Writes>
 export class Unreachable extends Error {}
 
 const isUnreachable = (error: Error): boolean =>
-  /^E[A-Z_]+$/.test(String((error as NodeJS.ErrnoException).code)) || error.message === "timeout expired";
+  /^E[A-Z_]+$/.test(String((error as NodeJS.ErrnoException).code)) ||
+  // Of the driver: what is in front of a server that is away may take connections, and end them
+  /^(timeout expired|Connection terminated)/.test(error.message);
 
 /** Runs something on a connection that is closed at once. @throws {Unreachable} */
 export async function briefly<T>(

@@ -2,6 +2,7 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Counter } from "prom-client";
 import type { ConnectionBudget } from "../../database/connection-budget.ts";
+import { serverOf } from "../../database/merchant-database.ts";
 import { migrationsWanted } from "../../database/migrations/migrations.ts";
 import type { ListeningPlaces } from "../../database/occasional-listener.ts";
 import { createPool } from "../../database/pool.ts";
@@ -20,6 +21,7 @@ import type { Version } from "../../versions/versions.ts";
 import { openApp } from "../open-app.ts";
 import type { App } from "../open-app.ts";
 import type { Settings } from "../settings.ts";
+import type { Lane } from "./lane.ts";
 import type { Merchant } from "./merchant.ts";
 
 /** Most connections of a merchant for tokens, documents and the administration. */
@@ -43,6 +45,8 @@ export interface Common {
   pruned: Counter;
   /** Called when counts of use of a merchant have been written, with the number of rows. */
   onCounted: (merchant: string, rows: number) => void;
+  /** Merchants whose counts are being written, or wait for it. */
+  counting: Lane;
 }
 
 /** A merchant whose requests can be answered. It holds no connection while there are none. */
@@ -70,7 +74,7 @@ export async function openMerchant(
 ): Promise<OpenMerchant> {
   const closing = new Closing();
   const { name, databaseUrl } = merchant;
-  const { settings, budget, tracing, offered, now, onCounted, ...shared } = common;
+  const { settings, budget, tracing, offered, now, onCounted, counting, ...shared } = common;
   const allotment = budget.allot(name);
   closing.add(() => allotment.close());
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements, allotment };
@@ -95,6 +99,7 @@ export async function openMerchant(
       shared: {
         ...{ ...shared, merchant: name, state, onState, share: allotment, trouble: null },
         onCounted: (rows) => onCounted(name, rows),
+        inTurn: (write) => counting.run(name, write, serverOf(databaseUrl)),
       },
     });
     closing.add(() => app.close());

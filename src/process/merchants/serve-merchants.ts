@@ -17,12 +17,14 @@ import { versions as allVersions } from "../../versions/versions.ts";
 import type { Version } from "../../versions/versions.ts";
 import { withDefaults } from "../app-settings.ts";
 import { sharedVersions } from "../open-versions.ts";
-import { defaultStopMs, stopping } from "../serve.ts";
+import { defaultStopMs } from "../default-stop.ts";
+import { stopping } from "../serve.ts";
 import type { Serving } from "../serve.ts";
 import type { Settings } from "../settings.ts";
 import { Background } from "./background.ts";
 import { Directory } from "./directory.ts";
 import { front } from "./front.ts";
+import { Lane } from "./lane.ts";
 import type { Common } from "./open-merchant.ts";
 import { OpenMerchants } from "./open-merchants.ts";
 import { MerchantsRegistry } from "./registry.ts";
@@ -32,6 +34,9 @@ import { workOf } from "./work.ts";
 const [shareOfListeners, closingMs] = [1 / 4, 1_500];
 /** Of the connections, how many background work may have, and how many at least; and of these, what keeps some for long. */
 const [shareOfBackground, fewest, ofSteady] = [1 / 4, 4, 4];
+
+/** Merchants whose counts of use are written at a time, and of one server: requests need it more. */
+const [countsAtOnce, countsOfServer] = [8, 2];
 
 export interface ServeMerchantsOptions {
   settings: Settings & { merchants: string };
@@ -118,7 +123,9 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
 }
 
 /** What merchants share that needs no closing. */
-const withoutClosing = () => ({ loop: new LoopTurns(), pruned: prunedCounter([]) });
+const withoutClosing = () => ({
+  ...{ loop: new LoopTurns(), pruned: prunedCounter([]), counting: new Lane(countsAtOnce, countsOfServer) },
+});
 
 /** Begins the background work of all merchants, with a part of their connections. */
 function startBackground(

@@ -3,7 +3,7 @@ import { databaseIn } from "../../database/client.ts";
 import type { Allotment } from "../../database/connection-budget.ts";
 import { serverOf } from "../../database/merchant-database.ts";
 import { growingPause } from "../../lib/retry.ts";
-import { briefly, readWrites } from "./due.ts";
+import { briefly, readWrites, Unreachable } from "./due.ts";
 import type { Writes } from "./due.ts";
 
 /** Milliseconds between two looks at a cluster. */
@@ -40,6 +40,12 @@ export const unseen = (url: string, visitAt: number): Watched => ({
   ...{ writes: null, changes: 0, changedAt: 0, own: 0, ownUntil: 0 },
 });
 
+/** Who is told whether servers can be reached. */
+interface ServerNotes {
+  noteAnswer(server: string): void;
+  noteAway(server: string): void;
+}
+
 /**
  * Watches which merchants are written to, by anybody: with one brief connection to each cluster, whatever the number of
  * merchants on it. So those that nothing happens to needn't be asked.
@@ -48,13 +54,19 @@ export class WriteWatch {
   readonly #watched: ReadonlyMap<string, Watched>;
   readonly #allot: (merchant: string) => Allotment;
   readonly #logger: Logger;
+  readonly #servers: ServerNotes;
   readonly #timer: NodeJS.Timeout;
   readonly #failures = new Map<string, { count: number; until: number }>();
   /** Servers that are being looked at. */
   readonly #looking = new Map<string, Promise<void>>();
 
-  constructor(watched: ReadonlyMap<string, Watched>, allot: (merchant: string) => Allotment, logger: Logger) {
+  constructor(
+    watched: ReadonlyMap<string, Watched>,
+    { allot, logger }: { allot: (merchant: string) => Allotment; logger: Logger },
+    servers: ServerNotes,
+  ) {
     this.#watched = watched;
+    this.#servers = servers;
     this.#allot = allot;
     this.#logger = logger;
     this.#timer = setInterval(() => this.#look(), everyMs).unref();
@@ -84,8 +96,10 @@ export class WriteWatch {
     try {
       const writes = await briefly(one.url, allotment, readWrites);
       this.#failures.delete(server);
+      this.#servers.noteAnswer(server);
       for (const merchant of merchants) noteWrites(merchant, writes.get(merchant.database));
     } catch (error) {
+      if (error instanceof Unreachable) this.#servers.noteAway(server);
       const count = (failed?.count ?? 0) + 1;
       this.#failures.set(server, { count, until: performance.now() + growingPause(count, pauses) });
       if (count === 1)

@@ -1,1 +1,0 @@
---!include api_meta/derive_rules.sql

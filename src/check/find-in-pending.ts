@@ -1,0 +1,58 @@
+import type pg from "pg";
+import { withClient } from "../database/client.ts";
+import type { CurrentFile } from "../database/migrations/migration-files.ts";
+import { migrateDatabase } from "../database/migrations/migrations.ts";
+import { withCommitted } from "../database/migrations/templates.ts";
+import { check } from "./check.ts";
+import { dangerousDdl } from "./ddl/ddl.ts";
+import type { Finding } from "./finding.ts";
+import { frozenVersions } from "./frozen.ts";
+import { oldColumnsOf } from "./old-columns.ts";
+import { linesOf, parsed } from "./script.ts";
+import { readParts } from "./state.ts";
+
+export interface PendingAt {
+  /** The database, as an administrator, and a connection to it. */
+  adminUrl: string;
+  client: pg.Client;
+  /** How many migrations it has had. */
+  done: number;
+  onNote: (note: string) => void;
+}
+
+/** What the check finds in committed migrations that a database doesn't have yet. */
+export async function findIn(
+  pending: readonly CurrentFile[],
+  { adminUrl, client, done, onNote }: PendingAt,
+): Promise<Finding[]> {
+  const scripts = await Promise.all(
+    pending.map(({ name, text }) => {
+      const file = `db/committed/${name}`;
+      return parsed(file, text, linesOf(text, file));
+    }),
+  );
+  const options = { scripts, recorded: client };
+  const oldColumns = await oldColumnsOf(client);
+  const dangers = await check(client, { ...options, oldColumns, only: [dangerousDdl] });
+  try {
+    const breaches = await withCommitted(
+      adminUrl,
+      (url) =>
+        withClient(url, async (copy) => {
+          const before = { sdl: "", events: {}, parts: await readParts(copy) };
+          await migrateDatabase(url);
+          return check(copy, { ...options, before, only: [frozenVersions] });
+        }),
+      // A server that others use gets no templates
+      { upTo: done, isKept: false },
+    );
+    return [...dangers, ...breaches];
+  } catch (error) {
+    // insufficient_privilege
+    if ((error as pg.DatabaseError).code !== "42501") throw error;
+    onNote(
+      "Note: the role of DATABASE_URL may not create databases, so the migrations are not tried before they run.",
+    );
+    return dangers;
+  }
+}

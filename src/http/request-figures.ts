@@ -1,0 +1,100 @@
+import { Counter } from "prom-client";
+import type { Registry } from "prom-client";
+import type { RequestUse } from "../auth/request-use.ts";
+import { OperationLabels } from "./operation-labels.ts";
+import type { OperationLabel } from "./operation-labels.ts";
+import { DurationTallies, Tallies } from "./tallies.ts";
+
+/** How a request to the GraphQL endpoint ended. */
+export interface Answered {
+  version: string | undefined;
+  status: number;
+  /** Code of its first error. */
+  code: string | undefined;
+  points: number | undefined;
+  /** Milliseconds; null for a stream, which lasts as long as its client wants. */
+  ms: number | null;
+  /** Its operation, if that was read and allowed. */
+  use: RequestUse | undefined;
+  isStored: boolean;
+}
+
+const noLabels = {};
+
+/** Figures of requests to the GraphQL endpoint, and of their operations. */
+export class RequestFigures {
+  readonly #labels = new OperationLabels();
+  /** By version, and status of the answer. */
+  readonly #requests = new Map<string, Tallies<number>>();
+  readonly #durations: DurationTallies<object>;
+  /** By the code of their first error. */
+  readonly #operations = new Map<OperationLabel, Tallies<string>>();
+  readonly #operationDurations: DurationTallies<OperationLabel>;
+  #points = 0;
+
+  constructor(registry: Registry) {
+    this.#durations = new DurationTallies(registry, {
+      name: "service_request_duration_seconds",
+      help: "From the arrival of a GraphQL request to the end of its answer.",
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
+    });
+    this.#durations.begin(noLabels);
+    this.#operationDurations = new DurationTallies(registry, {
+      name: "service_operation_duration_seconds",
+      help: "The same as service_request_duration_seconds, by operation.",
+      buckets: [0.005, 0.025, 0.1, 0.5, 1, 5],
+    });
+    this.#showCounts([registry]);
+  }
+
+  /** Counts a request that has been answered. */
+  count({ version, status, code, points, ms, use, isStored }: Answered): void {
+    // Versions that don't exist would make an unlimited number of labels
+    talliesIn(this.#requests, version ?? "none").add(status);
+    if (points !== undefined) this.#points += points;
+    if (ms !== null) this.#durations.add(noLabels, ms / 1_000);
+    if (use === undefined) return;
+    const label = this.#labels.of(use, isStored);
+    talliesIn(this.#operations, label).add(code ?? "OK");
+    if (ms !== null) this.#operationDurations.add(label, ms / 1_000);
+  }
+
+  #showCounts(registers: Registry[]): void {
+    const [requests, operations, points] = [this.#requests, this.#operations, () => this.#points];
+    new Counter({
+      name: "service_requests_total",
+      help: "Requests to the GraphQL endpoint, by version and status of the answer.",
+      ...{ labelNames: ["version", "status"], registers },
+      collect() {
+        this.reset();
+        for (const [version, tallies] of requests)
+          for (const [status, count] of tallies.entries()) this.inc({ version, status }, count);
+      },
+    });
+    new Counter({
+      name: "service_operations_total",
+      help: "Operations that were run, by the code of their first error or OK. Stored and frequent operations by their id, all others together as other.",
+      ...{ labelNames: ["operation", "name", "version", "code"], registers },
+      collect() {
+        this.reset();
+        for (const [label, tallies] of operations)
+          for (const [code, count] of tallies.entries()) this.inc({ ...label, code }, count);
+      },
+    });
+    new Counter({
+      name: "service_points_total",
+      help: "What operations have cost, in points.",
+      registers,
+      collect() {
+        this.reset();
+        this.inc(points());
+      },
+    });
+  }
+}
+
+function talliesIn<Key, Of>(all: Map<Key, Tallies<Of>>, key: Key): Tallies<Of> {
+  let tallies = all.get(key);
+  if (!tallies) all.set(key, (tallies = new Tallies()));
+  return tallies;
+}

@@ -1,0 +1,80 @@
+import type { Histogram, Registry } from "prom-client";
+
+// prom-client makes a text of the labels whenever something is counted, and looks for the figure by that. What each request
+// counts is added up here instead, by an object that stands for its labels, until the figures are asked for.
+
+/** Counts, by what they are of. */
+export class Tallies<Of> {
+  readonly #counts = new Map<Of, number>();
+
+  add(of: Of, count = 1): void {
+    this.#counts.set(of, (this.#counts.get(of) ?? 0) + count);
+  }
+
+  entries(): Iterable<[Of, number]> {
+    return this.#counts.entries();
+  }
+}
+
+/** How many durations were not longer than each bound, but longer than the one before, and how long all were together. */
+interface Durations {
+  counts: number[];
+  seconds: number;
+}
+
+export interface DurationsOptions {
+  name: string;
+  help: string;
+  /** Upper bounds, in seconds. */
+  buckets: readonly number[];
+}
+
+/** A histogram of durations. */
+export class DurationTallies<Labels extends object> {
+  readonly #options: DurationsOptions;
+  readonly #all = new Map<Labels, Durations>();
+
+  constructor(registry: Registry, options: DurationsOptions) {
+    this.#options = options;
+    const { name, help } = options;
+    const metric = { name, help, type: "histogram", aggregator: "sum" };
+    const reset = () => this.#all.clear();
+    // All that a registry uses of a histogram
+    const histogram = { ...metric, reset, get: async () => ({ ...metric, values: this.#values() }) };
+    registry.registerMetric(histogram as unknown as Histogram);
+  }
+
+  /** Begins with zero, also if there is never any. */
+  begin(labels: Labels): Durations {
+    const { buckets } = this.#options;
+    const durations = { counts: [...buckets, Infinity].map(() => 0), seconds: 0 };
+    this.#all.set(labels, durations);
+    return durations;
+  }
+
+  /** @param labels always the same object for the same labels */
+  add(labels: Labels, seconds: number): void {
+    const durations = this.#all.get(labels) ?? this.begin(labels);
+    const { buckets } = this.#options;
+    let index = 0;
+    while (index < buckets.length && seconds > buckets[index]!) index++;
+    durations.counts[index]!++;
+    durations.seconds += seconds;
+  }
+
+  #values() {
+    const { name, buckets } = this.#options;
+    const bounds = [...buckets, "+Inf"];
+    return [...this.#all].flatMap(([labels, { counts, seconds }]) => {
+      let sum = 0;
+      const upTo = bounds.map((le, index) => ({
+        ...{ metricName: `${name}_bucket`, labels: { le, ...labels }, value: (sum += counts[index]!) },
+      }));
+      const ofAll = [
+        { metricName: `${name}_sum`, labels: { ...labels }, value: seconds },
+        { metricName: `${name}_count`, labels: { ...labels }, value: sum },
+      ];
+      return [...upTo, ...ofAll];
+    });
+  }
+}

@@ -23,7 +23,9 @@ try {
 }
 
 async function main(patterns: string[]): Promise<number> {
-  const divided = divide(globSync(patterns).sort(), (file) => readFileSync(file, "utf8"));
+  const found = globSync(patterns).sort();
+  if (found.length === 0) throw new Error(`There is no file ${patterns.join(" ")}.`);
+  const divided = divide(found, (file) => readFileSync(file, "utf8"));
   await write(divided);
   const first = await run([...divided.single, ...divided.together.keys()]);
   const { count, files } = toRepeat(first.files("failed"), first.files("passed"), divided);

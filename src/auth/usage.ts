@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { asAuthRole } from "../database/as-role.ts";
+import { Unreplicated } from "../database/pipeline/unreplicated.ts";
 import { utcDay } from "../lib/utc-day.ts";
 import { FieldUse } from "./field-use.ts";
 import { OperationUses } from "./operation-use.ts";
@@ -138,6 +139,8 @@ export class Usage {
       try {
         await this.#store(some);
       } catch (error) {
+        // Written again, it would count twice
+        if (error instanceof Unreplicated) continue;
         if (!this.#hasFailed)
           this.#logger.warn({ err: error }, "can't write the counts of requests; trying again");
         this.#hasFailed = true;

@@ -13,6 +13,9 @@ export async function installQueueSchema(adminUrl: string): Promise<void> {
   const { runMigrations } = await import("graphile-worker");
   // Of a pool of its own it doesn't await the end: a Postgres that is then stopped would end the process, too
   const pgPool = new pg.Pool({ connectionString: urlAsOwner(adminUrl), max: 2 });
+  // Without listeners a lost connection would end the process; the statement that waits for it fails anyway
+  pgPool.on("error", () => {});
+  pgPool.on("connect", (client) => client.on("error", () => {}));
   try {
     await runMigrations({ pgPool });
   } finally {

@@ -40,6 +40,8 @@ export interface Serving {
   port: number;
   /** Makes the readiness report that this process is about to stop. It continues to serve. */
   announceStop(): void;
+  /** Takes over what an ended process has left in its column of the file of positions. */
+  takeOver(column: number): void;
   /**
    * Answers running requests, then stops. Work that takes too long is cancelled.
    *
@@ -114,7 +116,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       background.push(...startBackground(app, options, tracing));
     }
     const announceStop = () => void (isStopping = true);
-    return { app, figures: metrics.registry, port: listening.port, announceStop, stop };
+    const takeOver = (column: number) => replicas?.positions.takeOver(column);
+    return { app, figures: metrics.registry, port: listening.port, announceStop, takeOver, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -17,12 +17,14 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 const [{ urls, settings, isBackground, positions }] = (await once(process, "message")) as [ToWorkerProcess];
 let serving: Awaited<ReturnType<typeof serve | typeof serveMerchants>> | null = null;
 let isAnnounced = false;
-process.on("message", ({ order, withinMs }: Order) => {
+process.on("message", ({ order, withinMs, column }: Order) => {
   if (order === "announce stop") {
     isAnnounced = true;
     serving?.announceStop();
   }
   if (order === "figures") void tellFigures();
+  // Only processes of one database have positions
+  if (order === "take over" && serving && "takeOver" in serving) serving.takeOver(column);
   // While it starts, nobody is waiting for an answer of it
   if (order === "stop") void Promise.resolve(serving?.stop(withinMs)).finally(() => process.exit(0));
 });

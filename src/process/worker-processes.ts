@@ -34,7 +34,9 @@ export type FromWorkerProcess =
 
 /** Later messages to it, see `Serving` (serve.ts). */
 export type Order =
-  { order: "announce stop" | "figures"; withinMs?: never } | { order: "stop"; withinMs: number };
+  | { order: "announce stop" | "figures"; withinMs?: never; column?: never }
+  | { order: "stop"; withinMs: number; column?: never }
+  | { order: "take over"; column: number; withinMs?: never };
 
 /** Milliseconds before a dead process is replaced. */
 const replaceDelayMs = 500;
@@ -203,10 +205,12 @@ class Crew {
       const old = this.#serving.get(place);
       if (!old) continue; // A new one is being started already
       this.#replaced = old;
+      const column = 2 * place + (this.#sides.get(place) ?? 0);
       try {
         await this.start(place);
         if (this.#stopping.signal.aborted) return;
         await leave(old, defaultStopMs);
+        this.#bequeath(place, column);
       } catch (error) {
         if (this.#stopping.signal.aborted) return;
         logger.error({ err: error }, "a new process can't start; the old ones continue");
@@ -217,6 +221,12 @@ class Crew {
       }
     }
     if (!this.#stopping.signal.aborted) logger.info({ count }, "all processes have been replaced");
+  }
+
+  /** Nobody else would find out what the process before didn't know: all reads would go to the primary for good. */
+  #bequeath(place: number, column: number): void {
+    const heir = this.#serving.get(place);
+    if (heir && this.#hasReplicas) tell(heir, { order: "take over", column });
   }
 }
 

@@ -80,6 +80,32 @@ test("a process that begins in the place of one that was killed finds out what t
   closeSync(descriptor);
 });
 
+test("a process that has replaced another finds out what that one didn't know, in its own column", async () => {
+  const descriptor = makePositionsFile(3);
+  const [replaced, heir, other] = [0, 1, 2].map(
+    (column) => new Positions({ descriptor, column, columns: 3 }),
+  ) as [Positions, Positions, Positions];
+  replaced.note("knows", 7n);
+  heir.note("knows", 5n);
+  heir.note("settled", 8n);
+  replaced.noteUnknownToAll();
+  const of = () => [other, heir].map((each) => ["knows", "settled", "new"].map((client) => each.of(client)));
+  const unknown = [unknownPosition, unknownPosition, unknownPosition];
+  assert.deepEqual(of(), [unknown, unknown]);
+  heir.settling()(9n);
+  assert.deepEqual(of(), [unknown, unknown]);
+  const early = heir.settling();
+  heir.takeOver(0);
+  early(10n);
+  assert.deepEqual(of(), [unknown, unknown]);
+  heir.settling()(11n);
+  assert.deepEqual(of(), [
+    [11n, 11n, 11n],
+    [11n, 11n, 11n],
+  ]);
+  closeSync(descriptor);
+});
+
 /** The database of a standby as the service logs in there. */
 const at = (standby: Cluster, url: string): string =>
   Object.assign(new URL(url), { host: new URL(standby.adminUrl("empty")).host }).href;

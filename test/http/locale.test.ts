@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { chooseLocale } from "../../src/http/middleware/negotiate-locale.ts";
+import type { Request } from "express";
+import { pino } from "pino";
+import { createPool } from "../../src/database/pool.ts";
+import { chooseLocale, Locales } from "../../src/http/middleware/negotiate-locale.ts";
+import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 const supported = ["de-DE", "en-GB", "fr-FR"];
 
@@ -48,4 +53,17 @@ test("Accept-Language decides about localised names, request by request", async 
   // A locale that the service knows, but this text lacks
   assert.deepEqual(await ask("fr"), ["Testland", "fr-FR"]);
   assert.deepEqual(await ask("nonsense;;q=x"), ["Testland", "en-GB"]);
+});
+
+test("locales that couldn't be read are soon read again", async (t) => {
+  const proxy = await openCuttableProxy(service.loginUrl);
+  t.after(() => proxy.close());
+  const pool = createPool(proxy.url, { max: 1 });
+  t.after(() => pool.end());
+  const locales = new Locales(pool, pino({ level: "silent" }));
+  const request = { headers: { "accept-language": "de" } } as Request;
+  proxy.cut();
+  assert.equal(await locales.choose(request), "en-GB");
+  proxy.mend();
+  await until(async () => (await locales.choose(request)) === "de-DE");
 });

@@ -44,19 +44,23 @@ export class Positions {
       row: Buffer.alloc(file.columns * bytesEach),
       word: Buffer.alloc(bytesEach),
     };
-    this.#takeOver();
+    if (file) this.takeOver(file.column);
   }
 
-  /** Goes on with what the column says. So what is unknown there is settled, too. */
-  #takeOver(): void {
+  /** Goes on with what the column of an ended process says, so that what is unknown there is settled, too. */
+  takeOver(column: number): void {
     const file = this.#file;
     if (!file) return;
     const rows = Buffer.alloc(slots * file.row.length);
     readSync(file.descriptor, rows, 0, rows.length, 0);
     for (let slot = 0; slot < slots; slot++) {
-      const position = rows.readBigUInt64LE((slot * file.columns + file.column) * bytesEach);
+      const position = rows.readBigUInt64LE((slot * file.columns + column) * bytesEach);
+      if (position === 0n) continue;
       if (position === unknownPosition) this.#unknown.set(slot, ++this.#count);
-      else this.#own[slot] = position;
+      else if (position > this.#own[slot]!) this.#own[slot] = position;
+      if (column === file.column) continue;
+      this.#tell(slot, this.#unknown.has(slot) ? unknownPosition : this.#own[slot]!);
+      this.#tell(slot, 0n, column);
     }
   }
 
@@ -102,11 +106,11 @@ export class Positions {
   }
 
   /** Tells other processes. */
-  #tell(slot: number, position: Position): void {
+  #tell(slot: number, position: Position, column = this.#file?.column): void {
     const file = this.#file;
-    if (!file) return;
+    if (!file || column === undefined) return;
     file.word.writeBigUInt64LE(position);
-    writeSync(file.descriptor, file.word, 0, bytesEach, (slot * file.columns + file.column) * bytesEach);
+    writeSync(file.descriptor, file.word, 0, bytesEach, (slot * file.columns + column) * bytesEach);
   }
 
   /** The position that a replica must have reached to show all that a client has written; 0 for any. */

@@ -19,6 +19,8 @@ declare global {
 const defaultLocale = "en-GB";
 /** How long the list of locales is used before it is read again, in milliseconds. */
 const freshnessMs = 300_000;
+/** Milliseconds after which they are read again when that has failed. */
+const againMs = 1_000;
 
 const primary = (tag: string): string => tag.toLowerCase().split("-")[0]!;
 
@@ -65,6 +67,7 @@ export class Locales {
       this.#chosen.clear();
     } catch (error) {
       this.#logger.warn({ err: error }, "can't read the list of locales");
+      this.#readAt += againMs - freshnessMs;
     }
     this.#isRead = true;
   }

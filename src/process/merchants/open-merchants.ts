@@ -172,7 +172,8 @@ export class OpenMerchants {
 
   /** Asks now and then whether the database has been migrated. Who doesn't listen to changes of rights does so anyway. */
   #look(entry: Entry): void {
-    if (!entry.open || performance.now() - entry.lookedAt < stateHoldsMs) return;
+    if (!entry.open || entry.leaving.signal.aborted) return;
+    if (performance.now() - entry.lookedAt < stateHoldsMs) return;
     entry.lookedAt = performance.now();
     entry.open.app.look().catch((error: Error) => this.#tell(entry.merchant, error));
   }
@@ -190,10 +191,13 @@ export class OpenMerchants {
       this.#entries.set(entry.merchant.name, next);
     };
     // The old one goes on; the next look tries again
-    replace().catch((error: Error) => {
-      entry.isOutdated = false;
-      this.#tell(entry.merchant, error);
-    });
+    const replacing = replace()
+      .catch((error: Error) => {
+        entry.isOutdated = false;
+        this.#tell(entry.merchant, error);
+      })
+      .finally(() => this.#leaving.delete(replacing));
+    this.#leaving.add(replacing);
   }
 
   #closeIdle(): void {

@@ -52,7 +52,7 @@ export interface ServeMerchantsOptions {
 }
 
 /** The serving of many merchants by one process. */
-export interface ServingMerchants extends Omit<Serving, "app"> {
+export interface ServingMerchants extends Omit<Serving, "app" | "takeOver"> {
   merchants: OpenMerchants;
 }
 

@@ -21,7 +21,9 @@ const skip = dumpPrograms === undefined && "there is no pg_dump of Postgres 18 o
 
 /** The URL's parameters for pg_dump, and the password. */
 const parametersOf = (parameters: string) => {
-  const { url, env } = forPrograms(`postgres://user:inside@db.example/shop${parameters}`);
+  const given = new URL(`postgres://user@db.example/shop${parameters}`);
+  given.password = "inside";
+  const { url, env } = forPrograms(given.href);
   assert.equal(new URL(url).password, "");
   return [new URL(url).search, env.PGPASSWORD];
 };
@@ -39,7 +41,7 @@ test("pg_dump connects as the service does, and no password is among its words",
   assert.equal(parametersOf("?sslrootcert=/ca.pem")[0], "?sslrootcert=%2Fca.pem&sslmode=verify-full");
   assert.equal(parametersOf("?sslmode=require&uselibpqcompat=true")[0], "?sslmode=require");
   for (const wrong of ["?ssl=true", "?sslmode=other", "?keepAlive=1"])
-    await assert.rejects(requireDumpPrograms(18, [adminUrl + wrong]), /don't take “/);
+    await assert.rejects(requireDumpPrograms(18, [adminUrl + wrong]), /don't take/);
 });
 
 suite("npm run merchants -- move", { skip }, () => {

@@ -103,7 +103,8 @@ function modeForPrograms(mode: string, isLikePrograms: boolean, url: string): st
 
 function program(name: string, words: string[], url: string) {
   const { url: place, env } = forPrograms(url);
-  const child = spawn(name, [...words, `--dbname=${place}`], {
+  // Nobody is asked for a password while locks are held
+  const child = spawn(name, [...words, "--no-password", `--dbname=${place}`], {
     env: { ...process.env, ...env },
     stdio: "pipe",
   });

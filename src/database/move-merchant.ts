@@ -163,21 +163,38 @@ async function switchOver(fromUrl: string, merchant: string, onCopied: () => Pro
   const roles = rolesOf(merchant);
   const names = roles.map((role) => pg.escapeIdentifier(role)).join(", ");
   const database = pg.escapeIdentifier(databaseIn(fromUrl));
-  await withClient(fromUrl, async (client) => {
-    await client.query(`revoke connect on database ${database} from ${names}`);
-    try {
+  const grant = `grant connect on database ${database} to ${names}`;
+  try {
+    await withClient(fromUrl, async (client) => {
+      await client.query(`revoke connect on database ${database} from ${names}`);
       await endSessions(client, roles);
       await onCopied();
-    } catch (error) {
-      await client.query(`grant connect on database ${database} to ${names}`);
-      throw error;
-    }
-  });
+    });
+  } catch (error) {
+    // Its own connection may be what has failed
+    await withClient(fromUrl, (client) => client.query(grant)).catch((cause: Error) => {
+      const { message } = error as Error;
+      throw new UserError(
+        `${message}\nThe merchant's roles may not connect to its database, and can't be given that back (${cause.message}). ` +
+          `Do it as superuser at ${placeOf(fromUrl)}: ${grant};`,
+        { cause: error },
+      );
+    });
+    throw error;
+  }
 }
+
+/** Milliseconds for sessions to end. Writers wait meanwhile. */
+const endsWithinMs = 30_000;
 
 /** Ends all sessions of some roles. One that was admitted just before can't be seen yet, so there have to be none twice. */
 async function endSessions(client: pg.Client, roles: readonly string[]): Promise<void> {
+  const deadline = performance.now() + endsWithinMs;
   for (let none = 0; none < 2; await pause(20)) {
+    if (performance.now() > deadline)
+      throw new UserError(
+        "Sessions in the old database don't end. Look for them in pg_stat_activity, and move it later.",
+      );
     const { rowCount } = await client.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = any ($1)",
       [roles],

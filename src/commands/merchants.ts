@@ -164,9 +164,16 @@ async function move(place: Place, name: string): Promise<void> {
   say(
     `Copying ${databaseIn(fromUrl)} from ${before} to ${after}. Reads go on, writes wait or are to be repeated.`,
   );
+  // Other commands may have changed its file
+  const present = async () => {
+    const now = await merchantNamed(place, name);
+    if (now.databaseUrl === merchant.databaseUrl) return now;
+    throw new UserError(`${name} is served from another database meanwhile: nothing was moved.`);
+  };
   await moveMerchantDatabase({
     ...{ merchant: name, fromUrl, adminUrl, locks: place.settings.migrationLocks },
-    onCopied: (databaseUrl) => storeMerchant(place.folder, { ...merchant, databaseUrl }),
+    onLocked: async () => void (await present()),
+    onCopied: async (databaseUrl) => storeMerchant(place.folder, { ...(await present()), databaseUrl }),
   });
   say(`${name} is served from ${after} within a second.`);
   await withClient(besides(adminUrl, databaseOf(name)), tellProof);

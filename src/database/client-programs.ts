@@ -18,9 +18,11 @@ async function majorOf(program: string): Promise<number | null> {
  * Makes sure that databases of a server can be copied.
  *
  * @param server its major version: pg_dump refuses newer ones than its own
- * @throws {UserError} when Postgres' programs for that are missing or too old
+ * @param urls those of the databases
+ * @throws {UserError} when Postgres' programs for that are missing or too old, or don't understand a URL
  */
-export async function requireDumpPrograms(server: number): Promise<void> {
+export async function requireDumpPrograms(server: number, urls: readonly string[]): Promise<void> {
+  urls.forEach(forPrograms);
   const programs = ["pg_dump", "pg_restore"];
   const majors = await Promise.all(programs.map(majorOf));
   if (majors.every((major) => major !== null && major >= server)) return;
@@ -42,24 +44,76 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
   const restore = program("pg_restore", ["--exit-on-error"], to);
   // Why it ended, its programs say
   const through = pipeline(dump.child.stdout, restore.child.stdin).catch(() => {});
-  const ended = await Promise.allSettled([restore.ended, dump.ended]);
+  const ended = await Promise.allSettled([dump.ended, restore.ended]);
   await through;
-  const failed = ended.find((each) => each.status === "rejected");
-  if (failed) throw failed.reason;
+  // When one fails, the other does, too
+  const failed = ended.flatMap((each) => (each.status === "rejected" ? [each.reason as Error] : []));
+  if (failed.length > 0) throw new UserError(failed.map(({ message }) => message).join("\n"));
+}
+
+/** What both node-postgres and Postgres' programs know in a URL. */
+const known = [
+  "application_name",
+  "channel_binding",
+  "connect_timeout",
+  "host",
+  "options",
+  "port",
+  "sslcert",
+  "sslkey",
+  "sslmode",
+  "sslrootcert",
+  "target_session_attrs",
+  "user",
+];
+
+/**
+ * What node-postgres connects with, in the words of Postgres' programs, which check certificates less by the same ones.
+ *
+ * @returns the URL without the password, because others can see the words of a process, and the variables, which they can't
+ * @throws {UserError} when there are no such words
+ */
+export function forPrograms(url: string): { url: string; env: Record<string, string> } {
+  const place = new URL(url);
+  const given = place.searchParams;
+  const password = given.get("password") ?? decodeURIComponent(place.password);
+  place.password = "";
+  given.delete("password");
+  const isLikePrograms = given.get("uselibpqcompat") === "true";
+  given.delete("uselibpqcompat");
+  const unknown = [...given.keys()].find((key) => !known.includes(key));
+  if (unknown !== undefined)
+    throw new UserError(`pg_dump and pg_restore don't take “${unknown}” in the URL of ${placeOf(url)}.`);
+  const hasFiles = ["sslcert", "sslkey", "sslrootcert"].some((key) => given.has(key));
+  const mode = given.get("sslmode") ?? (hasFiles ? "verify-full" : process.env.PGSSLMODE);
+  if (mode !== undefined) given.set("sslmode", modeForPrograms(mode, isLikePrograms, url));
+  if (given.get("sslmode") === "verify-full" && !given.has("sslrootcert")) given.set("sslrootcert", "system");
+  // They don't know + for a space
+  place.search = place.search.replaceAll("+", "%20");
+  return { url: place.href, env: password === "" ? {} : { PGPASSWORD: password } };
+}
+
+function modeForPrograms(mode: string, isLikePrograms: boolean, url: string): string {
+  if (mode === "disable") return mode;
+  if (mode === "no-verify" && !isLikePrograms) return "require";
+  if (["prefer", "require", "verify-ca", "verify-full"].includes(mode))
+    return isLikePrograms ? mode : "verify-full";
+  throw new UserError(`pg_dump and pg_restore don't take the sslmode “${mode}” of ${placeOf(url)}.`);
 }
 
 function program(name: string, words: string[], url: string) {
-  const place = new URL(url);
-  const { password } = place;
-  place.password = "";
-  // Others can see the words of a process, but not its variables
-  const env = { ...process.env, PGPASSWORD: decodeURIComponent(password) };
-  const child = spawn(name, [...words, `--dbname=${place.href}`], { env, stdio: "pipe" });
+  const { url: place, env } = forPrograms(url);
+  // Nobody is asked for a password while locks are held
+  const child = spawn(name, [...words, "--no-password", `--dbname=${place}`], {
+    env: { ...process.env, ...env },
+    stdio: "pipe",
+  });
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-2_000)));
   child.stdin.on("error", () => {});
-  const ended = once(child, "close").then(([code]) => {
-    if (code !== 0) throw new UserError(`${name} at ${placeOf(url)} failed: ${said.trim() || code}`);
+  const ended = once(child, "close").then(([code, signal]) => {
+    if (code !== 0)
+      throw new UserError(`${name} at ${placeOf(url)} failed: ${said.trim() || (signal ?? code)}`);
   });
   ended.catch(() => {});
   return { child, ended };

@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { after, before, suite, test } from "node:test";
+import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { copyDatabase, forPrograms, requireDumpPrograms } from "../../src/database/client-programs.ts";
 import { databaseOf } from "../../src/database/merchant-database.ts";
 import { besides } from "../../src/database/migrations/templates.ts";
+import { readDirectory, storeMerchant } from "../../src/process/merchants/directory.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";
 import { dumpPrograms } from "../lib/dump-programs.ts";
 import { connected, hostOf, openMerchants } from "../lib/merchants.ts";
@@ -15,6 +18,31 @@ import { until } from "../lib/until.ts";
 
 const adminUrl = process.env.TEST_ADMIN_URL!;
 const skip = dumpPrograms === undefined && "there is no pg_dump of Postgres 18 or newer";
+
+/** The URL's parameters for pg_dump, and the password. */
+const parametersOf = (parameters: string) => {
+  const given = new URL(`postgres://user@db.example/shop${parameters}`);
+  given.password = "inside";
+  const { url, env } = forPrograms(given.href);
+  assert.equal(new URL(url).password, "");
+  return [new URL(url).search, env.PGPASSWORD];
+};
+
+test("pg_dump connects as the service does, and no password is among its words", async () => {
+  assert.deepEqual(parametersOf(""), ["", "inside"]);
+  assert.deepEqual(parametersOf("?password=p%2Bq"), ["", "p+q"]);
+  assert.deepEqual(parametersOf("?sslmode=no-verify"), ["?sslmode=require", "inside"]);
+  assert.deepEqual(parametersOf("?sslmode=disable&options=-c%20a%3D1"), [
+    "?sslmode=disable&options=-c%20a%3D1",
+    "inside",
+  ]);
+  // node-postgres checks certificates for this, pg_dump wouldn't
+  assert.equal(parametersOf("?sslmode=require")[0], "?sslmode=verify-full&sslrootcert=system");
+  assert.equal(parametersOf("?sslrootcert=/ca.pem")[0], "?sslrootcert=%2Fca.pem&sslmode=verify-full");
+  assert.equal(parametersOf("?sslmode=require&uselibpqcompat=true")[0], "?sslmode=require");
+  for (const wrong of ["?ssl=true", "?sslmode=other", "?keepAlive=1"])
+    await assert.rejects(requireDumpPrograms(18, [adminUrl + wrong]), /don't take/);
+});
 
 suite("npm run merchants -- move", { skip }, () => {
   let opened: TestMerchants;
@@ -50,12 +78,27 @@ suite("npm run merchants -- move", { skip }, () => {
   const graphql = (query: string) =>
     opened.ask(hostOf(merchant()), "/api/graphql/unstable", { query }, { authorization: `Bearer ${token}` });
 
-  const move = () =>
+  async function hold(t: TestContext): Promise<void> {
+    t.after(() => rm(held, { force: true }));
+    await writeFile(held, "");
+  }
+
+  const move = (merchants = opened.folder) =>
     startCommand(["merchants.ts", "move", merchant().name], {
-      MERCHANTS: opened.folder,
+      MERCHANTS: merchants,
       DATABASE_URL: target.cluster.adminUrl("postgres"),
       FROM_DATABASE_URL: adminUrl,
       PATH: `${folder.path}${delimiter}${process.env.PATH}`,
+    });
+
+  /** Gives the merchant's database settings: for all, and for a role. */
+  const settings = () =>
+    connected(adminUrl, async (client) => {
+      const name = databaseOf(merchant().name);
+      await client.query(`alter database "${name}" set "note.of" = 'x = 1, "y"'`);
+      await client.query(
+        `alter role service_owner in database "${name}" set search_path = erp, "$user", "A ""b"", c"`,
+      );
     });
 
   const passing = ["CONFLICT_RETRY", "SERVICE_UNAVAILABLE", "THROTTLED"];
@@ -81,10 +124,10 @@ suite("npm run merchants -- move", { skip }, () => {
   }
   const read = async () => (await graphql("{ warehouses(first: 1) { edges { node { code } } } }")).body;
 
-  test("a move that is broken off leaves the merchant where it was; until then it can be read", async () => {
+  test("a move that is broken off leaves the merchant where it was; until then it can be read", async (t) => {
     await write();
     const before = await fileOf();
-    await writeFile(held, "");
+    await hold(t);
     const moving = move();
     await moving.said(/^Copying .* Reads go on/m);
     await until(async () => (await write()) === "CONFLICT_RETRY");
@@ -96,8 +139,37 @@ suite("npm run merchants -- move", { skip }, () => {
     await rm(held);
   });
 
-  test("a move under reads and writes loses nothing that was answered, and can be begun again", async () => {
+  test("a move changes nothing when the merchant is elsewhere at its end", async (t) => {
+    const other = await temporaryFolder();
+    t.after(() => other.remove());
+    await storeMerchant(other.path, merchant());
+    await hold(t);
+    const moving = move(other.path);
+    await moving.said(/^Copying .* Reads go on/m);
+    await until(async () => (await write()) === "CONFLICT_RETRY");
+    const elsewhere = { ...merchant(), databaseUrl: besides(merchant().databaseUrl, "elsewhere") };
+    await storeMerchant(other.path, elsewhere);
+    await rm(held);
+    assert.equal(await moving.ended, 1);
+    assert.match(moving.output(), /served from another database meanwhile/);
+    assert.deepEqual(await readDirectory(other.path), [elsewhere]);
+    await until(async () => (await write()) === null);
+  });
+
+  test("what pg_dump says comes before what follows from it", async () => {
+    const { PATH } = process.env;
+    process.env.PATH = `${dumpPrograms!}${delimiter}${PATH}`;
+    const copying = copyDatabase(besides(adminUrl, "nothing"), target.cluster.adminUrl("postgres"));
+    process.env.PATH = PATH;
+    await assert.rejects(copying, {
+      message: /^pg_dump at \S+ failed: .*database "nothing" does not exist\s+pg_restore at /,
+    });
+  });
+
+  test("a move under reads and writes loses nothing that was answered, and can be begun again", async (t) => {
     let isDone = false;
+    await settings();
+    await hold(t);
     const moving = move();
     const client = async (work: () => Promise<unknown>) => {
       while (!isDone) {
@@ -113,6 +185,11 @@ suite("npm run merchants -- move", { skip }, () => {
       else judge(body, JSON.stringify(body));
     };
     const clients = [client(write), client(write), client(reading)];
+    await moving.said(/^Copying .* Reads go on/m);
+    // Meanwhile it gets another host
+    const hosts = [...merchant().hosts, "second.example"];
+    await storeMerchant(opened.folder, { ...merchant(), hosts });
+    await rm(held);
     const code = await moving.ended;
     const moved = written.length;
     // Who serves notices within a second
@@ -137,9 +214,10 @@ suite("npm run merchants -- move", { skip }, () => {
       { code: "42501" },
     );
     assert.ok((await fileOf()).includes(`:${new URL(there).port}/`));
+    assert.deepEqual((await readDirectory(opened.folder))[0]!.hosts, hosts);
   });
 
-  test("rights, rules and comments are those of the old database", async () => {
+  test("rights, rules, comments and settings are those of the old database", async () => {
     const dump = await readFile(new URL("../../db/dump.sql", import.meta.url), "utf8");
     const definitionsAt = (url: string) =>
       connected(besides(url, databaseOf(merchant().name)), async (client) => {
@@ -152,5 +230,18 @@ suite("npm run merchants -- move", { skip }, () => {
     const [before, now] = [new Set(from), new Set(to)];
     const differing = [...from!.filter((line) => !now.has(line)), ...to!.filter((line) => !before.has(line))];
     assert.deepEqual(differing, []);
+    const settingsAt = (url: string) =>
+      connected(besides(url, databaseOf(merchant().name)), async (client) => {
+        const { rows } = await client.query<{ name: string; setconfig: string[] }>(
+          `select r.rolname as name, s.setconfig from pg_db_role_setting s left join pg_roles r on r.oid = s.setrole
+           where s.setdatabase = (select oid from pg_database where datname = current_database()) order by 1`,
+        );
+        return rows;
+      });
+    const [given, copied] = await Promise.all(
+      [adminUrl, target.cluster.adminUrl("postgres")].map(settingsAt),
+    );
+    assert.equal(given!.length, 2);
+    assert.deepEqual(copied, given);
   });
 });

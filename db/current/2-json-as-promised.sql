@@ -6,4 +6,4 @@ alter table erp.product drop constraint if exists product_storefront_variants_na
 alter table erp.product add constraint product_storefront_variants_name_products
   check (erp.are_storefront_variants(storefront_variants)) not enforced;
 comment on constraint product_storefront_variants_name_products on erp.product is
-  E'@userError INVALID storefront_variants\nEach entry must be an object with productId, and variantId or null.';
+  E'@userError INVALID storefront_variants\nEach entry must be an object with productId and variantId.';

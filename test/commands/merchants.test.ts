@@ -36,6 +36,9 @@ const merchantsWith = (settings: Record<string, string>, ...words: string[]): Pr
     );
   });
 
+/** Those of merchants. */
+const files = async () => (await readdir(folder)).filter((file) => file !== ".lock");
+
 async function connects(url: string): Promise<string | undefined> {
   const client = new pg.Client({ connectionString: url });
   try {
@@ -90,7 +93,7 @@ suite("npm run merchants", () => {
     const taken = await merchants("add", "other", "--host", "shop.example");
     assert.deepEqual([taken.code, /A host of these/.test(taken.text)], [1, true]);
     assert.notEqual((await merchants("add", "Wrong_name", "--host", "wrong.example")).code, 0);
-    assert.deepEqual(await readdir(folder), [`${name}.env`]);
+    assert.deepEqual(await files(), [`${name}.env`]);
 
     // One that fails doesn't stop the others, and is named
     const gone = { name: "gone", databaseUrl: besides(url, "gone"), hosts: [], hasPath: true };
@@ -121,12 +124,12 @@ suite("npm run merchants", () => {
     assert.equal((await merchants("resume", name)).code, 0);
     await refusesOldPrograms();
     const refused = await merchants("remove", name, "--drop");
-    assert.deepEqual([refused.code, await readdir(folder)], [1, [`${name}.env`]]);
+    assert.deepEqual([refused.code, await files()], [1, [`${name}.env`]]);
     assert.match(refused.text, new RegExp(`drop database "${databaseOf(name)}"`));
     await withClient(adminUrl, (admin) => admin.query(`drop database "${databaseOf(name)}" with (force)`));
 
     assert.equal((await merchants("remove", name, "--drop")).code, 0);
-    assert.deepEqual(await readdir(folder), []);
+    assert.deepEqual(await files(), []);
     assert.equal(await connects(next), "28P01");
   });
 });

@@ -1,4 +1,5 @@
 -- JSON that clients wrote was shown as it came, where they are promised keys and types
+--!include ledger/keep_tracking_codes.sql
 --!include erp/postal_address.sql
 --!include erp/assign.sql
 --!include erp/are_storefront_variants.sql

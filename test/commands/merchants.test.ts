@@ -79,7 +79,11 @@ async function refusesOldPrograms(): Promise<void> {
 
 suite("npm run merchants", () => {
   test("adds a merchant with a migrated database, migrates, suspends, and removes it", async () => {
-    const added = await merchants("add", name, "--host", "Shop.example");
+    // Whoever administers is named by parameters, which come before the role of the merchant
+    const { username, password } = new URL(adminUrl);
+    const withUser = Object.assign(new URL(adminUrl), { username: "", password: "" });
+    withUser.search = new URLSearchParams({ user: username, password }).toString();
+    const added = await merchantsAt(withUser.href, "add", name, "--host", "Shop.example");
     assert.equal(added.code, 0, added.text);
     assert.match(added.text, /client_secret {2}sk_/);
     // Databases that every role may open are named
@@ -87,6 +91,7 @@ suite("npm run merchants", () => {
     const file = join(folder, `${name}.env`);
     const url = /DATABASE_URL="(.*)"/.exec(await readFile(file, "utf8"))![1]!;
     assert.equal(await connects(url), "yes");
+    assert.equal(new URL(url).search, "");
 
     const again = await merchants("add", name, "--host", "other.example");
     assert.deepEqual([again.code, /There is a merchant/.test(again.text)], [1, true]);

@@ -26,6 +26,12 @@ export async function merchants(options: BenchOptions, cleanup: Cleanup): Promis
   const tokens = await bench.tokens(first);
   await first.stop();
 
+  const visited = await bench.start();
+  await bench.build(visited, tokens.all[0]!);
+  await bench.visited();
+  const openedLater = await bench.open(visited, tokens.all.slice(1));
+  await visited.stop();
+
   const child = await bench.start();
   const built = await bench.build(child, tokens.all[0]!);
   const one = await bench.resources(child, "the first one");
@@ -47,6 +53,7 @@ export async function merchants(options: BenchOptions, cleanup: Cleanup): Promis
       token: tokens.times,
       built,
       opened,
+      openedLater,
       steady,
       counted,
       resting,
@@ -56,5 +63,5 @@ export async function merchants(options: BenchOptions, cleanup: Cleanup): Promis
     ...{ machine: describeMachine(version), options, others },
   });
   say(`Written: ${(await writeResults(files)).join(", ")}`);
-  return steady.failures + opened.failures === 0 && besideBounds(beside).length === 0;
+  return steady.failures + opened.failures + openedLater.failures === 0 && besideBounds(beside).length === 0;
 }

@@ -4,8 +4,9 @@ import type {} from "postgraphile";
  * Results that the library computes from the behaviors of views, columns and relations: texts such as `-* +connection`.
  */
 interface Behavior {
+  behaviorEntities: Record<string, { listCache: Map<number, unknown[]> }>;
   entityMatches(this: Behavior, type: string, entity: unknown, filter: string): boolean | undefined;
-  getBehaviorForEntity(this: Behavior, type: string, entity: unknown): { behaviorString: string };
+  getBehaviorForEntity(this: Behavior, type: string, entity: unknown): Text;
   getPreferencesAppliedBehaviors(this: Behavior, type: string, inferred: Text, override: Text): Text;
   parseBehaviorString(this: Behavior, text: string): unknown;
 }
@@ -16,6 +17,8 @@ interface Text {
 
 /** Results that have been computed while one schema is built. */
 class Known {
+  /** By the type of an entity of two parts, such as a view and the name of a column, and by both. */
+  readonly ofParts = new Map<string, Map<unknown, Map<unknown, Text>>>();
   readonly matches = new Map<string, Map<string, boolean | undefined>>();
   readonly applied = new Map<string, Text>();
   readonly parsed = new Map<string, unknown>();
@@ -45,7 +48,8 @@ export const BehaviorsPlugin: GraphileConfig.Plugin = {
 };
 
 function remember(library: Behavior): void {
-  const { entityMatches, getPreferencesAppliedBehaviors, parseBehaviorString } = library;
+  const { entityMatches, getBehaviorForEntity, getPreferencesAppliedBehaviors, parseBehaviorString } =
+    library;
   const all = new WeakMap<Behavior, Known>();
   const knownOf = (behavior: Behavior) => of(all, behavior, () => new Known());
   library.entityMatches = function (type, entity, filter) {
@@ -56,6 +60,20 @@ function remember(library: Behavior): void {
       () => new Map<string, boolean | undefined>(),
     );
     return of(answers, text, () => entityMatches.call(this, type, entity, filter));
+  };
+  library.getBehaviorForEntity = function (type, entity) {
+    if (!Array.isArray(entity) || entity.length !== 2) return getBehaviorForEntity.call(this, type, entity);
+    const [whole, part] = entity as [unknown, unknown];
+    const ofWhole = of(knownOf(this).ofParts, type, () => new Map<unknown, Map<unknown, Text>>());
+    return of(
+      of(ofWhole, whole, () => new Map<unknown, Text>()),
+      part,
+      () => {
+        // The library looks for the entity among all others, one by one
+        this.behaviorEntities[type]?.listCache.clear();
+        return getBehaviorForEntity.call(this, type, entity);
+      },
+    );
   };
   library.getPreferencesAppliedBehaviors = function (type, inferred, override) {
     const key = [type, inferred.behaviorString, override.behaviorString].join("\n");

@@ -22,12 +22,8 @@ declare global {
 type NodeIdHandler = Parameters<NonNullable<GraphileBuild.Build["registerNodeIdHandler"]>>[0];
 
 /** Finds rows by the values of their key where the id is no column: the library knows columns only. */
-function byKey(build: GraphileBuild.Build, handler: NodeIdHandler): NodeIdHandler {
-  const { typeName } = handler;
-  const resource = (Object.values(build.pgResources) as PgResource[]).find(
-    ({ parameters, codec }) =>
-      !parameters && codec.attributes && build.inflection.tableType(codec) === typeName,
-  )!;
+function byKey(resources: ReadonlyMap<string, PgResource>, handler: NodeIdHandler): NodeIdHandler {
+  const resource = resources.get(handler.typeName)!;
   if (!resource.codec.attributes!.id!.expression) return handler;
   return {
     ...handler,
@@ -77,12 +73,16 @@ export const NodePlugin: GraphileConfig.Plugin = {
         });
         const { pgResources } = build as GraphileBuild.Build;
         const keyOfType = new Map<string, Key>();
+        const resources = new Map<string, PgResource>();
         for (const resource of Object.values(pgResources) as PgResource[]) {
-          const key = resource.parameters ? undefined : keyOfResource(resource);
-          if (key) keyOfType.set(build.inflection.tableType(resource.codec), key);
+          if (resource.parameters || !resource.codec.attributes) continue;
+          const typeName = build.inflection.tableType(resource.codec);
+          const key = keyOfResource(resource);
+          if (key) keyOfType.set(typeName, key);
+          if (!resources.has(typeName)) resources.set(typeName, resource);
         }
         const register = build.registerNodeIdHandler!;
-        build.registerNodeIdHandler = (handler) => register(byKey(build as GraphileBuild.Build, handler));
+        build.registerNodeIdHandler = (handler) => register(byKey(resources, handler));
         return build.extend(build, { keyOfType }, "Adding the keys of types");
       },
       GraphQLSchema(config, build) {

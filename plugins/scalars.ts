@@ -4,6 +4,7 @@ import { TYPES } from "postgraphile/@dataplan/pg";
 import { Kind, print } from "postgraphile/graphql";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
+import { apiError } from "../src/errors/api-error.ts";
 import { parseDateTime } from "./lib/date-time.ts";
 
 const timestamptzOid = "1184";
@@ -30,6 +31,17 @@ const dateTimeCodec: PgCodec = {
   extensions: { oid: timestamptzOid, pgType: "timestamptz" },
 };
 
+/**
+ * A value of JSON that was given as a variable. A number beyond those of floating point is infinite by now, and would be
+ * written as null.
+ */
+function parseJson(value: unknown): unknown {
+  if (value === Infinity || value === -Infinity)
+    throw apiError("BAD_USER_INPUT", "A number of JSON is too large for one of floating point.");
+  if (typeof value === "object" && value !== null) for (const part of Object.values(value)) parseJson(part);
+  return value;
+}
+
 /** GraphQL scalars for SQL types for which PostGraphile chooses another one. */
 export const ScalarsPlugin: GraphileConfig.Plugin = {
   name: "ScalarsPlugin",
@@ -45,6 +57,7 @@ export const ScalarsPlugin: GraphileConfig.Plugin = {
   },
   schema: {
     hooks: {
+      GraphQLScalarType: (config) => (config.name === "JSON" ? { ...config, parseValue: parseJson } : config),
       init: {
         before: ["PgCodecs"],
         callback(_, build) {

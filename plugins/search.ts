@@ -11,9 +11,7 @@ import type { PageOfRows } from "./lib/page.ts";
 import { searchOf } from "./lib/search.ts";
 import { tagText } from "./lib/tags.ts";
 
-/** The names of fields, as a list in a sentence. */
-const listed = (names: readonly string[]): string =>
-  new Intl.ListFormat("en", { type: "disjunction" }).format(names);
+const oneOf = new Intl.ListFormat("en", { type: "disjunction" });
 
 /** What the tag of a view says, for readers of the schema. */
 function describe(build: GraphileBuild.Build, resource: PgResource): string {
@@ -36,7 +34,7 @@ function describe(build: GraphileBuild.Build, resource: PgResource): string {
       : [],
   );
   return (
-    `Entries in which each of these words is found, anywhere and in upper or lower case, in ${listed(own)}.${others.join("")} ` +
+    `Entries in which each of these words is found, anywhere and in upper or lower case, in ${oneOf.format(own)}.${others.join("")} ` +
     "At most six words and 100 characters; one word must have three letters or digits. " +
     "Refused when it finds more than 10,000 entries."
   );

@@ -40,9 +40,8 @@ export class Arena {
   static async open({ database, environment = {} }: ArenaOptions): Promise<Arena> {
     const owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
-    await owner.query(manyCustomers);
     await emptySubscriptions(owner);
-    const service = await startChild({
+    const starting = startChild({
       program: new URL("../contestants/service-server.ts", import.meta.url),
       // As in `npm start`: node <options> <program>
       execArgv: packageJson.scripts.start.split(" ").slice(1, -1),
@@ -57,6 +56,7 @@ export class Arena {
         ...environment,
       },
     });
+    const [service] = await Promise.all([starting, owner.query(manyCustomers)]);
     const arena = new Arena(owner, service);
     // The costs of loading and compiling at the first requests are no attack's
     await arena.quiet(1);

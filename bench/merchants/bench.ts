@@ -27,6 +27,7 @@ const connections = 16;
 /** Merchants beside the busy one, requests of each per second, and how often they are measured with it and without. */
 export const others = { count: 20, perSecond: 5, rounds: 2 };
 const idleSeconds = 10;
+const visitedEveryMs = 500;
 
 /** Tokens by merchant: of its first client, and of the others of the busy one. */
 export interface Tokens {
@@ -113,6 +114,12 @@ export class Bench {
     return { ...timesOf(latencies, failures), ...(await this.#cpuSince(before, usage, latencies.length)) };
   }
 
+  /** Waits until the process has asked each merchant whether there is work, as it does after a start. */
+  async visited(): Promise<void> {
+    while ((await this.#figure("service_merchants_visits_total")) < this.#made.all.length)
+      await sleep(visitedEveryMs);
+  }
+
   /** Requests over all merchants, each at random. */
   async steady({ url, usage }: Child, tokens: Tokens["all"], seconds: number): Promise<Times> {
     const requests = Array.from({ length: 10_000 }, () =>
@@ -169,12 +176,16 @@ export class Bench {
 
   async resources({ usage }: Child, when: string): Promise<Resources> {
     const { memory } = await usage();
-    const metrics = await (await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`)).text();
-    const open = Number(/^service_merchants_open (\d+)/m.exec(metrics)?.[1] ?? Number.NaN);
+    const open = await this.#figure("service_merchants_open");
     const connected = await this.#counter.now();
     const most = this.#counter.takeMost();
     say(`After ${when}: ${Math.round(memory / mib)} MiB, ${open} merchants open, ${connected} connections`);
     return { when, memory: memory / mib, open, connected, most };
+  }
+
+  async #figure(name: string): Promise<number> {
+    const metrics = await (await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`)).text();
+    return Number(new RegExp(`^${name} (\\d+)`, "m").exec(metrics)?.[1] ?? Number.NaN);
   }
 
   /** Microseconds of processor time until now. */

@@ -45,8 +45,9 @@ export interface MeasuredMerchants {
   token: Times;
   /** Milliseconds of the very first request. */
   built: number;
-  /** First requests of merchants that weren't open. */
+  /** First requests of merchants that weren't open, from the start on, and after each was asked whether there is work. */
   opened: Times;
+  openedLater: Times;
   steady: Times;
   /** Milliseconds of processor time for each merchant behind its requests, most of them for counts of use. */
   counted: { node: number; postgres: number };
@@ -105,12 +106,13 @@ asked, the process takes ${resting.node.toFixed(1)} ms of processor time in a se
     .join("\n\n");
 }
 
-function timesTable({ token, opened, steady }: MeasuredMerchants): string {
+function timesTable({ token, opened, openedLater, steady }: MeasuredMerchants): string {
   const ms = (value: number) => value.toFixed(1);
   const whole = (value: number) => (Number.isNaN(value) ? "" : `${Math.round(value)}`);
   const rows: [string, Times][] = [
     ["first token of a new merchant", token],
-    ["first request of an idle merchant", opened],
+    ["first request of an idle merchant, in the minute after a start", opened],
+    ["… and later", openedLater],
     ["steady requests over all", steady],
   ];
   return table(

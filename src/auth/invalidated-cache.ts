@@ -21,6 +21,12 @@ const changesOfRights = {
 /** Reads a value that is another one after each change of rights. */
 export type ReadMark = () => Promise<string>;
 
+/** This value, and when reading it began, in milliseconds of `performance.now()`. */
+export interface Mark {
+  text: string;
+  readAt: number;
+}
+
 /** Milliseconds for which the mark counts as read, for what a request asks after the merchant's plan. */
 const markHoldsMs = 1_000;
 
@@ -38,11 +44,23 @@ export class InvalidatedCache {
   /** Grows when answers become outdated, including those that are being read. */
   #era = 0;
   /** The mark as it was read last, and when that began. */
-  #mark = { text: "", readAt: -Infinity };
+  #mark: Mark;
 
-  /** @param places where only those listen that are used much; null to listen all the time */
-  constructor(pool: Pool, logger: Logger, readMark: ReadMark, places: ListeningPlaces | null = null) {
+  /**
+   * @param places where only those listen that are used much; null to listen all the time
+   * @param mark as it was read before
+   */
+  constructor(
+    pool: Pool,
+    logger: Logger,
+    readMark: ReadMark,
+    {
+      places = null,
+      mark = { text: "", readAt: -Infinity },
+    }: { places?: ListeningPlaces | null; mark?: Mark } = {},
+  ) {
     this.#readMark = readMark;
+    this.#mark = mark;
     const listen = () => new ChangeListener(pool, logger, changesOfRights, () => this.outdate());
     this.#listener = places ? new OccasionalListener(listen, places) : listen();
   }

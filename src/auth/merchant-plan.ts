@@ -14,23 +14,30 @@ export interface MerchantPlan {
   limits: Limits;
 }
 
+/** The plan as the database has it. */
+export interface MerchantPlanRow {
+  name: MerchantPlanName;
+  limits: unknown;
+}
+
+export const merchantPlanQuery = "select name, limits from auth.current_plan()";
+
 /** The present plan. */
 export type CurrentMerchantPlan = CachedAnswers<"current", MerchantPlan>;
 
-/** Reads the plan from `auth.plan`. */
+/** Reads the plan from `auth.plan`. @param first as it has just been read */
 export function currentMerchantPlan(
   pool: Pool,
   cache: InvalidatedCache,
-  { limits, logger }: { limits: Limits; logger: Logger },
+  { limits, logger, first = null }: { limits: Limits; logger: Logger; first?: MerchantPlanRow | null },
 ): CurrentMerchantPlan {
+  let read = first;
+  cache.onOutdated(() => (read = null));
   // Equal limits must be the same object, because other limits empty the cache of documents
   let last = { text: "{}", limits };
   const ask = async () => {
-    const [plan] = await readAs<{ name: MerchantPlanName; limits: unknown }>(
-      pool,
-      "service_auth",
-      "select name, limits from auth.current_plan()",
-    );
+    const plan = read ?? (await readAs<MerchantPlanRow>(pool, "service_auth", merchantPlanQuery))[0];
+    read = null;
     if (!plan) throw new Error("auth.plan has no current plan.");
     const text = JSON.stringify(plan.limits);
     if (text !== last.text) {

@@ -12,6 +12,9 @@ import type { InvalidatedCache } from "./invalidated-cache.ts";
 import type { SigningKey, SigningKeys } from "./signing-keys.ts";
 import { isUuid } from "../lib/uuid.ts";
 
+export const signingKeysQuery =
+  'select id, secret, signs, extract(epoch from remaining)::float8 * 1000 as "remainingMs" from auth.signing_keys()';
+
 /** Milliseconds for which keys are cached while notifications can't be heard. */
 const deafHoldsMs = 1_000;
 /** Readings because of tokens with unknown keys: anyone may send these. */
@@ -25,9 +28,12 @@ export interface StoredSigningKeysOptions {
   logger: Logger;
   /** In milliseconds since 1970. */
   now: () => number;
+  /** Those that have just been read. */
+  first?: readonly SigningKeyRow[] | undefined;
 }
 
-interface Row {
+/** A key as the database has it. */
+export interface SigningKeyRow {
   id: string;
   secret: string;
   signs: boolean;
@@ -66,7 +72,8 @@ export class StoredSigningKeys implements SigningKeys {
    */
   static async open(options: StoredSigningKeysOptions): Promise<StoredSigningKeys> {
     const keys = new StoredSigningKeys(options);
-    await keys.#read();
+    if (options.first) keys.#note(options.first, keys.#era);
+    else await keys.#read();
     if (!keys.#signing) {
       await addFirstKey(options.pool, options.secrets);
       await keys.#read();
@@ -138,12 +145,13 @@ export class StoredSigningKeys implements SigningKeys {
 
   async #readNow(): Promise<void> {
     const era = this.#era;
-    const { pool, now } = this.#options;
-    const rows = await readAs<Row>(
-      pool,
-      "service_auth",
-      'select id, secret, signs, extract(epoch from remaining)::float8 * 1000 as "remainingMs" from auth.signing_keys()',
-    );
+    const { pool } = this.#options;
+    const rows = await readAs<SigningKeyRow>(pool, "service_auth", signingKeysQuery);
+    this.#note(rows, era);
+  }
+
+  #note(rows: readonly SigningKeyRow[], era: number): void {
+    const { now } = this.#options;
     this.#keys = new Map(
       rows.map((row) => [
         row.id,
@@ -159,7 +167,7 @@ export class StoredSigningKeys implements SigningKeys {
     this.#readAt = performance.now();
   }
 
-  #keyOf({ id, secret }: Row): KeyObject | null {
+  #keyOf({ id, secret }: SigningKeyRow): KeyObject | null {
     const known = this.#keys.get(id);
     // A key stays usable even if it is encrypted again by a key that this process lacks
     if (known?.key) return known.key;

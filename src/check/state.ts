@@ -48,8 +48,13 @@ export async function readParts(client: ClientBase): Promise<FrozenPart[]> {
   return rows;
 }
 
-/** The last SDL: most migrations leave the API as it is, and building it takes half a second. */
-let last: { fingerprint: string; sdl: string } | null = null;
+/**
+ * The last SDLs by fingerprint: most migrations leave the API as it is or make it what it was before, and building it takes
+ * half a second.
+ */
+const last = new Map<string, string>();
+/** What is committed, and what is being written. */
+const mostKept = 2;
 
 async function sdlOf(url: string, given?: string): Promise<string> {
   const schemaName = "api_unstable";
@@ -57,11 +62,14 @@ async function sdlOf(url: string, given?: string): Promise<string> {
   try {
     const catalog = given ?? (await readCatalog(pgService, schemaName));
     const fingerprint = fingerprintOf(catalog);
-    if (last?.fingerprint !== fingerprint) {
-      const sdl = await printVersion({ schemaName }, pgService, () => Promise.resolve(catalog));
-      last = { fingerprint, sdl };
-    }
-    return last.sdl;
+    const sdl =
+      last.get(fingerprint) ??
+      (await printVersion({ schemaName }, pgService, () => Promise.resolve(catalog)));
+    // The one that was used last comes last
+    last.delete(fingerprint);
+    last.set(fingerprint, sdl);
+    if (last.size > mostKept) last.delete(last.keys().next().value!);
+    return sdl;
   } finally {
     await pgService.release?.();
   }

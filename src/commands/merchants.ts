@@ -4,26 +4,24 @@ import { randomPassword } from "../auth/passwords.ts";
 import { databaseIn, withClient } from "../database/client.ts";
 import {
   addMerchantDatabase,
-  adoptDatabase,
   databaseOf,
   dropMerchantDatabase,
   migrateMerchantDatabase,
   openDatabases,
   otherDatabasesOf,
-  rolesOf,
   serverOf,
 } from "../database/merchant-database.ts";
 import { besides } from "../database/migrations/templates.ts";
-import { moveMerchantDatabase } from "../database/move-merchant.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { forgetMerchant, readDirectory, storeMerchant } from "../process/merchants/directory.ts";
 import type { Merchant } from "../process/merchants/merchant.ts";
 import { requireName } from "../process/merchants/merchant.ts";
 import { readSettings } from "../process/settings.ts";
-import type { Settings } from "../process/settings.ts";
 import { atTheCommandLine } from "./command-line.ts";
-import { tellProof } from "./proof.ts";
+import { adminOf, change, inTurn, merchantNamed, requireFree } from "./merchants/files.ts";
+import type { Place } from "./merchants/files.ts";
+import { move, moveToCopy } from "./merchants/move.ts";
 import { say, UsageError } from "./terminal.ts";
 
 const usage = `The merchants of a service that has many, in the folder that MERCHANTS names. Commands that make, migrate or remove
@@ -48,23 +46,6 @@ const options = {
   drop: { type: "boolean" },
 } as const;
 
-interface Place {
-  settings: Settings;
-  folder: string;
-}
-
-/** @throws {UserError} when there is no administrator's URL */
-function adminOf({ databaseUrl }: Settings): string {
-  if (databaseUrl !== undefined) return databaseUrl;
-  throw new UserError("Set DATABASE_URL to a database of the cluster, as an administrator.");
-}
-
-async function merchantNamed({ folder }: Place, name: string): Promise<Merchant> {
-  const merchant = (await readDirectory(folder)).find((each) => each.name === name);
-  if (!merchant) throw new UserError(`There is no merchant “${name}” in ${folder}.`);
-  return merchant;
-}
-
 async function add(
   { settings, folder }: Place,
   name: string,
@@ -73,10 +54,7 @@ async function add(
 ): Promise<void> {
   requireName(name);
   const adminUrl = adminOf(settings);
-  const all = await readDirectory(folder);
-  if (all.some((each) => each.name === name)) throw new UserError(`There is a merchant “${name}” already.`);
-  const taken = all.find((each) => each.hosts.some((host) => hosts.includes(host)));
-  if (taken) throw new UserError(`A host of these is that of ${taken.name} already.`);
+  await requireFree(folder, name, hosts);
   if (hosts.length === 0 && !hasPath) throw new UsageError("A merchant needs --host, or --path.");
   const databaseUrl = await addMerchantDatabase(adminUrl, name);
   const password = randomPassword();
@@ -87,7 +65,14 @@ async function add(
       return createCredential(client, { name: "First credential", read: "all", write: "all" });
     },
   );
-  await storeMerchant(folder, { name, databaseUrl, hosts, hasPath, state: "active" });
+  const store = async () => {
+    await requireFree(folder, name, hosts);
+    await storeMerchant(folder, { name, databaseUrl, hosts, hasPath, state: "active" });
+  };
+  await inTurn(folder, store).catch(async (error: unknown) => {
+    await dropMerchantDatabase(adminUrl, name, databaseOf(name));
+    throw error;
+  });
   say(`${name} is served within a second. These secrets are shown only now:
 
   administrator  admin
@@ -145,57 +130,8 @@ async function migrate({ settings, folder }: Place, names: readonly string[], at
 }
 
 async function setState(place: Place, name: string, state: Merchant["state"]): Promise<void> {
-  await storeMerchant(place.folder, { ...(await merchantNamed(place, name)), state });
+  await change(place, name, (now) => ({ ...now, state }));
   say(`${name} is ${state} within a second.`);
-}
-
-/** Moves a merchant to another cluster. Its file changes in one step, so each request finds one or the other. */
-async function move(place: Place, name: string): Promise<void> {
-  const merchant = await merchantNamed(place, name);
-  const adminUrl = adminOf(place.settings);
-  const { fromDatabaseUrl } = place.settings;
-  if (fromDatabaseUrl === undefined)
-    throw new UserError("Set FROM_DATABASE_URL to the cluster where it is, as a superuser.");
-  const [before, after] = [serverOf(merchant.databaseUrl), serverOf(adminUrl)];
-  if (serverOf(fromDatabaseUrl) !== before)
-    throw new UserError(`${name} is at ${before}, and FROM_DATABASE_URL names ${serverOf(fromDatabaseUrl)}.`);
-  if (before === after) throw new UserError(`${name} is at ${after} already.`);
-  const fromUrl = besides(fromDatabaseUrl, databaseIn(merchant.databaseUrl));
-  say(
-    `Copying ${databaseIn(fromUrl)} from ${before} to ${after}. Reads go on, writes wait or are to be repeated.`,
-  );
-  // Other commands may have changed its file
-  const present = async () => {
-    const now = await merchantNamed(place, name);
-    if (now.databaseUrl === merchant.databaseUrl) return now;
-    throw new UserError(`${name} is served from another database meanwhile: nothing was moved.`);
-  };
-  await moveMerchantDatabase({
-    ...{ merchant: name, fromUrl, adminUrl, locks: place.settings.migrationLocks },
-    onLocked: async () => void (await present()),
-    onCopied: async (databaseUrl) => storeMerchant(place.folder, { ...(await present()), databaseUrl }),
-  });
-  say(`${name} is served from ${after} within a second.`);
-  await withClient(besides(adminUrl, databaseOf(name)), tellProof);
-  say(`
-At ${before} its old database is left, which its roles can't open any more:
-
-  drop database "${databaseIn(fromUrl)}";
-${rolesOf(name)
-  .map((role) => `  drop role "${role}";`)
-  .join("\n")}`);
-}
-
-/** Serves a merchant from another database, which is there. */
-async function moveToCopy(place: Place, name: string): Promise<void> {
-  const merchant = await merchantNamed(place, name);
-  if (merchant.state !== "suspended")
-    throw new UserError(
-      `Suspend ${name} first, then copy its data: what is written meanwhile would be lost.`,
-    );
-  const databaseUrl = await adoptDatabase(adminOf(place.settings), name);
-  await storeMerchant(place.folder, { ...merchant, databaseUrl });
-  say(`${name} is at ${serverOf(databaseUrl)} now. Resume it when you have looked at it.`);
 }
 
 async function remove(place: Place, name: string, isToDrop: boolean): Promise<void> {
@@ -207,7 +143,11 @@ async function remove(place: Place, name: string, isToDrop: boolean): Promise<vo
     );
   const database = databaseIn(databaseUrl);
   if (adminUrl !== null) await refuseOthers(adminUrl, name, database);
-  await forgetMerchant(place.folder, name);
+  await inTurn(place.folder, async () => {
+    if ((await merchantNamed(place, name)).databaseUrl !== databaseUrl)
+      throw new UserError(`${name} is served from another database meanwhile: nothing was removed.`);
+    await forgetMerchant(place.folder, name);
+  });
   if (adminUrl !== null) await dropMerchantDatabase(adminUrl, name, database);
   say(
     isToDrop ? `${name} and its data are gone.` : `${name} is served no more. Its database is still there.`,

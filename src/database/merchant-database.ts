@@ -162,6 +162,9 @@ async function copyMigrated(admin: pg.Client, adminUrl: string, name: string): P
 const createFrom = (name: string, template: string): string =>
   `create database ${pg.escapeIdentifier(name)} owner service_owner template ${pg.escapeIdentifier(template)}`;
 
+/** Parameters of a URL that say who connects. They come before the name in front of the host. */
+const ofAdministrator = ["user", "password", "sslcert", "sslkey"];
+
 /** Gives a database to the roles of a merchant, which are made, and takes it from all others. */
 async function takeOver(url: string, merchant: string, password?: string): Promise<string> {
   await withClient(url, async (client) => {
@@ -184,5 +187,7 @@ async function takeOver(url: string, merchant: string, password?: string): Promi
     await client.query("commit");
   });
   const login = { username: loginOf(merchant), password: password ?? "" };
-  return Object.assign(new URL(url), login).href;
+  const own = Object.assign(new URL(url), login);
+  for (const name of ofAdministrator) own.searchParams.delete(name);
+  return own.href;
 }

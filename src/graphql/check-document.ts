@@ -1,11 +1,27 @@
 import type { ASTNode, DocumentNode, GraphQLSchema, ValidationRule } from "postgraphile/graphql";
-import { GraphQLError, Kind, parse, Source, specifiedRules, validate, visit } from "postgraphile/graphql";
+import {
+  GraphQLError,
+  Kind,
+  parse,
+  Source,
+  specifiedRules,
+  validate,
+  ValuesOfCorrectTypeRule,
+  visit,
+} from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
 import type { Limits } from "./limits.ts";
+import { LiteralRule } from "./literal-rule.ts";
 import { comparesTooMuch } from "./repeated-fields.ts";
 
 /** Comparisons of fields that validating a document may need: some 20 ms. */
 const maxComparisons = 40_000;
+
+/** Rules about values, which need the schema's own scalars. */
+export const valueRules: readonly ValidationRule[] = [ValuesOfCorrectTypeRule, LiteralRule];
+/** All other rules. */
+export const otherRules = specifiedRules.filter((rule) => !valueRules.includes(rule));
+const allRules = [...otherRules, ...valueRules];
 
 /** A document that parsing found to be within the limits, or its errors. */
 export type Parsed = { document: DocumentNode; nodes: number; errors?: never } | Refused;
@@ -33,7 +49,7 @@ export function parseWithin(text: string, limits: Limits): Parsed {
 export function errorsOf(
   schema: GraphQLSchema,
   document: DocumentNode,
-  rules: readonly ValidationRule[] = specifiedRules,
+  rules: readonly ValidationRule[] = allRules,
 ): GraphQLError[] {
   const errors = [
     ...validate(schema, document, rules),

@@ -1,9 +1,8 @@
 import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DocumentNode, GraphQLError, GraphQLSchema, ValidationRule } from "postgraphile/graphql";
-import { ValuesOfCorrectTypeRule } from "postgraphile/graphql";
 import type { Parsed } from "./check-document.ts";
-import { errorsOf, parseWithin } from "./check-document.ts";
+import { errorsOf, parseWithin, valueRules } from "./check-document.ts";
 import type { DocumentCache, KeptDocument } from "./document-cache.ts";
 import type { Limits } from "./limits.ts";
 import { comparesTooMuch } from "./repeated-fields.ts";
@@ -14,7 +13,7 @@ export type DocumentReading =
 
 /**
  * Checks a document elsewhere, so that it doesn't hold the event loop.
- * @returns its errors, of all rules but the one about values: elsewhere there are no scalars of our own
+ * @returns its errors, of all rules but those about values: elsewhere there are no scalars of our own
  */
 export type CheckElsewhere = (
   schema: GraphQLSchema,
@@ -70,7 +69,7 @@ export class Documents {
     if (errors.length > 0) return { errors };
     const parsed = parseWithin(text, limits);
     await nextTurn();
-    const reading = this.#validated(text, limits, parsed, [ValuesOfCorrectTypeRule]);
+    const reading = this.#validated(text, limits, parsed, valueRules);
     await nextTurn();
     return reading;
   }

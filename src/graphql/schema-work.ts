@@ -1,8 +1,8 @@
 // Runs in a thread of SchemaThread.
 import { LRUCache } from "lru-cache";
 import type { GraphQLSchema } from "postgraphile/graphql";
-import { execute, parse, specifiedRules, ValuesOfCorrectTypeRule } from "postgraphile/graphql";
-import { errorsOf, parseWithin } from "./check-document.ts";
+import { execute, parse } from "postgraphile/graphql";
+import { errorsOf, otherRules, parseWithin } from "./check-document.ts";
 import type { Limits } from "./limits.ts";
 import type { SchemaText } from "./schema-copy.ts";
 import { schemaFromText } from "./schema-copy.ts";
@@ -26,8 +26,6 @@ export interface ErrorData {
 /** Cached schemas: one for each version, and some for versions that have just been rebuilt. */
 const maxSchemas = 6;
 const schemas = new LRUCache<number, GraphQLSchema>({ max: maxSchemas });
-/** The scalars of the copy accept all values. */
-const rules = specifiedRules.filter((rule) => rule !== ValuesOfCorrectTypeRule);
 /** Most errors of a document that are sent. Finding the place of each in the text takes time. */
 const maxErrors = 20;
 
@@ -36,11 +34,11 @@ export interface CheckTask extends ForSchema {
   limits: Limits;
 }
 
-/** Checks a document: limits, and all rules but the one about values. */
+/** Checks a document: limits, and all rules but those about values, for the scalars of the copy accept all. */
 export function checkDocument({ text, limits, ...schema }: CheckTask): SchemaAnswer<ErrorData[]> {
   return withSchema(schema, (copy) => {
     const parsed = parseWithin(text, limits);
-    const errors = parsed.errors ?? errorsOf(copy, parsed.document, rules);
+    const errors = parsed.errors ?? errorsOf(copy, parsed.document, otherRules);
     return errors
       .slice(0, maxErrors)
       .map(({ message, extensions, positions }) => ({ message, extensions, positions }));

@@ -40,21 +40,23 @@ export async function openAuth({
   ];
   // One of many is opened again and again: what can't be decrypted is found where it is used
   if (!shared) await requireSecretsKeys(pool, secrets, needed, logger);
-  const cache = new InvalidatedCache(pool, logger, readMark, shared?.places);
+  const first = shared?.firstRights;
+  const ofShared = shared ? { places: shared.places, mark: shared.firstRights.mark } : {};
+  const cache = new InvalidatedCache(pool, logger, readMark, ofShared);
   closing.add(() => cache.close());
-  await cache.look();
+  if (!first) await cache.look();
   const ofMany = shared && { intervalMs: countsOfManyMs, onWritten: shared.onCounted, inTurn: shared.inTurn };
   const usage = new Usage(pool, logger, ofMany ?? {});
   closing.add(() => usage.close());
   const issuer = shared ? issuerFor(shared.merchant) : undefined;
-  const forKeys = { pool, cache, secrets, logger, now, readiness };
+  const forKeys = { pool, cache, secrets, logger, now, readiness, first: first?.keys };
   return {
     usage,
     rights: cache,
     outdateRights: () => cache.outdate(),
     credentials: activeCredentials(pool, cache),
     storedOperations: storedOperations(pool, cache),
-    merchantPlan: currentMerchantPlan(pool, cache, { limits, logger }),
+    merchantPlan: currentMerchantPlan(pool, cache, { limits, logger, first: first?.plan ?? null }),
     tokens: new AccessTokens(await openSigningKeys(tokenSigningKeys, forKeys), now, issuer),
   };
 }

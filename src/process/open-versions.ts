@@ -54,7 +54,7 @@ export interface VersionsOptions {
   /** Gets the functions that close what is opened. */
   closing: Closing;
   /** The versions that several merchants share; null to build them for this database alone. */
-  shared?: Pick<SharedParts, "versions" | "state" | "merchant"> | null;
+  shared?: Pick<SharedParts, "versions" | "firstRights" | "merchant"> | null;
 }
 
 /** The versions of the API, built from the database. */
@@ -116,7 +116,7 @@ function serveAll(
 /** The shared versions, with what is this merchant's own. */
 async function serveShared(
   { settings, access }: VersionsOptions,
-  { versions, state, merchant }: NonNullable<VersionsOptions["shared"]>,
+  { versions, firstRights: { state }, merchant }: NonNullable<VersionsOptions["shared"]>,
   readerOf: OpenVersions["readerOf"],
 ): Promise<ServedVersion[]> {
   const { pgService } = access;

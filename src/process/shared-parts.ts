@@ -1,3 +1,4 @@
+import type { FirstRights } from "../auth/first-rights.ts";
 import type { Share } from "../database/connection-budget.ts";
 import type { ListeningPlaces } from "../database/occasional-listener.ts";
 import type { SharedDocumentation } from "../documentation/documentation.ts";
@@ -11,8 +12,8 @@ export interface SharedParts {
   /** The merchant's name, in its tokens, its log and its metrics. */
   merchant: string;
   versions: SharedVersions;
-  /** The state of the database's migrations, by which the versions are found. */
-  state: string;
+  /** What was read when it was opened. The versions are found by its state of migrations. */
+  firstRights: FirstRights;
   /** Called with that state as it is later, again and again while there are requests. */
   onState: (state: string) => void;
   loop: LoopTurns;

@@ -3,8 +3,12 @@ import type { SchemaResult } from "postgraphile/graphile-build";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { makeSchemaInTurns } from "./make-schema.ts";
 
-/** The last schema of each kind. In a process that serves, it is the one that answers. */
-const last = new Map<string, { fingerprint: string; schema: GraphQLSchema }>();
+/** The last schemas of each kind, by their fingerprints. In a process that serves, it is the one that answers. */
+const known = new Map<string, Map<string, GraphQLSchema>>();
+let maxKept = 1;
+
+/** Has more schemas of each kind kept than the last: for processes that serve different databases in turns. */
+export const keepSchemas = (count: number): void => void (maxKept = count);
 
 /**
  * Builds a GraphQL schema, which takes half a second, or returns the last one of its kind if the database is still the
@@ -18,10 +22,13 @@ export async function builtSchema(
   kind: string,
   fingerprint: string,
 ): Promise<SchemaResult> {
-  const known = last.get(kind);
-  if (known?.fingerprint === fingerprint)
-    return { schema: known.schema, resolvedPreset: getBuilder(preset).resolvedPreset };
+  const ofKind = known.get(kind) ?? new Map<string, GraphQLSchema>();
+  known.set(kind, ofKind);
+  const schema = ofKind.get(fingerprint);
+  if (schema !== undefined) return { schema, resolvedPreset: getBuilder(preset).resolvedPreset };
   const built = await makeSchemaInTurns(preset);
-  last.set(kind, { fingerprint, schema: built.schema });
+  ofKind.set(fingerprint, built.schema);
+  const [oldest] = ofKind.keys();
+  if (ofKind.size > maxKept) ofKind.delete(oldest!);
   return built;
 }

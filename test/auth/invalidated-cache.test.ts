@@ -78,7 +78,9 @@ test("a question that fails is asked again", async () => {
 
 test("who can't listen sees by a mark whether anything has changed", async () => {
   const silent = pino({ level: "silent" });
-  const deaf = new InvalidatedCache(pool, silent, markReader(pool, null), new ListeningPlaces(0));
+  const deaf = new InvalidatedCache(pool, silent, markReader(pool, null), {
+    places: new ListeningPlaces(0),
+  });
   let asked = 0;
   const ask = () => Promise.resolve(++asked);
   const plan = deaf.remember(ask, 1, undefined, true);

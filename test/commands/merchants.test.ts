@@ -36,6 +36,9 @@ const merchantsWith = (settings: Record<string, string>, ...words: string[]): Pr
     );
   });
 
+/** Those of merchants. */
+const files = async () => (await readdir(folder)).filter((file) => file !== ".lock");
+
 async function connects(url: string): Promise<string | undefined> {
   const client = new pg.Client({ connectionString: url });
   try {
@@ -76,7 +79,11 @@ async function refusesOldPrograms(): Promise<void> {
 
 suite("npm run merchants", () => {
   test("adds a merchant with a migrated database, migrates, suspends, and removes it", async () => {
-    const added = await merchants("add", name, "--host", "Shop.example");
+    // Whoever administers is named by parameters, which come before the role of the merchant
+    const { username, password } = new URL(adminUrl);
+    const withUser = Object.assign(new URL(adminUrl), { username: "", password: "" });
+    withUser.search = new URLSearchParams({ user: username, password }).toString();
+    const added = await merchantsAt(withUser.href, "add", name, "--host", "Shop.example");
     assert.equal(added.code, 0, added.text);
     assert.match(added.text, /client_secret {2}sk_/);
     // Databases that every role may open are named
@@ -84,13 +91,14 @@ suite("npm run merchants", () => {
     const file = join(folder, `${name}.env`);
     const url = /DATABASE_URL="(.*)"/.exec(await readFile(file, "utf8"))![1]!;
     assert.equal(await connects(url), "yes");
+    assert.equal(new URL(url).search, "");
 
     const again = await merchants("add", name, "--host", "other.example");
     assert.deepEqual([again.code, /There is a merchant/.test(again.text)], [1, true]);
     const taken = await merchants("add", "other", "--host", "shop.example");
     assert.deepEqual([taken.code, /A host of these/.test(taken.text)], [1, true]);
     assert.notEqual((await merchants("add", "Wrong_name", "--host", "wrong.example")).code, 0);
-    assert.deepEqual(await readdir(folder), [`${name}.env`]);
+    assert.deepEqual(await files(), [`${name}.env`]);
 
     // One that fails doesn't stop the others, and is named
     const gone = { name: "gone", databaseUrl: besides(url, "gone"), hosts: [], hasPath: true };
@@ -121,12 +129,12 @@ suite("npm run merchants", () => {
     assert.equal((await merchants("resume", name)).code, 0);
     await refusesOldPrograms();
     const refused = await merchants("remove", name, "--drop");
-    assert.deepEqual([refused.code, await readdir(folder)], [1, [`${name}.env`]]);
+    assert.deepEqual([refused.code, await files()], [1, [`${name}.env`]]);
     assert.match(refused.text, new RegExp(`drop database "${databaseOf(name)}"`));
     await withClient(adminUrl, (admin) => admin.query(`drop database "${databaseOf(name)}" with (force)`));
 
     assert.equal((await merchants("remove", name, "--drop")).code, 0);
-    assert.deepEqual(await readdir(folder), []);
+    assert.deepEqual(await files(), []);
     assert.equal(await connects(next), "28P01");
   });
 });

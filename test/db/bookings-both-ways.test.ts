@@ -151,8 +151,11 @@ describe("bookings, directly and by triggers", () => {
     await rows("set constraints all immediate");
     await rows("set constraints all deferred");
     const [row] = await rows(state, [from.movement, products.map(({ id }) => id), from.position, from.count]);
-    await assertProof(used.client);
-    if (!stays) await rows("rollback to before");
+    // What stays has to be equal to what has been proved
+    if (!stays) {
+      await assertProof(used.client);
+      await rows("rollback to before");
+    }
     return row.state;
   };
 

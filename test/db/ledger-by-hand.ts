@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { afterEach } from "node:test";
+import { after } from "node:test";
 import { rowsOf, useDatabase } from "../lib/database.ts";
 import type { Template } from "../lib/database.ts";
 import { differences } from "../lib/proof.ts";
@@ -26,6 +26,8 @@ export interface Scene extends Place {
  * A database whose ledger is written to by hand, in transactions that are undone. The books must be right after each.
  */
 export function useLedger(template: Template) {
+  // Before the database goes. Each piece of work has proved itself, and most of it is undone
+  after(() => assertProof());
   const used = useDatabase(template);
 
   const rows = rowsOf(() => used.client);
@@ -117,6 +119,5 @@ export function useLedger(template: Template) {
     );
   const inThePast = (age: string) =>
     rows("select now() - $1::interval as at", [age]).then(([row]) => row!.at);
-  afterEach(assertProof);
   return { used, rows, proof, undone, settle, move, count, stockOf, countsOf, inThePast, assertProof };
 }

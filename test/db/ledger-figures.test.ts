@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { afterEach, describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { rowsOf, useDatabase } from "../lib/database.ts";
 import { assertProof } from "../lib/proof.ts";
 
@@ -28,6 +28,8 @@ const batches = `insert into ledger.stock_movement_batch (stock_movement_id, bat
   select id, batch_id, quantity from jsonb_to_recordset($1) m (id uuid, batch_id uuid, quantity integer) where batch_id is not null`;
 
 describe("figures that follow from the ledger", () => {
+  // Before the database goes, in which nothing stays
+  after(() => prove());
   const used = useDatabase("template_demo");
 
   const rows = rowsOf(() => used.client);
@@ -104,8 +106,6 @@ describe("figures that follow from the ledger", () => {
     );
     return row!;
   };
-
-  afterEach(prove);
 
   it("follow movements that are inserted by hand, one or several, with batches", () =>
     undone(async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { afterEach, describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { rowsOf, useDatabase } from "../lib/database.ts";
 import { assertProof } from "../lib/proof.ts";
 
@@ -15,6 +15,8 @@ const ledgerTables = ["ledger.stock_movement", "ledger.stock_movement_batch", "l
 const denied = { code: "42501" };
 
 describe("the ledger", () => {
+  // Before the database goes, in which nothing stays
+  after(() => prove());
   // Its connection logs in as superuser, so that it can become any role
   const used = useDatabase("template_demo");
 
@@ -43,8 +45,6 @@ describe("the ledger", () => {
       await used.client.query("rollback");
     }
   };
-
-  afterEach(prove);
 
   describe("can only be added to", () => {
     for (const role of narrowRoles) {

@@ -85,8 +85,11 @@ describe("shipments and receipts, directly and by triggers", () => {
       "select topic, subject_id as subject, changed_fields as fields, data from events.outbox where position > $1 order by position",
       [from.position],
     );
-    await assertProof(used.client);
-    if (!stays) await rows("rollback to before");
+    // What stays has to be equal to what has been proved
+    if (!stays) {
+      await assertProof(used.client);
+      await rows("rollback to before");
+    }
     return { left: row.state, events };
   };
 

@@ -102,7 +102,9 @@ describe("a body that no points were taken for", () => {
   it("is refused when it takes longer to read than to send", async () => {
     const nested = (count: number) =>
       `{"query":"${query}","variables":{"a":${"[".repeat(count)}${"]".repeat(count)}}}`;
-    assert.deepEqual(await send(nested(49_000)), [200, undefined]);
+    const tooDeep = "“variables” is nested deeper than 200 levels.";
+    assert.deepEqual(await send(nested(199)), [200, undefined]);
+    for (const count of [200, 20_000, 49_000]) assert.deepEqual(await send(nested(count)), [400, tooDeep]);
     const tooMuch = "The body has more than 50000 lists, objects and members.";
     assert.deepEqual(await send(nested(100_000)), [400, tooMuch]);
     const members = Array.from({ length: 60_000 }, (_, n) => `"k${n}":1`).join();

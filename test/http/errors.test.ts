@@ -36,6 +36,18 @@ const mistakes: [string, { query: string; [key: string]: unknown }, keyof typeof
   ["a document that would overflow the stack", { query: "{a".repeat(50_000) }, "GRAPHQL_PARSE_FAILED"],
   ["an unknown field", { query: "{ nope }" }, "GRAPHQL_VALIDATION_FAILED"],
   ["a bad literal", { query: '{ countrys(first: "x") { edges { cursor } } }' }, "GRAPHQL_VALIDATION_FAILED"],
+  [
+    "a number beyond those of floating point",
+    { query: "{ currencies(filter: { factor: { lt: 1e999 } }) { edges { cursor } } }" },
+    "GRAPHQL_VALIDATION_FAILED",
+  ],
+  [
+    "the same as whole number, in a long document",
+    {
+      query: `{ currencies(filter: { factor: { gt: -${"9".repeat(2_500)} } }) { edges { cursor } } }`,
+    },
+    "GRAPHQL_VALIDATION_FAILED",
+  ],
   ["a missing variable", { query: "query ($id: ID!) { node(id: $id) { id } }" }, "BAD_USER_INPUT"],
   [
     "a variable of the wrong type",

@@ -15,6 +15,7 @@ import { createPool } from "../../src/database/pool.ts";
 import type { PoolOptions } from "../../src/database/pool.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { asApiLogin } from "../../src/database/roles.ts";
+import { keepSchemas } from "../../src/versions/built-schema.ts";
 import { versions as everyVersion } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "./database.ts";
 import { emptyTables } from "./empty-tables.ts";
@@ -133,6 +134,9 @@ export async function startService({
     },
   };
 }
+
+// Some tests change the catalog of their database; those after them in the same process have the usual one again
+keepSchemas(3);
 
 /** Tests use more points than a client may in the same time. */
 const limits = { ...defaultLimits, cost: 100_000, bucket: 1_000_000_000, refill: 1_000_000_000 };

@@ -82,8 +82,12 @@ describe("idempotencyKey", () => {
       "update mutation.idempotency_key set created_at = now() - interval '24 hours 1 minute'",
     );
     assert.notDeepEqual(movementIds(await shop.mutate("stockAdjust", input)), movementIds(first));
-    for (let n = 1; n <= 3; n++) await shop.mutate("stockAdjust", { ...one(1), idempotencyKey: `new ${n}` });
-    assert.deepEqual(await keys(), ["new 1", "new 2", "new 3", "yesterday"]);
+    // One key in eight has others removed
+    for (let n = 1; n <= 40; n++) await shop.mutate("stockAdjust", { ...one(1), idempotencyKey: `new ${n}` });
+    assert.deepEqual(
+      (await keys()).filter((key) => !key.startsWith("new ")),
+      ["yesterday"],
+    );
   });
 
   it("has 1 to 255 characters", async () => {

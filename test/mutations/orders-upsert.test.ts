@@ -23,7 +23,7 @@ before(async () => {
 after(() => shop.close());
 
 const select = `results { index outcome id userErrors { code field } }
-  orders { id orderNumber storefrontId state deliveryState paymentState amountTotal amountNet currencyId
+  orders { id orderNumber storefrontId state deliveryState trackingCodes paymentState amountTotal amountNet currencyId
     salesChannel { id } tags { edges { node { name } } }
     lineItems { edges { node { id identifier label type quantity unitPrice totalPrice storefrontId product { productNumber } } } } }`;
 const orders = (rows: object[], more = {}) =>
@@ -74,11 +74,12 @@ describe("ordersUpsert", () => {
         order.orderNumber,
         order.state,
         order.deliveryState,
+        order.trackingCodes,
         order.paymentState,
         order.currencyId,
         order.amountTotal,
       ],
-      ["1001", "open", "open", "paid", shop.id.EUR, 28.8],
+      ["1001", "open", "open", [], "paid", shop.id.EUR, 28.8],
     );
     assert.deepEqual(
       linesOf(order).map((l: any) => [

@@ -165,6 +165,14 @@ describe("productsUpsert", () => {
     [() => ({ productNumber: "n", taxRate: null }), "REQUIRED", ".taxRate"],
     [() => ({ productNumber: "n", reorderPoint: -1 }), "OUT_OF_RANGE", ".reorderPoint"],
     [() => ({ productNumber: "n", storefrontVariants: {} }), "INVALID", ".storefrontVariants"],
+    [() => ({ productNumber: "n", storefrontVariants: [{}] }), "INVALID", ".storefrontVariants"],
+    [() => ({ productNumber: "n", storefrontVariants: ["p"] }), "INVALID", ".storefrontVariants"],
+    [() => ({ productNumber: "n", storefrontVariants: [[]] }), "INVALID", ".storefrontVariants"],
+    [
+      () => ({ productNumber: "n", storefrontVariants: [{ productId: "p", variantId: 5 }] }),
+      "INVALID",
+      ".storefrontVariants",
+    ],
     [
       () => ({ productNumber: "n", canonicalProductId: nowhere("Product") }),
       "NOT_FOUND",

@@ -21,6 +21,14 @@ afterEach(async () => {
 });
 
 const nails = (quantity: number) => ({ product: "nail", quantity });
+/** An address with all keys that clients are promised. */
+const noAddress = Object.fromEntries(
+  [
+    ...["company", "department", "firstName", "lastName", "street", "additionalAddressLine1"],
+    ...["additionalAddressLine2", "zipcode", "city", "countryName", "countryIso", "countryStateName"],
+    ...["countryStateShortCode", "phoneNumber"],
+  ].map((key) => [key, null]),
+);
 const hammers = (quantity: number) => ({ product: "hammer", quantity });
 
 describe("orderShipmentComplete", () => {
@@ -175,8 +183,20 @@ describe("orderShipmentComplete", () => {
         ["Closed", false],
         ["Closed", false],
       ],
-      trackingCodes: null,
+      trackingCodes: [],
     });
+  });
+
+  it("captures the address with the promised keys, each a text or null", async () => {
+    await shop.store("nail", "A-1", 9);
+    const order = await shop.order([nails(1)]);
+    const wrong = { city: 5, zipcode: { a: 1 }, street: ["x"], firstName: null, lastName: "L", nope: "n" };
+    await shop.owner.query("update erp.sales_order set shipping_address = $1", [wrong]);
+    await shop.ship(order);
+    const query = "{ fulfillmentOrders { edges { node { shippingAddress } } } }";
+    const { body } = await shop.ask(await shop.token({ read: ["fulfillment_orders"] }), { query });
+    const { edges } = body.data.fulfillmentOrders;
+    assert.deepEqual(edges[0].node.shippingAddress, { ...noAddress, city: "5", lastName: "L" });
   });
 
   it("makes a fulfillment order at the default warehouse for what none covers", async () => {
@@ -194,7 +214,7 @@ describe("orderShipmentComplete", () => {
     );
     assert.deepEqual(
       [made.code, made.shipping_method_name, made.shipping_address],
-      ["hall", "Parcel", { city: "Lyon" }],
+      ["hall", "Parcel", { ...noAddress, city: "Lyon" }],
     );
     assert.deepEqual(await shop.stateOf(order), {
       state: "completed",
@@ -205,7 +225,7 @@ describe("orderShipmentComplete", () => {
         ["Closed", false],
         ["Closed", false],
       ],
-      trackingCodes: null,
+      trackingCodes: [],
     });
   });
 
@@ -259,7 +279,7 @@ describe("orderShipmentComplete", () => {
         ["Closed", false],
         ["Open", false],
       ],
-      trackingCodes: null,
+      trackingCodes: [],
     };
     assert.deepEqual(await shop.stateOf(order), partly);
     const again = await shop.ship(order);

@@ -33,6 +33,31 @@ const scene = `
 const outcomes = ({ results }: any) => results.map(({ outcome }: any) => outcome).join(" ");
 const results = "results { index outcome id userErrors { code field } }";
 
+describe("numbers that no client can read back", () => {
+  const send = async (row: string, variables = "{}") => {
+    const token = await shop.token({ write: ["suppliers"] });
+    const query = `mutation ($v: JSON) {
+      suppliersUpsert(input: { suppliers: [{ number: "I", name: "I", ${row} }] }) { userErrors { code } } }`;
+    return shop.ask(token, `{"query":${JSON.stringify(query)},"variables":${variables}}`);
+  };
+
+  it("are refused as literals, not stored as null", async () => {
+    for (const row of [
+      "minimumOrderValue: 1e999, address: $v",
+      "address: { city: $v, zipcode: -1e999 }",
+      "address: { city: [$v, Hamburg] }",
+    ]) {
+      const { codes } = await send(row);
+      assert.deepEqual(codes, ["GRAPHQL_VALIDATION_FAILED"], row);
+    }
+  });
+
+  it("are refused within JSON of variables", async () => {
+    const { codes } = await send("address: $v", '{"v":{"city":[{"a":-1e999}]}}');
+    assert.deepEqual(codes, ["BAD_USER_INPUT"]);
+  });
+});
+
 describe("suppliersUpsert", () => {
   const fields = `number name customerNumber currencyId languageCode email phone address defaultDeliveryTimeDays
     minimumOrderValue vatId active`;

@@ -19,6 +19,7 @@ describe("DateTime inputs", () => {
     ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
     ["0099-12-31T00:00:00Z", "0099-12-31T00:00:00.000Z"],
     ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.000Z"],
+    ["9999-12-31T23:59:59.9Z", "9999-12-31T23:59:59.000Z"],
   ];
   for (const [text, moment] of moments) {
     it(`reads ${text}`, () => assert.equal(parseDateTime(text), moment));

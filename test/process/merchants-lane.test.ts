@@ -73,7 +73,7 @@ suite("the lane of merchants", () => {
   test("who was written to is asked, but not for what the process itself has counted", () => {
     const merchant: Watched = {
       ...{ url: "", server: "", database: "", visitAt: Infinity, visitedAt: 0, failures: 0 },
-      ...{ writes: null, changes: 0, changedAt: 0, own: 0, ownUntil: 0 },
+      ...{ writes: null, changes: 0, changedAt: 0, own: 0, ownUntil: 0, mayRest: false },
     };
     let [now, rows] = [100_000, 1_000];
     const isAsked = (written: number, since: string | null = null): boolean => {

@@ -87,7 +87,7 @@ const configuration: IConfiguration = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^bench/peers/" },
+    exclude: { path: "^(bench/peers|test/~together)/" },
     // Type imports too
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },

@@ -14,6 +14,14 @@ const maxUntoldBytes = 32_768;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Levels of lists and objects in variables. What reads them calls itself for each level. */
+const maxDepth = 200;
+
+const isDeeperThan = (depth: number, value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (depth === 0 || Object.values(value).some((part) => isDeeperThan(depth - 1, part)));
+
 /** The parameters of a GraphQL request. */
 export interface GraphqlBody {
   /** The document; empty until it is found by its hash. */
@@ -37,6 +45,7 @@ function complaintAbout(given: Record<string, unknown>): string | null {
     return "“query” must be a string: the GraphQL document.";
   if (operationName != null && typeof operationName !== "string") return "“operationName” must be a string.";
   if (variables != null && !isObject(variables)) return "“variables” must be an object.";
+  if (isDeeperThan(maxDepth, variables)) return `“variables” is nested deeper than ${maxDepth} levels.`;
   return null;
 }
 

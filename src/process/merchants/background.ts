@@ -9,6 +9,7 @@ import { AwayServers } from "./away-servers.ts";
 import { Backlogs, isBehind } from "./backlogs.ts";
 import { briefly, dueQuery, kinds, readDue, readDueBy, Unreachable } from "./due.ts";
 import type { Due, Kind } from "./due.ts";
+import { betweenFirstMs, FirstVisits, timeOfFirst } from "./first-requests.ts";
 import { Lane } from "./lane.ts";
 import type { Merchant } from "./merchant.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
@@ -25,8 +26,6 @@ const writtenMs = { inTurn: 1_000, otherwise: 50 };
 const everyMs = 3_600_000;
 /** Milliseconds after which one is asked again where something waits, so that it is known how much. */
 const behindMs = 15_000;
-/** Milliseconds between two that are asked at the start, and for all: requests have processors, too. */
-const [firstMs, allFirstMs] = [40, 60_000];
 /** Before a merchant is asked again whose database couldn't be, or where others do the work. */
 const pauses = { firstMs: 1_000, longestMs: 60_000 };
 /** Milliseconds after which a turn ends while others wait. */
@@ -75,6 +74,7 @@ export class Background {
   readonly #visits = new Lane(visitsAtOnce, visitsOfServer);
   readonly #servers = new AwayServers();
   readonly #watch: WriteWatch | null;
+  readonly #firstVisits: FirstVisits;
   readonly #timer: NodeJS.Timeout;
   readonly #since = Date.now();
   #visited = 0;
@@ -84,6 +84,7 @@ export class Background {
     const laneOf = (kind: Kind) => [kind, new Lane(options.sizes[kind])] as const;
     this.#lanes = Object.fromEntries(kinds.map(laneOf)) as Record<Kind, Lane>;
     this.#watch = options.watches ? new WriteWatch(this.#known, options, this) : null;
+    this.#firstVisits = new FirstVisits(options.merchants.firstRequests);
     this.#timer = setInterval(() => this.#tick(), tickMs).unref();
   }
 
@@ -94,10 +95,8 @@ export class Background {
 
   /** How often a merchant was asked, and how many can't be. */
   get visits(): { done: number; away: number } {
-    const away = [...this.#known.values()].filter(
-      ({ failures, isBehind }) => failures > 0 || isBehind,
-    ).length;
-    return { done: this.#visited, away };
+    const isAway = ({ failures, isBehind }: Known) => failures > 0 || isBehind;
+    return { done: this.#visited, away: [...this.#known.values()].filter(isAway).length };
   }
 
   /** Notes that a merchant is new, another now, or gone: what it does ends. */
@@ -110,9 +109,10 @@ export class Background {
     const { logger, watches } = this.#options;
     // A turn that is ending may still add to it
     const held = before?.url === merchant.databaseUrl ? before.held : [];
-    const inMs = this.#visited > 0 ? 0 : Math.min(this.#known.size * firstMs, allFirstMs);
+    const isStart = this.#visited === 0;
+    const visitAt = performance.now() + (isStart ? timeOfFirst(this.#known.size) : 0);
     this.#known.set(name, {
-      ...unseen(merchant.databaseUrl, watches ? performance.now() + inMs : Infinity),
+      ...unseen(merchant.databaseUrl, watches ? visitAt : Infinity, isStart),
       ...{ merchant, logger: logger.child({ merchant: name }), leaving: new AbortController(), held },
       ...{ vain: 0, isBehind: false },
     });
@@ -137,14 +137,12 @@ export class Background {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     for (const { leaving } of this.#known.values()) leaving.abort();
-    await Promise.all([
-      this.#watch?.close(),
-      this.#visits.close(),
-      ...kinds.map((kind) => this.#lanes[kind].close()),
-    ]);
+    const lanes = [this.#visits, ...Object.values(this.#lanes)];
+    await Promise.all([this.#watch?.close(), ...lanes.map((lane) => lane.close())]);
   }
 
   #tick(): void {
+    this.#firstVisits.putOff(this.#known.values());
     const now = performance.now();
     for (const known of this.#known.values()) if (known.visitAt <= now) this.#begin(known);
   }
@@ -155,7 +153,7 @@ export class Background {
 
   /** Asks a merchant's database, and begins what is due. */
   async #visit(known: Known): Promise<void> {
-    if (known.leaving.signal.aborted) return;
+    if (known.leaving.signal.aborted || (known.mayRest && this.#firstVisits.rest)) return;
     const waitUntil = this.#servers.waitUntil(known.server);
     known.isBehind = waitUntil !== null;
     if (waitUntil !== null) {
@@ -164,6 +162,7 @@ export class Background {
     }
     known.visitedAt = performance.now();
     known.visitAt = Infinity;
+    known.mayRest = false;
     this.#visited++;
     let due: Due;
     try {
@@ -200,7 +199,7 @@ export class Background {
     if (!this.#servers.noteAnswer(server)) return;
     let at = performance.now();
     for (const known of this.#known.values())
-      if (known.isBehind && known.server === server) visitBy(known, (at += firstMs));
+      if (known.isBehind && known.server === server) visitBy(known, (at += betweenFirstMs));
   }
 
   /** Notes that a server can't be reached. The second time, nothing is known any more of what waits at its merchants. */

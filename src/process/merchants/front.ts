@@ -80,7 +80,7 @@ export function front(
         app.listener(request, response);
       },
       () => refuse.unavailable(request, response),
-      kindOf(request) === "api",
+      kindOf(request) === "api" ? "operation" : "other",
     );
   };
 }

@@ -1,6 +1,9 @@
+import pg from "pg";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Counter } from "prom-client";
+import { readFirstRights } from "../../auth/first-rights.ts";
+import type { FirstRights } from "../../auth/first-rights.ts";
 import type { ConnectionBudget } from "../../database/connection-budget.ts";
 import { serverOf } from "../../database/merchant-database.ts";
 import { migrationsWanted } from "../../database/migrations/migrations.ts";
@@ -45,6 +48,8 @@ export interface Common {
   pruned: Counter;
   /** Called when counts of use of a merchant have been written, with the number of rows. */
   onCounted: (merchant: string, rows: number) => void;
+  /** States of migrations that lack none. */
+  migrated: Set<string>;
   /** Merchants whose counts are being written, or wait for it. */
   counting: Lane;
 }
@@ -74,7 +79,7 @@ export async function openMerchant(
 ): Promise<OpenMerchant> {
   const closing = new Closing();
   const { name, databaseUrl } = merchant;
-  const { settings, budget, tracing, offered, now, onCounted, counting, ...shared } = common;
+  const { settings, budget, tracing, offered, now, onCounted, counting, migrated, ...shared } = common;
   const allotment = budget.allot(name);
   closing.add(() => allotment.close());
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements, allotment };
@@ -91,13 +96,14 @@ export async function openMerchant(
     const limiterPool = settings.sharedRates ? open(databaseUrl, 2) : null;
     const ahead = forOperation ? apiPool.connect().then((client) => client.release()) : null;
     // Who needs it finds out why it can't be opened
-    const [state] = await Promise.all([readState(pool), ahead?.catch(() => {})]);
+    const [firstRights] = await Promise.all([readRights(pool, migrated), ahead?.catch(() => {})]);
+    const { state } = firstRights;
     const app = await openApp({
       settings: { ...settings, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
       ...{ pool, apiPool, limiterPool, tracing: tracing?.of(name) ?? null, versions: offered, now },
       logger: common.logger.child({ merchant: name }),
       shared: {
-        ...{ ...shared, merchant: name, state, onState, share: allotment, trouble: null },
+        ...{ ...shared, merchant: name, firstRights, onState, share: allotment, trouble: null },
         onCounted: (rows) => onCounted(name, rows),
         inTurn: (write) => counting.run(name, write, serverOf(databaseUrl)),
       },
@@ -111,18 +117,28 @@ export async function openMerchant(
 }
 
 /**
- * Which migrations a database has had.
+ * What requests need of rights, of a database that has all migrations.
  *
+ * @param migrated states of migrations that are known to lack none
  * @throws {UserError} when it lacks some
  */
-async function readState(pool: Pool): Promise<string> {
-  const { rows } = await pool.query<{ count: number; state: string }>(
-    "select api_meta.migration_count() as count, api_meta.migration_state() as state",
-  );
-  const [{ count, state }] = rows as [{ count: number; state: string }];
-  if (count < (await migrationsWanted()))
+async function readRights(pool: Pool, migrated: Set<string>): Promise<FirstRights> {
+  try {
+    const rights = await readFirstRights(pool);
+    if (!migrated.has(rights.state)) await requireMigrations(pool);
+    migrated.add(rights.state);
+    return rights;
+  } catch (error) {
+    // It may lack what is asked for
+    if (error instanceof pg.DatabaseError) await requireMigrations(pool);
+    throw error;
+  }
+}
+
+async function requireMigrations(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ count: number }>("select api_meta.migration_count() as count");
+  if (rows[0]!.count < (await migrationsWanted()))
     throw new UserError("The database lacks migrations: run `npm run merchants -- migrate`.");
-  return state;
 }
 
 /** The address that clients of a merchant use, by its first host. */

@@ -1,5 +1,6 @@
 import { databaseFailure } from "../../errors/postgres-errors.ts";
 import { UserError } from "../../errors/user-error.ts";
+import { FirstRequests } from "./first-requests.ts";
 import { openMerchant } from "./open-merchant.ts";
 import type { Common, OpenMerchant } from "./open-merchant.ts";
 import type { Merchant } from "./merchant.ts";
@@ -14,6 +15,8 @@ const stateHoldsMs = 5_000;
 const countsAtOnce = 8;
 /** Milliseconds for which a merchant that can't be opened isn't tried again. */
 const failureHoldsMs = 1_000;
+/** What a merchant is opened for: an operation of a client, anything else that it asks for, or background work. */
+export type Purpose = "operation" | "other" | "background";
 
 /** A merchant that is open, or being opened. */
 interface Entry {
@@ -33,6 +36,7 @@ interface Entry {
 
 /** The merchants of a process. Each is opened by its first request, and closed when there have been none for a while. */
 export class OpenMerchants {
+  readonly firstRequests = new FirstRequests();
   readonly #common: Common;
   readonly #idleMs: number;
   readonly #entries = new Map<string, Entry>();
@@ -57,20 +61,21 @@ export class OpenMerchants {
    *
    * @param onOpen called with it, at once where it is open, with a function to be called when it is done, and a signal
    *   that it is to be closed
-   * @param forOperation whether an operation follows
    */
   use(
     merchant: Merchant,
     onOpen: (open: OpenMerchant, done: () => void, leaving: AbortSignal) => void,
     onFailure: (error: Error) => void,
-    forOperation = false,
+    purpose: Purpose,
   ): void {
-    const entry = this.#entryOf(merchant, forOperation);
+    const entry = this.#entryOf(merchant, purpose);
     if (entry instanceof Error) return onFailure(entry);
     entry.running++;
+    const firstAnswered = entry.open || purpose === "background" ? null : this.firstRequests.begin();
     const done = () => {
       entry.running--;
       entry.usedAt = performance.now();
+      firstAnswered?.();
       this.#look(entry);
     };
     if (entry.open) return onOpen(entry.open, done, entry.leaving.signal);
@@ -98,6 +103,7 @@ export class OpenMerchants {
         merchant,
         (open, done, leaving) => void work(open, leaving).finally(done).then(resolve, reject),
         reject,
+        "background",
       );
     });
   }
@@ -124,17 +130,17 @@ export class OpenMerchants {
     await Promise.all(this.#leaving);
   }
 
-  #entryOf(merchant: Merchant, forOperation: boolean): Entry | Error {
+  #entryOf(merchant: Merchant, purpose: Purpose): Entry | Error {
     const known = this.#entries.get(merchant.name);
     if (known?.merchant === merchant) return known;
     const failure = this.#failures.get(merchant.name);
     if (failure && performance.now() - failure.at < failureHoldsMs) return failure.error;
     if (known) this.#leave(known);
-    return this.#open(merchant, forOperation);
+    return this.#open(merchant, purpose);
   }
 
-  #open(merchant: Merchant, forOperation: boolean): Entry {
-    const entry = this.#begin(merchant, forOperation);
+  #open(merchant: Merchant, purpose: Purpose): Entry {
+    const entry = this.#begin(merchant, purpose === "operation");
     const { opening } = entry;
     this.#entries.set(merchant.name, entry);
     opening.then(

@@ -125,6 +125,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
 /** What merchants share that needs no closing. */
 const withoutClosing = () => ({
   ...{ loop: new LoopTurns(), pruned: prunedCounter([]), counting: new Lane(countsAtOnce, countsOfServer) },
+  migrated: new Set<string>(),
 });
 
 /** Begins the background work of all merchants, with a part of their connections. */

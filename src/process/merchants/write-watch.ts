@@ -24,6 +24,8 @@ export interface Watched {
   visitAt: number;
   visitedAt: number;
   failures: number;
+  /** Whether the visit may be put off, as there is no reason for it but the start. */
+  mayRest: boolean;
   /** How much had been written at the last look; null before the first. */
   writes: Writes | null;
   /** Rows that this process has written itself, which make no work, and until when they are counted at the latest. */
@@ -35,7 +37,8 @@ export interface Watched {
 }
 
 /** What it knows of a merchant at first. */
-export const unseen = (url: string, visitAt: number): Watched => ({
+export const unseen = (url: string, visitAt: number, mayRest: boolean): Watched => ({
+  mayRest,
   ...{ url, server: serverOf(url), database: databaseIn(url), visitAt, visitedAt: -Infinity, failures: 0 },
   ...{ writes: null, changes: 0, changedAt: 0, own: 0, ownUntil: 0 },
 });
@@ -112,7 +115,9 @@ export class WriteWatch {
 
 /** Has a merchant asked at a time, or before. */
 export const visitBy = (merchant: Watched, at: number): void => {
-  merchant.visitAt = Math.min(merchant.visitAt, at);
+  if (at >= merchant.visitAt) return;
+  merchant.visitAt = at;
+  merchant.mayRest = false;
 };
 
 /** Notes rows that this process has written itself. */

@@ -1,0 +1,41 @@
+import { UserError } from "../../errors/user-error.ts";
+import { whileLocked } from "../../process/merchants/directory-lock.ts";
+import { readDirectory, storeMerchant } from "../../process/merchants/directory.ts";
+import type { Merchant } from "../../process/merchants/merchant.ts";
+import type { Settings } from "../../process/settings.ts";
+import { say } from "../terminal.ts";
+
+/** Where the merchants are. */
+export interface Place {
+  settings: Settings;
+  folder: string;
+}
+
+/** @throws {UserError} when there is no administrator's URL */
+export function adminOf({ databaseUrl }: Settings): string {
+  if (databaseUrl !== undefined) return databaseUrl;
+  throw new UserError("Set DATABASE_URL to a database of the cluster, as an administrator.");
+}
+
+/** @throws {UserError} when there is none */
+export async function merchantNamed({ folder }: Place, name: string): Promise<Merchant> {
+  const merchant = (await readDirectory(folder)).find((each) => each.name === name);
+  if (!merchant) throw new UserError(`There is no merchant “${name}” in ${folder}.`);
+  return merchant;
+}
+
+/** @throws {UserError} when a merchant has the name or a host already */
+export async function requireFree(folder: string, name: string, hosts: readonly string[]): Promise<void> {
+  const all = await readDirectory(folder);
+  if (all.some((each) => each.name === name)) throw new UserError(`There is a merchant “${name}” already.`);
+  const taken = all.find((each) => each.hosts.some((host) => hosts.includes(host)));
+  if (taken) throw new UserError(`A host of these is that of ${taken.name} already.`);
+}
+
+/** Does something with the files of merchants, while no other command does. */
+export const inTurn = <T>(folder: string, work: () => Promise<T>): Promise<T> =>
+  whileLocked(folder, work, { onWait: () => say("Waiting for another command that changes the merchants.") });
+
+/** Changes a merchant's file, while no other command does. */
+export const change = (place: Place, name: string, make: (now: Merchant) => Merchant | Promise<Merchant>) =>
+  inTurn(place.folder, async () => storeMerchant(place.folder, await make(await merchantNamed(place, name))));

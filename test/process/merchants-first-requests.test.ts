@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { mock, suite, test } from "node:test";
+import pg from "pg";
+import { databaseOf } from "../../src/database/merchant-database.ts";
+import { besides } from "../../src/database/migrations/templates.ts";
+import { FirstRequests, FirstVisits } from "../../src/process/merchants/first-requests.ts";
+import { unseen, visitBy } from "../../src/process/merchants/write-watch.ts";
+import { hostOf, openMerchants } from "../lib/merchants.ts";
+import { until } from "../lib/until.ts";
+
+/** Between two looks of background work for merchants whose time has come. */
+const tickMs = 250;
+const path = "/api/graphql/unstable";
+const upsert = `mutation { productsUpsert(input: { products: [{ productNumber: "A", name: "A" }] }) { userErrors { code } } }`;
+
+suite("first requests", () => {
+  test("visits after a start rest while one is answered, but not where something was written", async (t) => {
+    mock.timers.enable({ apis: ["setInterval"] });
+    const opened = await openMerchants({ count: 3 });
+    const locking = new pg.Client(
+      besides(process.env.TEST_ADMIN_URL!, databaseOf(opened.merchants[0]!.name)),
+    );
+    t.after(async () => {
+      mock.timers.reset();
+      await locking.end();
+      await opened.close();
+    });
+    const { merchants, serving, ask } = opened;
+    const visits = async (): Promise<number> =>
+      Number(/^service_merchants_visits_total (\d+)/m.exec(await serving.figures.metrics())![1]);
+    const token = await opened.tokenAt(merchants[1]!, "all");
+
+    await locking.connect();
+    await locking.query("begin; lock table auth.rights_mark in access exclusive mode");
+    const answer = ask(hostOf(merchants[0]!), path, { query: "{ __typename }" });
+    await until(() => serving.merchants.firstRequests.areThere);
+    mock.timers.tick(tickMs);
+    assert.equal(await visits(), 0);
+
+    const headers = { authorization: `Bearer ${token}` };
+    const { body } = await ask(hostOf(merchants[1]!), path, { query: upsert }, headers);
+    assert.deepEqual(body.data.productsUpsert.userErrors, []);
+    await until(async () => (await visits()) > 0);
+    mock.timers.tick(tickMs);
+    assert.equal(serving.merchants.find(merchants[0]!.name), null);
+
+    await locking.query("commit");
+    assert.equal((await answer).status, 401);
+    await until(async () => {
+      mock.timers.tick(tickMs);
+      return (await visits()) >= 3;
+    });
+  });
+
+  test("visits are put off for so long only", async () => {
+    const requests = new FirstRequests();
+    const [late, soon] = [100, 100].map((at) => unseen("postgres://x/y", at, true));
+    visitBy(soon!, 50);
+    const visits = new FirstVisits(requests, 50);
+    visits.putOff([late!]);
+    assert.deepEqual([visits.rest, late!.visitAt], [false, 100]);
+
+    const answered = requests.begin();
+    await until(() => {
+      visits.putOff([late!, soon!]);
+      return late!.visitAt > 100;
+    });
+    assert.equal(soon!.visitAt, 50);
+    await until(() => {
+      visits.putOff([late!]);
+      return !visits.rest;
+    });
+    const { visitAt } = late!;
+    visits.putOff([late!]);
+    assert.deepEqual([requests.areThere, late!.visitAt], [true, visitAt]);
+    answered();
+    await until(() => !requests.areThere);
+  });
+});

@@ -15,8 +15,8 @@ interface Call extends Booking<string> {
 function openLedger({
   isOdd = (name: string): boolean => name === "",
   takesMs = 4,
-  aloneMs = takesMs,
-  onGroup = (_nth: number): unknown => undefined,
+  aloneMs = 0,
+  onGroup = (nth: number): unknown => nth,
 } = {}) {
   const done: string[] = [];
   const groups: string[][] = [];
@@ -51,7 +51,7 @@ function openLedger({
       async alone(onBegin) {
         onBegin();
         groups.push([name]);
-        await during([product], aloneMs);
+        await during([product], aloneMs || takesMs);
         done.push(name);
         return name;
       },

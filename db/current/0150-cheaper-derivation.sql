@@ -1,4 +1,0 @@
--- What each migration and each check derive takes less: the same results
---!include api_meta/filling_triggers.sql
---!include api_meta/upheld_rules.sql
---!include events/value_schema.sql

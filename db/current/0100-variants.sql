@@ -1,5 +1,5 @@
--- Entries from before the rule about them: it would refuse other changes of their products, too. Numbers become texts, and
--- what names no product goes
+-- Entries from before the rule about them: it would refuse other changes of their products, too.
+-- Numbers become texts, and what names no product goes
 update erp.product p
 set storefront_variants = (
   select coalesce(jsonb_agg(e.entry || k.ids order by e.nth), '[]')

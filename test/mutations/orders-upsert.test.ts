@@ -48,6 +48,21 @@ const nails = (quantity: number) => ({
 });
 
 describe("ordersUpsert", () => {
+  it("keeps the second of a moment, which doesn't become a later one", async () => {
+    for (const [given, kept] of [
+      ["2026-01-02T03:04:05.9Z", "2026-01-02T03:04:05+00:00"],
+      ["2026-12-31T23:59:59.999999999Z", "2026-12-31T23:59:59+00:00"],
+      ["9999-12-31T23:59:59.9Z", "9999-12-31T23:59:59+00:00"],
+    ]) {
+      const { orders: made, userErrors } = await shop.mutate(
+        "ordersUpsert",
+        { orders: [{ ...key("second"), orderDateTime: given, lineItems: [hammers(1)] }] },
+        { select: "orders { orderDateTime }" },
+      );
+      assert.deepEqual([userErrors, made], [[], [{ orderDateTime: kept }]]);
+    }
+  });
+
   it("makes an order with its lines, amounts and reservations, and knows it again", async () => {
     const before = await reserved("hammer");
     const row = {

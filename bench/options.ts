@@ -71,7 +71,10 @@ export function readOptions(args: string[]): BenchOptions {
     throw new UsageError(`What is ${positionals.at(-1)}?`);
   const seconds =
     mode === "fairness" || mode === "merchants" ? { full: 20, quick: 2 } : { full: 1.5, quick: 0.2 };
-  const only = list(values.only ?? [...readNames, "W"].join());
+  const names = [...readNames, "W"];
+  const only = list(values.only ?? names.join());
+  const unknown = only.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new UsageError(`--only names ${names.join(", ")}, not ${unknown}.`);
   return {
     mode,
     quick,

@@ -5192,7 +5192,7 @@ BEGIN ATOMIC
       JOIN pg_language l ON ((l.oid = p.prolang)))
    WHERE ((t.tgrelid = (filling_triggers.relation)::oid) AND (((t.tgtype)::integer & 3) = 3) AND (t.tgname !~ '^uphold_'::text) AND ((l.lanname <> 'plpgsql'::name) OR (p.prosrc ~* '\mnew\s*:?=|\minto\s+(strict\s+)?new\M(?!\s*\.)'::text) OR (EXISTS ( SELECT
             FROM pg_attribute a
-           WHERE ((a.attrelid = (filling_triggers.relation)::oid) AND (a.attnum = ANY (filling_triggers.columns)) AND (p.prosrc ~* ((((('\mnew\s*\.\s*"?'::text || (a.attname)::text) || '"?\s*:?='::text) || '|\minto\s+(strict\s+)?("?\w+"?(\s*\.\s*"?\w+"?)?\s*,\s*)*new\s*\.\s*"?'::text) || (a.attname)::text) || '\M'::text)))))));
+           WHERE ((a.attrelid = (filling_triggers.relation)::oid) AND (a.attnum = ANY (filling_triggers.columns)) AND (strpos(lower(p.prosrc), lower((a.attname)::text)) > 0) AND (p.prosrc ~* ((((('\mnew\s*\.\s*"?'::text || (a.attname)::text) || '"?\s*:?='::text) || '|\minto\s+(strict\s+)?("?\w+"?(\s*\.\s*"?\w+"?)?\s*,\s*)*new\s*\.\s*"?'::text) || (a.attname)::text) || '\M'::text)))))));
 END;
 comment on function api_meta.filling_triggers(regclass,smallint[]) is 'The triggers before a row is written that may set some of its columns, as their source reads. It names rather too many: one that compares a column, too, and any that is not PL/pgSQL.';
 
@@ -5947,12 +5947,20 @@ BEGIN ATOMIC
              WHEN (k.keeps IS NOT NULL) THEN "substring"(r.rule, '^\(new\.\w+ = (.*)\)$'::text)
              ELSE NULL::text
          END AS "case"
-    FROM (((pg_constraint c
+    FROM ((((pg_constraint c
       CROSS JOIN LATERAL ( SELECT string_agg(quote_ident((a_1.attname)::text), '|'::text) AS columns
             FROM pg_attribute a_1
            WHERE ((a_1.attrelid = c.conrelid) AND (a_1.attnum = ANY (c.conkey)))) a)
-      CROSS JOIN LATERAL ( SELECT regexp_replace(pg_get_expr(c.conbin, c.conrelid), (('\m('::text || a.columns) || ')\M(?=([^'']*''[^'']*'')*[^'']*$)'::text), 'new.\1'::text, 'g'::text) AS rule) r)
-      CROSS JOIN LATERAL ( SELECT "substring"(obj_description(c.oid, 'pg_constraint'::name), '(?n)^@keeps +(\w+)$'::text) AS keeps) k)
+      CROSS JOIN LATERAL ( SELECT pg_get_expr(c.conbin, c.conrelid) AS text
+          OFFSET 0) e)
+      CROSS JOIN LATERAL ( SELECT regexp_replace(e.text, ((('\m('::text || a.columns) || ')\M'::text) ||
+                 CASE
+                     WHEN (strpos(e.text, ''''::text) > 0) THEN '(?=([^'']*''[^'']*'')*[^'']*$)'::text
+                     ELSE ''::text
+                 END), 'new.\1'::text, 'g'::text) AS rule
+          OFFSET 0) r)
+      CROSS JOIN LATERAL ( SELECT "substring"(obj_description(c.oid, 'pg_constraint'::name), '(?n)^@keeps +(\w+)$'::text) AS keeps
+          OFFSET 0) k)
    WHERE ((c.conrelid = (upheld_rules.relation)::oid) AND (c.contype = 'c'::"char") AND (NOT c.conenforced));
 END;
 comment on function api_meta.upheld_rules(regclass) is 'The checks of a table that are declared as not enforced, as they read in a trigger, with their columns. One whose comment has the tag @keeps is of the form column = value, and is upheld by setting the column to the value.';
@@ -11127,9 +11135,11 @@ CREATE UNIQUE INDEX plan_is_one ON auth.plan USING btree (is_current) WHERE is_c
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON auth.plan FOR EACH STATEMENT EXECUTE FUNCTION auth.announce_credential_change();
 alter table auth.plan enable row level security;
 create policy plan_select_registrar on auth.plan for select to service_registrar using (true);
+create policy plan_select_writer on auth.plan for select to service_writer using (true);
 create policy plan_update_registrar on auth.plan for update to service_registrar using (true) with check (true);
 grant select on table auth.plan to service_registrar;
 grant update (is_current, limits) on table auth.plan to service_registrar;
+grant select (name, is_current) on table auth.plan to service_writer;
 comment on table auth.plan is 'The plans that a merchant can have, of which one is current.';
 comment on column auth.plan.name is 'none: the API is switched off. read_only: queries only. full: everything.';
 comment on column auth.plan.is_current is 'Whether it is the plan that the merchant has.';
@@ -14371,6 +14381,7 @@ create table erp.product (
   constraint product_reserved_stock_is_not_negative CHECK ((reserved_stock >= 0)) NOT ENFORCED,
   constraint product_stock_not_for_sale_is_part_of_physical_stock CHECK (((stock_not_available_for_sale >= 0) AND (stock_not_available_for_sale <= physical_stock))) NOT ENFORCED,
   constraint product_storefront_variants_is_a_list CHECK ((jsonb_typeof(storefront_variants) = 'array'::text)) NOT ENFORCED,
+  constraint product_storefront_variants_name_products CHECK (erp.are_storefront_variants(storefront_variants)) NOT ENFORCED,
   constraint product_target_maximum_is_not_negative CHECK ((target_maximum_quantity >= 0)) NOT ENFORCED,
   constraint product_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))) NOT ENFORCED,
   constraint product_translations_are_texts CHECK (erp.are_translations(translations)) NOT ENFORCED
@@ -14443,6 +14454,8 @@ comment on constraint product_reserved_stock_is_not_negative on erp.product is '
 comment on constraint product_stock_not_for_sale_is_part_of_physical_stock on erp.product is '@internal new products have no stock';
 comment on constraint product_storefront_variants_is_a_list on erp.product is '@userError INVALID storefront_variants
 This must be a list.';
+comment on constraint product_storefront_variants_name_products on erp.product is '@userError INVALID storefront_variants
+Each entry must be an object with productId and variantId.';
 comment on constraint product_target_maximum_is_not_negative on erp.product is '@userError OUT_OF_RANGE target_maximum_quantity
 The quantity must not be negative.';
 comment on constraint product_tax_rate_is_a_percentage on erp.product is '@userError OUT_OF_RANGE tax_rate
@@ -15852,6 +15865,23 @@ $function$;
 grant execute on function erp.approve_goods_receipt(uuid) to service_writer;
 comment on function erp.approve_goods_receipt(uuid) is 'Approves a goods receipt: books what its lines say to the place of the receipt, from the return order or from unknown, and what they take back from where it lies.';
 
+CREATE OR REPLACE FUNCTION erp.are_storefront_variants(value jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT (NOT (EXISTS ( SELECT
+            FROM jsonb_array_elements(
+                 CASE jsonb_typeof(are_storefront_variants.value)
+                     WHEN 'array'::text THEN are_storefront_variants.value
+                     ELSE NULL::jsonb
+                 END) v(entry)
+           WHERE ((jsonb_typeof((v.entry -> 'productId'::text)) IS DISTINCT FROM 'string'::text) OR (jsonb_typeof((v.entry -> 'variantId'::text)) <> ALL (ARRAY['string'::text, 'null'::text]))))));
+END;
+grant execute on function erp.are_storefront_variants(jsonb) to service_writer;
+comment on function erp.are_storefront_variants(jsonb) is 'Whether the entries of a list are objects that name a product of the storefront, and perhaps its variant.';
+
 CREATE OR REPLACE FUNCTION erp.are_translations(texts jsonb)
  RETURNS boolean
  LANGUAGE sql
@@ -15880,7 +15910,8 @@ begin
     insert into erp.fulfillment_order (number, destination_order_id, source_warehouse_location_id,
       shipping_method_id,
       shipping_method_name, shipping_address)
-    select erp.next_number('fulfillment_order'), o.id, source_id, m.id, m.name ->> 'en-GB', o.shipping_address
+    select erp.next_number('fulfillment_order'), o.id, source_id, m.id, m.name ->> 'en-GB',
+      erp.postal_address(o.shipping_address)
     from erp.sales_order o
     left join erp.shipping_method m on m.id = o.shipping_method_id
     where o.id = assign.order_id
@@ -19073,6 +19104,22 @@ $function$;
 grant execute on function erp.plan_uncovered(uuid,uuid) to service_writer;
 comment on function erp.plan_uncovered(uuid,uuid) is 'Which locations are to ship what no open fulfillment order has of an order: that of the warehouse that is named, or else of the default warehouse; and what was called off there, erp.other_location. They are kept from deletion until the end of the transaction. User errors NOT_FOUND, INVALID, INSUFFICIENT_STOCK.';
 
+CREATE OR REPLACE FUNCTION erp.postal_address(address jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT jsonb_object_agg(k.name,
+         CASE
+             WHEN (jsonb_typeof((postal_address.address -> k.name)) = ANY (ARRAY['string'::text, 'number'::text, 'boolean'::text])) THEN (postal_address.address ->> k.name)
+             ELSE NULL::text
+         END) AS jsonb_object_agg
+    FROM unnest(ARRAY['company'::text, 'department'::text, 'firstName'::text, 'lastName'::text, 'street'::text, 'additionalAddressLine1'::text, 'additionalAddressLine2'::text, 'zipcode'::text, 'city'::text, 'countryName'::text, 'countryIso'::text, 'countryStateName'::text, 'countryStateShortCode'::text, 'phoneNumber'::text]) k(name);
+END;
+grant execute on function erp.postal_address(jsonb) to service_writer;
+comment on function erp.postal_address(jsonb) is 'An address with the keys that clients are promised, all of them, each a text or null. What else a shop has sent stays with its order.';
+
 CREATE OR REPLACE FUNCTION erp.price_on_receipt(receipt erp.goods_receipt, supplier_order_line_item_id uuid, tax_rate numeric)
  RETURNS numeric
  LANGUAGE sql
@@ -20849,6 +20896,7 @@ begin
     and ((new.reserved_stock >= 0))
     and (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock)))
     and ((jsonb_typeof(new.storefront_variants) = 'array'::text))
+    and (erp.are_storefront_variants(new.storefront_variants))
     and ((new.target_maximum_quantity >= 0))
     and (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric)))
     and (erp.are_translations(new.translations))) then
@@ -20861,6 +20909,7 @@ begin
       when not ((new.reserved_stock >= 0)) then 'product_reserved_stock_is_not_negative'
       when not (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock))) then 'product_stock_not_for_sale_is_part_of_physical_stock'
       when not ((jsonb_typeof(new.storefront_variants) = 'array'::text)) then 'product_storefront_variants_is_a_list'
+      when not (erp.are_storefront_variants(new.storefront_variants)) then 'product_storefront_variants_name_products'
       when not ((new.target_maximum_quantity >= 0)) then 'product_target_maximum_is_not_negative'
       when not (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric))) then 'product_tax_rate_is_a_percentage'
       when not (erp.are_translations(new.translations)) then 'product_translations_are_texts' end;
@@ -24151,7 +24200,7 @@ CREATE OR REPLACE FUNCTION events.value_schema(field events.field, relation regc
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- WITH col AS (
+ WITH col AS MATERIALIZED (
           SELECT a.attname,
              format_type(t.oid, NULL::integer) AS type,
              t.typcategory AS category,
@@ -25096,6 +25145,43 @@ create view ledger.proof with (security_invoker=true) as
   WHERE stored IS DISTINCT FROM expected;
 comment on view ledger.proof is 'Every stored figure that differs from what the ledger and the documents give. Must always be empty.';
 
+CREATE OR REPLACE FUNCTION ledger.adjust_line(l ledger.line, note text)
+ RETURNS ledger.booking
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  place_type constant text :=
+    case when l.source_bin_location_id is null then 'warehouse' else 'bin_location' end;
+  place constant uuid := coalesce(l.source_warehouse_id, l.source_bin_location_id);
+  locked record;
+  booked record;
+begin
+  if l.quantity = 0 or l.batch_id is not null or l.expected_quantity is not null
+    or num_nonnulls(l.source_warehouse_id, l.source_bin_location_id) <> 1 then
+    return null;
+  end if;
+  locked := ledger.lock_line(l);
+  -- Null, too, where something isn't there
+  if locked.is_batch_managed is not false then
+    return null;
+  end if;
+  booked := ledger.book_correction(l.product_id, l.quantity, place_type, place, 'stock_correction',
+    case when l.quantity > 0 then 'api_incoming' else 'api_outgoing' end, false,
+    locked.warehouse_id, locked.is_for_sale, note);
+  if booked.movement_id is null then
+    return null;
+  end if;
+  if booked.lacks then
+    perform ledger.warn_of_promises(array[ledger.adjustment_of(
+      mutation.path('lines', 1, 'delta'), l.product_id, l.quantity, null, place_type, place::text)]);
+  end if;
+  return row (array[booked.movement_id], array[booked.stock_id])::ledger.booking;
+end
+$function$;
+grant execute on function ledger.adjust_line(ledger.line,text) to service_ledger;
+comment on function ledger.adjust_line(ledger.line,text) is 'Takes the locks of the only line of stockAdjust, and books it if it is plain, as most are, which takes less than what books any number. Null when there is something to be seen to or to be refused, and then nothing is booked. Only for ledger.adjust_stock.';
+
 CREATE OR REPLACE FUNCTION ledger.adjust_stock(lines ledger.line[], note text)
  RETURNS ledger.booking
  LANGUAGE plpgsql
@@ -25106,7 +25192,15 @@ CREATE OR REPLACE FUNCTION ledger.adjust_stock(lines ledger.line[], note text)
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
 AS $function$
+declare
+  booking ledger.booking;
 begin
+  if cardinality(lines) = 1 then
+    booking := ledger.adjust_line(lines[1], note);
+    if booking.stock_movements is not null then
+      return booking;
+    end if;
+  end if;
   perform ledger.prepare(lines, 'adjust');
   return ledger.book(array(
     select ledger.adjustment_of(mutation.path('lines', l.ordinality, 'delta'), l.product_id, l.quantity,
@@ -25229,7 +25323,7 @@ begin
     return row ('{}', '{}')::ledger.booking;
   end if;
   if cardinality(drafts) = 1 and ledger.is_correction(drafts[1]) then
-    booked := ledger.book_correction(drafts[1], note);
+    booked := ledger.book_draft(drafts[1], note);
     if booked.lacks then
       perform ledger.warn_of_promises(drafts);
     end if;
@@ -25265,60 +25359,59 @@ $function$;
 grant execute on function ledger.book(ledger.draft[],text,ledger.figure_change[]) to service_ledger;
 comment on function ledger.book(ledger.draft[],text,ledger.figure_change[]) is 'Books movements, of which the locks have been taken: checks that no real place is left with less than nothing of a product or a batch, and writes each row once, also where other figures change along with them. Answers the movements in the order of the drafts, and the stock that they changed. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS.';
 
-CREATE OR REPLACE FUNCTION ledger.book_correction(d ledger.draft, note text, OUT movement_id uuid, OUT stock_id uuid, OUT lacks boolean)
+CREATE OR REPLACE FUNCTION ledger.book_correction(of_product uuid, change integer, place_type text, real_place uuid, special text, process text, is_count boolean, in_warehouse uuid, is_for_sale boolean, note text, OUT movement_id uuid, OUT stock_id uuid, OUT lacks boolean)
  RETURNS record
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
- SET enable_seqscan TO 'off'
 AS $function$
 declare
   moment constant timestamptz := clock_timestamp();
   today constant timestamptz := date_trunc('second', now());
-  comes constant boolean := d.source_type = 'special_stock_location';
-  real_place constant text := case when comes then d.destination else d.source end;
-  special constant text := case when comes then d.source else d.destination end;
-  change constant integer := case when comes then d.quantity else - d.quantity end;
-  counted_from constant timestamptz :=
-    case when not ledger.is_count(d.process, d.source, d.destination) then moment end;
-  cause constant jsonb := events.cause();
+  comes constant boolean := change > 0;
+  bin constant uuid := case place_type when 'bin_location' then real_place end;
+  warehouse constant uuid := case when bin is null then real_place end;
+  not_for_sale constant integer := case when is_for_sale then 0 else change end;
+  -- First the number of the transaction, then the id (ledger.next_movement_id)
+  transaction_number constant bigint := pg_current_xact_id()::text::bigint;
+  new_id constant uuid := uuidv7();
   seen record;
   m ledger.stock_movement;
   stock ledger.stock;
   product record;
 begin
-  select p.stock, p.special_id, p.is_for_sale, (p.held).id as held_id, p.configuration_id,
-    p.place_configuration_id
-  into seen
-  from ledger.plain_place(d.product_id, real_place, special, comes, counted_from) p
-  where (p.stock).quantity + change >= 0;
+  select p.* into seen from ledger.plain_stock(of_product, real_place, change, special, in_warehouse,
+    case when not is_count then moment end, new_id) p;
   if not found then
     return;
   end if;
-  m := ledger.movement_of(d, moment, note);
-  insert into ledger.stock_movement values (m.*);
+  insert into ledger.stock_movement (id, transaction_id, created_at, microseconds, product_id, quantity,
+    process_type_technical_name, comment, source_location_type_technical_name, source_warehouse_id,
+    source_bin_location_id, source_special_stock_location_technical_name,
+    destination_location_type_technical_name, destination_warehouse_id, destination_bin_location_id,
+    destination_special_stock_location_technical_name)
+  values (case when seen.is_behind then ledger.next_movement_id() else new_id end, transaction_number,
+    date_trunc('second', moment), ledger.microseconds(moment), of_product, abs(change), process, note,
+    case when comes then 'special_stock_location' else place_type end, case when not comes then warehouse end,
+    case when not comes then bin end, case when comes then special end,
+    case when comes then place_type else 'special_stock_location' end, case when comes then warehouse end,
+    case when comes then bin end, case when not comes then special end) returning * into m;
+  movement_id := m.id;
   stock := seen.stock;
   stock_id := stock.id;
-  update ledger.stock s
-  set quantity = s.quantity + case when s.id = stock_id then change else - change end, updated_at = today
+  update ledger.stock s set updated_at = today,
+    quantity = s.quantity + case when s.id = stock_id then change else - change end
   where s.id = any (array[stock_id, seen.special_id]);
   if seen.special_id is null then
-    insert into ledger.stock (product_id, quantity, location_type_technical_name,
-      special_stock_location_technical_name)
-    values (d.product_id, - change, 'special_stock_location', special);
+    perform ledger.open_special_stock(of_product, - change, special);
   end if;
   stock.quantity := stock.quantity + change;
   stock.updated_at := today;
   update ledger.warehouse_stock s set quantity = s.quantity + change, updated_at = today
   where s.id = seen.held_id returning s.available_quantity < 0 into lacks;
-  update erp.product p
-  set physical_stock = p.physical_stock + change, updated_at = today,
-    stock_not_available_for_sale =
-      p.stock_not_available_for_sale + case when seen.is_for_sale then 0 else change end
-  where p.id = d.product_id returning with (old as o, new as n) o, n into product;
+  update erp.product p set physical_stock = p.physical_stock + change, updated_at = today,
+    stock_not_available_for_sale = p.stock_not_available_for_sale + not_for_sale
+  where p.id = of_product returning with (old as o, new as n) o, n into product;
   if seen.configuration_id is not null then
     update erp.product_warehouse_configuration c set stock = c.stock + change, updated_at = today
     where c.id = seen.configuration_id;
@@ -25328,18 +25421,48 @@ begin
     where c.id = seen.place_configuration_id;
   end if;
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, cause from (
+  select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, (select events.cause()) from (
     select * from events.stock_movement_insert_events(m)
     union all select * from events.stock_update_events(seen.stock, stock)
     union all select * from events.product_update_events(product.o, product.n)
   ) e;
-  movement_id := m.id;
   lacks := lacks or (product.n).available_stock < 0;
 end
 $function$;
-alter function ledger.book_correction(ledger.draft,text) owner to service_booker;
-grant execute on function ledger.book_correction(ledger.draft,text) to service_ledger;
-comment on function ledger.book_correction(ledger.draft,text) is 'Books one movement between a warehouse or bin and a special place by plain statements, which takes much less than what books any number, and leaves the same. Answers the movement, the stock, and whether available stock is below 0 now; nulls when there is something to be seen to, and then nothing is booked. Only for ledger.book.';
+alter function ledger.book_correction(uuid,integer,text,uuid,text,text,boolean,uuid,boolean,text) owner to service_booker;
+grant execute on function ledger.book_correction(uuid,integer,text,uuid,text,text,boolean,uuid,boolean,text) to service_ledger;
+comment on function ledger.book_correction(uuid,integer,text,uuid,text,text,boolean,uuid,boolean,text) is 'Books one movement between a warehouse or bin and a special place by plain statements, which takes much less than what books any number, and leaves the same. Gets the warehouse of the place, and whether its stock is for sale. Answers the movement, the stock, and whether available stock is below 0 now; nulls when there is something to be seen to, and then nothing is booked. The product is locked, and is not kept in batches. Its callers have statements planned by index.';
+
+CREATE OR REPLACE FUNCTION ledger.book_draft(d ledger.draft, note text, OUT movement_id uuid, OUT stock_id uuid, OUT lacks boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  comes constant boolean := d.source_type = 'special_stock_location';
+  place_type constant text := case when comes then d.destination_type else d.source_type end;
+  real_place constant uuid := case when comes then d.destination else d.source end;
+  located record;
+  booked record;
+begin
+  select w.id, w.is_stock_available_for_sale as is_for_sale into located
+  from erp.product p cross join erp.warehouse w
+  where p.id = d.product_id and not p.is_batch_managed
+    and w.id = case place_type when 'warehouse' then real_place
+      else (select b.warehouse_id from erp.bin_location b where b.id = real_place) end;
+  if not found then
+    return;
+  end if;
+  booked := ledger.book_correction(d.product_id, case when comes then d.quantity else - d.quantity end,
+    place_type, real_place, case when comes then d.source else d.destination end, d.process,
+    ledger.is_count(d.process, d.source, d.destination), located.id, located.is_for_sale, note);
+  movement_id := booked.movement_id;
+  stock_id := booked.stock_id;
+  lacks := booked.lacks;
+end
+$function$;
+grant execute on function ledger.book_draft(ledger.draft,text) to service_ledger;
+comment on function ledger.book_draft(ledger.draft,text) is 'Books a draft that ledger.is_correction tells to be one by ledger.book_correction, and answers the same.';
 
 CREATE OR REPLACE FUNCTION ledger.book_singles(singles ledger.single[])
  RETURNS TABLE(nth integer, movement_ids uuid[], stock_ids uuid[])
@@ -26773,8 +26896,11 @@ declare
   present text[];
   of_labels text[];
 begin
-  -- A new order has no labels yet
+  -- A new order has no labels yet. Clients are promised an empty list where there is a delivery
   if tg_op = 'INSERT' and new.tracking_codes is null and new.entered_tracking_codes = '{}' then
+    if new.delivery_state is not null then
+      new.tracking_codes := '[]';
+    end if;
     return new;
   end if;
   -- The constraint will refuse it
@@ -26802,7 +26928,8 @@ begin
     from unnest(new.entered_tracking_codes) with ordinality e (code, position)
     group by e.code
     order by min(e.position));
-  if new.tracking_codes is null and cardinality(new.entered_tracking_codes || of_labels) = 0 then
+  if new.tracking_codes is null and new.delivery_state is null
+    and cardinality(new.entered_tracking_codes || of_labels) = 0 then
     return new;
   end if;
   -- Codes that are in the list already keep their places
@@ -26856,27 +26983,30 @@ alter function ledger.lock(uuid[],uuid[],uuid[]) owner to service_ledger;
 grant execute on function ledger.lock(uuid[],uuid[],uuid[]) to service_writer;
 comment on function ledger.lock(uuid[],uuid[],uuid[]) is 'Takes the locks of a booking, always in this order, so that bookings never wait for each other in a circle: warehouses and bins against being deleted and against a change of what they count for, then the products. The holder of a product''s lock is alone with all of its stock and figures. Answers whether there are as many as ids, each of which is to be given once then.';
 
-CREATE OR REPLACE FUNCTION ledger.lock_line(l ledger.line)
- RETURNS boolean
+CREATE OR REPLACE FUNCTION ledger.lock_line(l ledger.line, OUT warehouse_id uuid, OUT is_for_sale boolean, OUT is_batch_managed boolean)
+ RETURNS record
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
+  -- Rows are locked in the order of the clauses
   if l.source_bin_location_id is null then
-    perform from erp.warehouse w where w.id = l.source_warehouse_id for key share;
+    select w.id, w.is_stock_available_for_sale, p.is_batch_managed
+    into warehouse_id, is_for_sale, is_batch_managed
+    from erp.warehouse w cross join erp.product p
+    where w.id = l.source_warehouse_id and p.id = l.product_id
+    for key share of w for no key update of p;
   else
-    perform from erp.warehouse w join erp.bin_location b on b.warehouse_id = w.id
-    where b.id = l.source_bin_location_id for key share of w, b;
+    select w.id, w.is_stock_available_for_sale, p.is_batch_managed
+    into warehouse_id, is_for_sale, is_batch_managed
+    from erp.bin_location b join erp.warehouse w on w.id = b.warehouse_id cross join erp.product p
+    where b.id = l.source_bin_location_id and p.id = l.product_id
+    for key share of w, b for no key update of p;
   end if;
-  if not found then
-    return false;
-  end if;
-  perform from erp.product p where p.id = l.product_id for no key update;
-  return found;
 end
 $function$;
 grant execute on function ledger.lock_line(ledger.line) to service_ledger;
-comment on function ledger.lock_line(ledger.line) is 'Takes the locks of ledger.lock for a line with one place, by plain statements, which takes less. Answers whether all that it names is there.';
+comment on function ledger.lock_line(ledger.line) is 'Takes the locks of ledger.lock for a line with one place, by one plain statement, which takes less. Answers the warehouse of the place, whether its stock is for sale, and whether the product is kept in batches, as they stay while the locks are held. Nulls when something that it names is not there, or its bin has just gone to another warehouse; then not all is locked.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_lines(lines ledger.line[])
  RETURNS boolean
@@ -27297,6 +27427,17 @@ $function$;
 alter function ledger.number_movements(uuid[]) owner to service_recorder;
 comment on function ledger.number_movements(uuid[]) is 'Gives committed movements their numbers, those that have none yet: the given ones, in that order, or, without any given, all, in the order of their ids, which is for what was written while triggers were switched off. The sequencer of events calls it for what has been committed. Answers how many it numbered.';
 
+CREATE OR REPLACE FUNCTION ledger.open_special_stock(of_product uuid, quantity integer, special text)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ INSERT INTO ledger.stock (product_id, quantity, location_type_technical_name, special_stock_location_technical_name)
+   VALUES (open_special_stock.of_product, open_special_stock.quantity, 'special_stock_location'::text, open_special_stock.special);
+END;
+grant execute on function ledger.open_special_stock(uuid,integer,text) to service_booker;
+comment on function ledger.open_special_stock(uuid,integer,text) is 'Makes the row of a product''s stock in a special place. Only for ledger.book_correction.';
+
 CREATE OR REPLACE FUNCTION ledger.open_stock(movement_ids uuid[])
  RETURNS void
  LANGUAGE sql
@@ -27623,6 +27764,39 @@ END;
 grant execute on function ledger.plain_singles(ledger.single[],timestamp with time zone,uuid[]) to service_booker;
 comment on function ledger.plain_singles(ledger.single[],timestamp with time zone,uuid[]) is 'Of mutations of stock with one line each, those that ledger.plain_place finds plain, that leave enough, and that no earlier one of the same product stands in the way of. One row for each place of theirs: what changes there, there and of the product together with the earlier ones, and of the product by both places of the mutation. Ids of movements are given in order. The products are locked.';
 
+CREATE OR REPLACE FUNCTION ledger.plain_stock(product_id uuid, place uuid, change integer, special text, in_warehouse uuid, counted_from timestamp with time zone, movement_id uuid)
+ RETURNS TABLE(stock ledger.stock, special_id uuid, held_id uuid, configuration_id uuid, place_configuration_id uuid, is_behind boolean)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT s.*::ledger.stock AS s,
+     x.id,
+     h.id,
+     c.id,
+     l.id,
+     (EXISTS ( SELECT
+            FROM ledger.stock_movement m
+           WHERE (m.id >= plain_stock.movement_id))) AS "exists"
+    FROM ((((ledger.stock s
+      JOIN ledger.warehouse_stock h ON (((h.product_id = s.product_id) AND (h.warehouse_id = plain_stock.in_warehouse))))
+      LEFT JOIN ledger.stock x ON (((x.product_id = s.product_id) AND (x.place = plain_stock.special))))
+      LEFT JOIN erp.product_warehouse_configuration c ON (((c.product_id = s.product_id) AND (c.warehouse_id = plain_stock.in_warehouse))))
+      LEFT JOIN erp.product_stock_location_configuration l ON (((l.product_id = s.product_id) AND (COALESCE(l.warehouse_id, l.bin_location_id) = plain_stock.place))))
+   WHERE ((s.product_id = plain_stock.product_id) AND (s.place = (plain_stock.place)::text) AND ((s.quantity + plain_stock.change) >= 0) AND
+         CASE
+             WHEN (plain_stock.change > 0) THEN (NOT (EXISTS ( SELECT
+                FROM erp.product v
+               WHERE (v.parent_id = plain_stock.product_id))))
+             ELSE (NOT (EXISTS ( SELECT
+                FROM ledger.batch_stock b
+               WHERE (b.stock_id = s.id))))
+         END AND (NOT (EXISTS ( SELECT
+            FROM ledger.stock_count n
+           WHERE ((n.stock_id = s.id) AND (n.counted_at >= plain_stock.counted_from) AND (n.batch_id IS NULL) AND (n.difference IS NOT NULL))))));
+END;
+grant execute on function ledger.plain_stock(uuid,uuid,integer,text,uuid,timestamp with time zone,uuid) to service_booker;
+comment on function ledger.plain_stock(uuid,uuid,integer,text,uuid,timestamp with time zone,uuid) is 'What changes where units come or go: the stock of a product in a warehouse or bin, and in a special place, if that has a row, and the figures that follow; and whether an id would not be the largest of movements. No row when others are missing or there is something to be seen to: too little, variants that units come to, batches, or counts from a moment on, if one is given. The product is locked.';
+
 CREATE OR REPLACE FUNCTION ledger.post(drafts ledger.draft[], note text, others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[])
  RETURNS ledger.booking
  LANGUAGE plpgsql
@@ -27658,10 +27832,7 @@ begin
     perform ledger.check_form(lines, ledger.named_places(lines, operation), operation);
   end if;
   if cardinality(lines) = 1 and operation <> 'transfer' and lines[1].batch_id is null
-    and lines[1].expected_quantity is null then
-    if not ledger.lock_line(lines[1]) then
-      perform ledger.check_references(lines, ledger.named_places(lines, operation));
-    end if;
+    and lines[1].expected_quantity is null and (ledger.lock_line(lines[1])).warehouse_id is not null then
     return;
   end if;
 
@@ -29195,7 +29366,7 @@ END;
 grant execute on function mutation.faults_of_keys(regclass) to service_writer;
 comment on function mutation.faults_of_keys(regclass) is 'SQL for the rows w of mutation.row_faults with a unique key that another row has, be it one of the same call. Null when a table has no unique key.';
 
-CREATE OR REPLACE FUNCTION mutation.find(version name, operation name, OUT routine regproc, OUT input_type regtype, OUT takes_changes boolean, OUT secrets text[])
+CREATE OR REPLACE FUNCTION mutation.find(version name, operation name, OUT routine regproc, OUT input_type regtype, OUT takes_changes boolean, OUT secrets text[], OUT plan text)
  RETURNS record
  LANGUAGE plpgsql
  STABLE
@@ -29204,8 +29375,9 @@ AS $function$
 declare
   scopes text[];
 begin
-  select o.routine, o.input_type, o.takes_changes, o.secrets, o.scopes
-  into routine, input_type, takes_changes, secrets, scopes
+  select o.routine, o.input_type, o.takes_changes, o.secrets, o.scopes,
+    (select p.name from auth.plan p where p.is_current)
+  into routine, input_type, takes_changes, secrets, scopes, plan
   from mutation.operation o where o.version = find.version and o.operation = find.operation;
   if scopes is null then
     raise exception 'There is no mutation %.%.', version, operation using errcode = 'undefined_function';
@@ -29231,14 +29403,14 @@ begin
   if (select k.created_at from mutation.idempotency_key k order by k.created_at limit 1) >= expired then
     return;
   end if;
-  -- Each call deletes a few old keys, so that none takes long.
+  -- More than come meanwhile, and so few that no call takes long
   delete from mutation.idempotency_key k where k.ctid = any (array(
     select o.ctid from mutation.idempotency_key o where o.created_at < expired
-    order by o.created_at limit 5 for update skip locked));
+    order by o.created_at limit 20 for update skip locked));
 end
 $function$;
 grant execute on function mutation.forget_keys() to service_writer;
-comment on function mutation.forget_keys() is 'Removes a few idempotency keys that are too old.';
+comment on function mutation.forget_keys() is 'Removes some idempotency keys that are too old.';
 
 CREATE OR REPLACE FUNCTION mutation.joint_calls(calls jsonb)
  RETURNS mutation.joint_call[]
@@ -29292,11 +29464,14 @@ begin
   values (mutation.caller(), idempotency_key, digest, answer)
   on conflict (credential_id, key) do update
     set request = excluded.request, payload = excluded.payload, created_at = excluded.created_at;
-  perform mutation.forget_keys();
+  -- Looking for old ones takes a hundredth of a short call, so one in eight does
+  if hashtext(idempotency_key) % 8 = 0 then
+    perform mutation.forget_keys();
+  end if;
 end
 $function$;
 grant execute on function mutation.keep_answer(text,bytea,jsonb) to service_writer;
-comment on function mutation.keep_answer(text,bytea,jsonb) is 'Keeps what the running mutation answers for repetitions with its key, with the digest of its input, and removes a few keys that are too old.';
+comment on function mutation.keep_answer(text,bytea,jsonb) is 'Keeps what the running mutation answers for repetitions with its key, with the digest of its input. One call in eight removes some keys that are too old.';
 
 CREATE OR REPLACE FUNCTION mutation.key_lifetime()
  RETURNS interval
@@ -29470,7 +29645,7 @@ grant execute on function mutation.refuse_missing(text,text[]) to service_ledger
 grant execute on function mutation.refuse_missing(text,text[]) to service_writer;
 comment on function mutation.refuse_missing(text,text[]) is 'Ends the mutation, since an id in the input leads to nothing. User error NOT_FOUND.';
 
-CREATE OR REPLACE FUNCTION mutation.refuse_nulls(input_type regtype, input jsonb)
+CREATE OR REPLACE FUNCTION mutation.refuse_nulls(input_type regtype, input jsonb, validate_only boolean)
  RETURNS void
  LANGUAGE plpgsql
  STABLE
@@ -29479,22 +29654,23 @@ AS $function$
 declare
   errors jsonb;
 begin
-  if input @? '$.* ? (@ == null)' then
-    select jsonb_agg(mutation.user_error('REQUIRED', 'Null is not an answer here: say it, or leave it out.',
-      array[f.key])
-      order by f.key)
-    into errors
-    from jsonb_each(input) f
-    where f.value = 'null' and (f.key = 'validate_only' or exists (
+  select jsonb_agg(mutation.user_error('REQUIRED', 'Null is not an answer here: say it, or leave it out.',
+    array[f.key])
+    order by f.key)
+  into errors
+  from (
+    select e.key from jsonb_each(input) e
+    where e.value = 'null' and exists (
       select from pg_type t join pg_attribute a on a.attrelid = t.typrelid
-      where t.oid = input_type and a.attname = f.key
-        and col_description(a.attrelid, a.attnum) ~ '(?n)^@neverNull$'));
-    perform mutation.refuse(errors);
-  end if;
+      where t.oid = input_type and a.attname = e.key
+        and col_description(a.attrelid, a.attnum) ~ '(?n)^@neverNull$')
+    union all select 'validate_only' where validate_only is null
+  ) f;
+  perform mutation.refuse(errors);
 end
 $function$;
-grant execute on function mutation.refuse_nulls(regtype,jsonb) to service_writer;
-comment on function mutation.refuse_nulls(regtype,jsonb) is 'Refuses nulls in fields that hold something back when they are given, validate_only and columns with the tag @neverNull: a null there would pass for their default, and do what was perhaps to be held back. User error REQUIRED.';
+grant execute on function mutation.refuse_nulls(regtype,jsonb,boolean) to service_writer;
+comment on function mutation.refuse_nulls(regtype,jsonb,boolean) is 'Refuses nulls in fields that hold something back when they are given, validate_only and columns with the tag @neverNull: a null there would pass for their default, and do what was perhaps to be held back. User error REQUIRED.';
 
 CREATE OR REPLACE FUNCTION mutation.refuse_too_many(lines integer, maximum integer, field text[])
  RETURNS void
@@ -29585,19 +29761,19 @@ declare
   result jsonb;
   errors jsonb;
   warnings jsonb := '[]';
-  state text;
-  detail text;
+  state text; detail text;
   violated_schema text; violated_table text; violated_column text; violated_constraint text;
 begin
   target := mutation.find(version, operation);
   -- GraphQL checks scopes first, but may not know of a change yet
-  if (select p.name from auth.current_plan() p) is distinct from 'full' then
+  if target.plan is distinct from 'full' then
     raise exception 'The plan allows no mutations.' using errcode = 'UE003';
   end if;
 
   begin
-    perform mutation.refuse_nulls(target.input_type,
-      case when validate_only is null then input || '{"validate_only": null}' else input end);
+    if validate_only is null or input @? '$.* ? (@ == null)' then
+      perform mutation.refuse_nulls(target.input_type, input, validate_only);
+    end if;
     if idempotency_key is not null then
       digest := mutation.digest(operation, target.input_type, input, target.takes_changes);
       repeated := mutation.take_key(idempotency_key, digest, operation, input);

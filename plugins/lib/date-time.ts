@@ -3,8 +3,6 @@ import { apiError } from "../../src/errors/api-error.ts";
 const form =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-const lastSecond = "9999-12-31T23:59:59.000Z";
-
 function refuse(text: unknown): never {
   const shown = JSON.stringify(String(text).slice(0, 80));
   throw apiError(
@@ -32,9 +30,9 @@ export function parseDateTime(text: unknown): string {
   const moment = new Date(`${match[0].slice(0, 10)}T${hour}:${minute}:${second}${offset}`);
   const utcYear = moment.getUTCFullYear();
   if (Number.isNaN(utcYear) || utcYear < 1 || utcYear > 9999) return refuse(text);
-  const whole = moment.toISOString();
-  // Columns of whole seconds round: a part of the last second would become the year 10000
-  if (whole === lastSecond) return whole;
   const fraction = decimals.slice(0, 6).replace(/0+$/, "").padEnd(3, "0");
-  return whole.replace("000Z", `${fraction}Z`);
+  return moment.toISOString().replace("000Z", `${fraction}Z`);
 }
+
+/** The beginning of a moment's second, for columns of whole seconds, which would round it. */
+export const wholeSecond = (moment: string): string => moment.replace(/\.\d+Z$/, ".000Z");

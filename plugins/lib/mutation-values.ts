@@ -8,6 +8,7 @@ import { withDigits } from "../../src/mutations/exact-json.ts";
 import { elementOf } from "../../src/reads/codecs.ts";
 import type { Mutation } from "./mutation-functions.ts";
 import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
+import { wholeSecond } from "./date-time.ts";
 import { tagText } from "./tags.ts";
 
 /** A JSON value as `mutation.run` takes and returns it. */
@@ -22,6 +23,9 @@ const unlessNull = (convert: Converter): Converter =>
 const toEach = (convert: Converter): Converter =>
   convert === asItIs ? asItIs : (values) => (values as unknown[]).map(convert);
 
+/** Fields with moments that are compared, and not stored in columns of whole seconds. */
+const exactMoments = new Set(["counted_at", "from_time", "to_time"]);
+
 /**
  * Makes a function from an argument to the JSON of a composite type: fields named as columns, global ids as uuids.
  * Fields that the caller left out stay out.
@@ -33,7 +37,9 @@ export function inputEncoder(build: GraphileBuild.Build, codec: PgCodec): Conver
   if (!codec.attributes) return asItIs;
   const fields = Object.entries(codec.attributes).map(([attributeName, attribute]) => {
     const fieldName = build.inflection.attribute({ attributeName, codec: codec as PgCodecWithAttributes });
-    return [fieldName, attributeName, inputEncoder(build, attribute.codec)] as const;
+    const isWhole = attribute.codec.name === "dateTime" && !exactMoments.has(attributeName);
+    const encode = isWhole ? unlessNull(wholeSecond as Converter) : inputEncoder(build, attribute.codec);
+    return [fieldName, attributeName, encode] as const;
   });
   return unlessNull((value) => {
     const given = value as Record<string, unknown>;

@@ -112,7 +112,7 @@ export function decodeCursor({ list, order, key, followed }: CursorList, cursor:
 function refuseDamaged(): never {
   throw apiError(
     "CURSOR_INVALID",
-    "The cursor is damaged or out of date. Start again without `after`, and pass cursors on as they came.",
+    "The cursor is damaged or out of date. Start again without it, and pass cursors on as they came.",
   );
 }
 

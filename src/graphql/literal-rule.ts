@@ -1,5 +1,5 @@
 import type { ASTVisitor, ValidationContext, ValueNode } from "postgraphile/graphql";
-import { getNamedType, GraphQLError } from "postgraphile/graphql";
+import { getNamedType, GraphQLError, visit } from "postgraphile/graphql";
 
 /** Scalars whose numbers have as many digits as they are given. */
 const unbounded = new Set(["BigInt", "Decimal"]);
@@ -17,12 +17,16 @@ export function LiteralRule(context: ValidationContext): ASTVisitor {
     const shown = node.value.length > 40 ? `${node.value.slice(0, 40)}…` : node.value;
     refuse(`${shown} is too large for a number of floating point.`, node);
   };
-  return {
-    FloatValue: checkNumber,
-    IntValue: checkNumber,
-    EnumValue(node) {
-      // Within JSON nothing has a type
-      if (typeName() === undefined) refuse(`JSON has no ${node.value}. Texts need quotation marks.`, node);
-    },
+  const numbers = { FloatValue: checkNumber, IntValue: checkNumber };
+  const within: ASTVisitor = {
+    ...numbers,
+    EnumValue: (node) => refuse(`JSON has no ${node.value}. Texts need quotation marks.`, node),
   };
+  // Nothing in it has a type of its own
+  const checkJson = (node: ValueNode): false | undefined => {
+    if (typeName() !== "JSON") return undefined;
+    visit(node, within);
+    return false;
+  };
+  return { ...numbers, ListValue: checkJson, ObjectValue: checkJson };
 }

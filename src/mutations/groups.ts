@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { atMost } from "../lib/at-most.ts";
 import { Turns } from "../lib/turns.ts";
+import type { UnderWay } from "./patience.ts";
 import { Patience } from "./patience.ts";
 
 /** A call that may be made with others: of one line, and so of one product. */
@@ -46,7 +47,8 @@ interface Waiting<B, Done> {
 
 /**
  * Group commit: calls that arrive while others are under way are made together, by one statement and one commit. A call that
- * finds nothing under way is made at once, alone. What isn't plain, or would be refused, is made alone afterwards.
+ * finds nothing under way, or few calls, is made at once, alone. What isn't plain, or would be refused, is made alone
+ * afterwards.
  *
  * Calls of one product are made in the order of their arrival: while one is under way, others of its product wait. When more
  * wait than a group can have, credentials take turns.
@@ -62,8 +64,7 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
   readonly #busy = new Map<string, number>();
   /** How many calls of a credential and product in succession were not plain. */
   readonly #odd = new LRUCache<string, number>({ ...atMost(maxKnown), ttl: aloneForMs });
-  #groups = 0;
-  #underWay = 0;
+  readonly #underWay: UnderWay = { calls: 0, groups: 0, singles: 0 };
   readonly #patience = new Patience();
   #timer: NodeJS.Timeout | undefined;
 
@@ -98,12 +99,12 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
   #begin(): void {
     clearTimeout(this.#timer);
     for (;;) {
-      const next = this.#next();
+      const areFew = this.#patience.areFew(this.#waiting.length + this.#underWay.calls);
+      const next = this.#next().slice(0, areFew ? 1 : undefined);
       const [first] = next;
-      if (!first || (next.length > 1 && this.#groups >= maxGroups)) return;
-      const waitMs =
-        first.since + this.#patience.waitMs(next.length, this.#underWay, this.#groups) - performance.now();
-      if (waitMs > 0 && !this.#isOdd(first)) {
+      if (!first || (next.length > 1 && this.#underWay.groups >= maxGroups)) return;
+      const waitMs = first.since + this.#patience.waitMs(next.length, this.#underWay) - performance.now();
+      if (waitMs > 0 && !areFew && !this.#isOdd(first)) {
         this.#timer = setTimeout(() => this.#begin(), waitMs);
         return;
       }
@@ -149,7 +150,8 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
     const onBegin = () => {
       if (start > 0) return;
       start = performance.now();
-      this.#underWay++;
+      this.#underWay.singles++;
+      this.#underWay.calls++;
       this.#note(held, -1);
       this.#note((held = booking.product), 1);
     };
@@ -159,19 +161,22 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
       fail(error as Error);
     }
     this.#note(held, -1);
-    if (start > 0) this.#end(start);
+    if (start > 0) {
+      this.#underWay.singles--;
+      this.#end(start, 1);
+    }
     this.#begin();
   }
 
   async #makeTogether(group: readonly Waiting<B, Done>[]): Promise<void> {
     const start = performance.now();
-    this.#groups++;
-    this.#underWay++;
+    this.#underWay.groups++;
+    this.#underWay.calls += group.length;
     const products = new Set(group.map(({ booking }) => booking.product));
     for (const product of products) this.#note(product, 1);
     const undone = await this.#tryTogether(group);
-    this.#groups--;
-    this.#end(start);
+    this.#underWay.groups--;
+    this.#end(start, group.length);
     for (const product of products) this.#note(product, -1);
     const firsts = new Set<string>();
     for (const each of undone) {
@@ -216,8 +221,8 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
     else this.#busy.delete(key);
   }
 
-  #end(start: number): void {
-    this.#underWay--;
+  #end(start: number, calls: number): void {
+    this.#underWay.calls -= calls;
     this.#patience.noteEnd(performance.now() - start);
   }
 }

@@ -34,6 +34,13 @@ it("measures as many merchants as it is told", () => {
 });
 
 it("refuses what it does not understand", () => {
-  for (const wrong of [["--fast"], ["--rounds", "none"], ["--scale", "0"], ["50"], ["--merchants", "many"]])
-    assert.throws(() => readOptions(wrong), UserError);
+  const wrong = [
+    ["--fast"],
+    ["--rounds", "none"],
+    ["--scale", "0"],
+    ["50"],
+    ["--merchants", "many"],
+    ["--only", "A,W1"],
+  ];
+  for (const each of wrong) assert.throws(() => readOptions(each), UserError);
 });

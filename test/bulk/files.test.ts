@@ -52,6 +52,27 @@ describe("files", () => {
     }
   });
 
+  it("hold moments, whose second is kept, and JSON with a bound to its levels", async () => {
+    const row = { salesChannelId: channel, lineItems: [{ productNumber: "hammer", quantity: 1 }] };
+    const rowOf = (storefrontId: string, more: string) =>
+      `${JSON.stringify({ ...row, storefrontId }).slice(0, -1)},${more}}`;
+    const nested = (levels: number) => `"shippingAddress":${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    const file = [
+      rowOf("moment", '"orderDateTime":"2026-12-31T23:59:59.9Z"'),
+      ...[200, 201, 6_000, 20_000].map((levels) => rowOf(`levels-${levels}`, nested(levels))),
+    ].join("\n");
+    const { state, createdCount, errors } = await load("orders", file);
+    assert.deepEqual([state, createdCount], ["completed", 2]);
+    assert.deepEqual(
+      errors.map(({ line, message }: any) => [line, message]),
+      [3, 4, 5].map((line) => [line, "JSON is nested deeper than 200 levels."]),
+    );
+    const { orders } = await ask(
+      '{ orders(first: 1, filter: { storefrontId: { equals: "moment" } }) { edges { node { orderDateTime } } } }',
+    );
+    assert.deepEqual(orders.edges, [{ node: { orderDateTime: "2026-12-31T23:59:59+00:00" } }]);
+  });
+
   it("may be CSV: fields by name, those of objects and lists by paths", async () => {
     const file = [
       `productNumber,name,taxRate,isBatchManaged,tags,storefrontVariants.0.productId,price.0.currencyId,price.0.net,price.0.gross,price.1.currencyId,price.1.net,price.1.gross`,

@@ -291,6 +291,13 @@ test("it becomes anonymous everywhere but in documents, as others go on", async 
     order,
   );
   assert.deepEqual(left, { countryIso: "GB", countryName: "United Kingdom" });
+  // With all keys that are promised
+  const { given } = await one(
+    `select shipping_address = erp.postal_address('{"countryIso": "GB", "countryName": "United Kingdom"}') as given
+     from erp.fulfillment_order where destination_order_id = $1`,
+    order,
+  );
+  assert.equal(given, true);
   assert.equal(customer.email, `${uuidOf(ada)}@anonymized.invalid`);
   assert.deepEqual([customer.firstName, customer.active], ["Anonymized", false]);
   const events = await shop.sql(

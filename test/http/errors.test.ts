@@ -73,6 +73,12 @@ for (const [what, body, code] of mistakes) {
   });
 }
 
+test("a word given to an argument that isn't there is no word within JSON", async () => {
+  const answer = await service.ask(token, { query: "{ currencies(sort: NAME) { edges { cursor } } }" });
+  assertErrors(answer, "GRAPHQL_VALIDATION_FAILED");
+  assert.match(answer.body.errors[0].message, /Unknown argument "sort"/);
+});
+
 test("a missing scope: FORBIDDEN, nothing is run, and the fields are named", async () => {
   const answer = await service.ask(await service.token({ read: ["currencies"] }), { query });
   assertErrors(answer, "FORBIDDEN");

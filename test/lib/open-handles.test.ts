@@ -37,3 +37,8 @@ test("a test file that leaves something open fails, and says what", async () => 
 test("one that leaves nothing open ends by itself", async () => {
   assert.equal((await run("", 30_000)).code, 0);
 });
+
+test("one that ends its process before its tests have ended fails", async () => {
+  const { code, output } = await run("process.exit(0);", 30_000);
+  assert.equal(code, 1, output);
+});

@@ -75,7 +75,7 @@ describe("orderShipmentComplete after a fulfillment order was cancelled", () => 
           ["Cancelled", false],
           ["Closed", false],
         ],
-        trackingCodes: null,
+        trackingCodes: [],
       });
     });
 

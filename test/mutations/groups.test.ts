@@ -12,22 +12,28 @@ interface Call extends Booking<string> {
 }
 
 /** A ledger that takes a few milliseconds for each statement, and notes what is done. */
-function openLedger({ isOdd = (name: string): boolean => name === "", takesMs = 4 } = {}) {
+function openLedger({
+  isOdd = (name: string): boolean => name === "",
+  takesMs = 4,
+  aloneMs = 0,
+  onGroup = (nth: number): unknown => nth,
+} = {}) {
   const done: string[] = [];
   const groups: string[][] = [];
   const active = new Map<string, number>();
-  const during = async (products: string[]) => {
+  const during = async (products: string[], ms = takesMs) => {
     for (const product of products) {
       active.set(product, (active.get(product) ?? 0) + 1);
       assert.equal(active.get(product), 1, `${product} twice at a time`);
     }
     // The work of a statement
-    await sleep(takesMs);
+    await sleep(ms);
     for (const product of products) active.set(product, active.get(product)! - 1);
   };
   const booking = new BookingGroups<string, Call>(
     async (calls) => {
       groups.push(calls.map(({ name }) => name));
+      onGroup(groups.filter(({ length }) => length > 1).length);
       await during([...new Set(calls.map(({ product }) => product))]);
       const stopped = new Set<string>();
       return calls.map(({ name, product }) => {
@@ -45,7 +51,7 @@ function openLedger({ isOdd = (name: string): boolean => name === "", takesMs = 
       async alone(onBegin) {
         onBegin();
         groups.push([name]);
-        await during([product]);
+        await during([product], aloneMs || takesMs);
         done.push(name);
         return name;
       },
@@ -56,14 +62,38 @@ function openLedger({ isOdd = (name: string): boolean => name === "", takesMs = 
 const names = (count: number, prefix: string) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
 
 describe("group commit", () => {
-  it("makes a call alone when nothing is under way, and those that come meanwhile together", async () => {
+  it("makes few calls alone, beside each other, and those that come meanwhile together", async () => {
     // So long that calls are patient, also on a machine that pauses between them
     const { groups, book } = openLedger({ takesMs: 100 });
     await book("a", "p", "first");
     await Promise.all(names(20, "").map((name) => book("a", `p${name}`, name)));
-    assert.deepEqual(groups.slice(0, 2), [["first"], ["0"]]);
-    assert.deepEqual(groups.slice(2).flat(), names(20, "").slice(1));
-    assert.ok(groups.length <= 4, `${groups.length} groups`);
+    assert.deepEqual(groups.slice(0, 4), [["first"], ["0"], ["1"], ["2"]]);
+    assert.deepEqual(groups.slice(4).flat(), names(20, "").slice(3));
+    assert.ok(groups.length <= 6, `${groups.length} groups`);
+  });
+
+  it("makes a second group at once, beside the first, when as many wait as are under way", async () => {
+    const begun: string[][] = [];
+    const more: Promise<string>[] = [];
+    const { groups, book } = openLedger({
+      takesMs: 100,
+      aloneMs: 1,
+      onGroup(nth) {
+        // Before this group ends, and when the calls before it have ended
+        if (nth === 1) setTimeout(bookMore, 50);
+      },
+    });
+    const bookMore = () => {
+      for (const name of names(8, "more ")) {
+        begun.push(groups.at(-1)!);
+        more.push(book("a", name, name));
+      }
+      begun.push(groups.at(-1)!);
+    };
+    await Promise.all(names(11, "").map((name) => book("a", `p${name}`, name)));
+    const first = names(11, "").slice(3);
+    assert.deepEqual(begun, [...first.map(() => first), names(8, "more ")]);
+    await Promise.all(more);
   });
 
   const odd = { isOdd: (name: string) => name.endsWith("7") };
@@ -155,11 +185,11 @@ describe("group commit", () => {
           return "alone";
         },
       });
-    const outcomes = await Promise.allSettled([0, 1, 2, 3, 4].map(book));
-    // The first had nothing to wait for
+    const outcomes = await Promise.allSettled([0, 1, 2, 3, 4, 5, 6].map(book));
+    // The first few had nothing to wait for
     assert.deepEqual(
       outcomes.map(({ status }) => status),
-      ["fulfilled", "fulfilled", "rejected", "fulfilled", "rejected"],
+      ["fulfilled", "fulfilled", "fulfilled", "fulfilled", "rejected", "fulfilled", "rejected"],
     );
   });
 });

@@ -324,6 +324,20 @@ describe("tracking codes of an order", () => {
     assert.deepEqual(await codes(id(33)), ["Z"]);
   });
 
+  it("are an empty list without any, where there is a delivery", async () => {
+    const made = id(34);
+    await run(
+      `insert into erp.sales_order (id, currency_id, delivery_state) values ('${made}', '${id(9)}', 'open')`,
+    );
+    assert.deepEqual(await codes(made), []);
+    await run(`update erp.sales_order set entered_tracking_codes = '{X}' where id = '${made}'`);
+    assert.deepEqual(await codes(made), ["X"]);
+    await run(
+      `update erp.sales_order set entered_tracking_codes = '{}', tracking_codes = null where id = '${made}'`,
+    );
+    assert.deepEqual(await codes(made), []);
+  });
+
   it("must be texts", async () => {
     await run("savepoint before");
     await assert.rejects(run(`update erp.sales_order set tracking_codes = '{"a": 1}'`), {

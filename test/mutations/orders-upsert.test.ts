@@ -23,7 +23,7 @@ before(async () => {
 after(() => shop.close());
 
 const select = `results { index outcome id userErrors { code field } }
-  orders { id orderNumber storefrontId state deliveryState paymentState amountTotal amountNet currencyId
+  orders { id orderNumber storefrontId state deliveryState trackingCodes paymentState amountTotal amountNet currencyId
     salesChannel { id } tags { edges { node { name } } }
     lineItems { edges { node { id identifier label type quantity unitPrice totalPrice storefrontId product { productNumber } } } } }`;
 const orders = (rows: object[], more = {}) =>
@@ -48,6 +48,21 @@ const nails = (quantity: number) => ({
 });
 
 describe("ordersUpsert", () => {
+  it("keeps the second of a moment, which doesn't become a later one", async () => {
+    for (const [given, kept] of [
+      ["2026-01-02T03:04:05.9Z", "2026-01-02T03:04:05+00:00"],
+      ["2026-12-31T23:59:59.999999999Z", "2026-12-31T23:59:59+00:00"],
+      ["9999-12-31T23:59:59.9Z", "9999-12-31T23:59:59+00:00"],
+    ]) {
+      const { orders: made, userErrors } = await shop.mutate(
+        "ordersUpsert",
+        { orders: [{ ...key("second"), orderDateTime: given, lineItems: [hammers(1)] }] },
+        { select: "orders { orderDateTime }" },
+      );
+      assert.deepEqual([userErrors, made], [[], [{ orderDateTime: kept }]]);
+    }
+  });
+
   it("makes an order with its lines, amounts and reservations, and knows it again", async () => {
     const before = await reserved("hammer");
     const row = {
@@ -74,11 +89,12 @@ describe("ordersUpsert", () => {
         order.orderNumber,
         order.state,
         order.deliveryState,
+        order.trackingCodes,
         order.paymentState,
         order.currencyId,
         order.amountTotal,
       ],
-      ["1001", "open", "open", "paid", shop.id.EUR, 28.8],
+      ["1001", "open", "open", [], "paid", shop.id.EUR, 28.8],
     );
     assert.deepEqual(
       linesOf(order).map((l: any) => [

@@ -183,7 +183,7 @@ describe("orderShipmentComplete", () => {
         ["Closed", false],
         ["Closed", false],
       ],
-      trackingCodes: null,
+      trackingCodes: [],
     });
   });
 
@@ -225,7 +225,7 @@ describe("orderShipmentComplete", () => {
         ["Closed", false],
         ["Closed", false],
       ],
-      trackingCodes: null,
+      trackingCodes: [],
     });
   });
 
@@ -279,7 +279,7 @@ describe("orderShipmentComplete", () => {
         ["Closed", false],
         ["Open", false],
       ],
-      trackingCodes: null,
+      trackingCodes: [],
     };
     assert.deepEqual(await shop.stateOf(order), partly);
     const again = await shop.ship(order);

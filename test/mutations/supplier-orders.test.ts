@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
+import { uuidOf } from "../lib/ids.ts";
 import type { Shop } from "../lib/shop.ts";
 import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
 
@@ -86,6 +87,21 @@ describe("supplierOrderCreate", () => {
     const after = await openQuantity("glue");
     assert.equal(after.openSupplierOrderQuantity, before.openSupplierOrderQuantity + 5);
     assert.equal(after.lastSupplierOrderAt, "2026-03-01T10:00:00+00:00");
+  });
+
+  it("keeps the seconds of moments, also of its lines", async () => {
+    const expectedDeliveryDate = "2026-04-30T23:59:59.9Z";
+    const { id } = await create({
+      ...{ orderDateTime: "2026-03-31T23:59:59.9Z", deliveryDate: "2026-04-30T23:59:59.9Z" },
+      lineItems: [line("glue", 1, { expectedDeliveryDate })],
+    });
+    const { rows } = await shop.owner.query(`
+      select (o.order_date_time at time zone 'UTC')::text as ordered, (o.delivery_date at time zone 'UTC')::text as expected,
+        (l.expected_delivery_date at time zone 'UTC')::text as line
+      from erp.supplier_order o join erp.supplier_order_line_item l on l.supplier_order_id = o.id where o.id = '${uuidOf(id)}'`);
+    assert.deepEqual(rows, [
+      { ordered: "2026-03-31 23:59:59", expected: "2026-04-30 23:59:59", line: "2026-04-30 23:59:59" },
+    ]);
   });
 
   it("refuses what is not there, and lines that make no sense", async () => {

@@ -9,12 +9,13 @@ import { until } from "../lib/until.ts";
 let shop: Shop;
 let admin: pg.Client;
 const products = Array.from({ length: 12 }, (_, n) => `part ${n}`);
+const plugs = ["plug 0", "plug 1", "plug 2"];
 before(async () => {
   shop = await openShop({ poolSize: 8 });
   const { rows } = await shop.owner.query(
     `insert into erp.product (product_number, name) select name, name from unnest($1::text[]) name
      returning product_number as name, 'gid://service/Product/' || id as id`,
-    [products],
+    [[...products, ...plugs]],
   );
   for (const { name, id } of rows) shop.id[name] = id;
   await shop.mutate("stockAdjust", {
@@ -36,6 +37,27 @@ const one = (product: string, delta: number, more: object = {}) => ({
 const select = "stockMovements { id quantity product { productNumber } } stocks { quantity }";
 const book = (product: string, delta: number, more: object = {}, token?: string) =>
   shop.mutate("stockAdjust", one(product, delta, more), { select, ...(token ? { token } : {}) });
+/** Makes calls while three others are under way: as few as that are made alone. These wait for a lock, and are refused at last. */
+const inACrowd = async <T>(calls: () => Promise<T>): Promise<T> => {
+  const crowd = new pg.Client({ connectionString: shop.adminUrl });
+  await crowd.connect();
+  await crowd.query(
+    `begin; select from erp.product where product_number = any('${`{${plugs.join()}}`}') for update`,
+  );
+  const held = plugs.map((plug) => book(plug, -1_000_000));
+  try {
+    await until(async () => {
+      const { rowCount } = await crowd.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rowCount! > 0;
+    });
+    return await calls();
+  } finally {
+    await crowd.end();
+    await Promise.all(held);
+  }
+};
 /** How many transactions have added the movements since a number of them. */
 const transactionsSince = async (count: number) => {
   const { rows } = await shop.owner.query(
@@ -48,11 +70,13 @@ const transactionsSince = async (count: number) => {
 describe("calls that arrive together", () => {
   it("are booked by few statements, and answered each with its own movement and stock", async () => {
     const before = await shop.movements();
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, async (_, n) => {
-        const product = products[n % products.length]!;
-        return { product, delta: n + 1, ...(await book(product, n + 1)) };
-      }),
+    const answers = await inACrowd(() =>
+      Promise.all(
+        Array.from({ length: 60 }, async (_, n) => {
+          const product = products[n % products.length]!;
+          return { product, delta: n + 1, ...(await book(product, n + 1)) };
+        }),
+      ),
     );
     for (const { product, delta, stockMovements, stocks, userErrors } of answers) {
       assert.deepEqual(userErrors, []);
@@ -70,17 +94,16 @@ describe("calls that arrive together", () => {
   it("may be counts, transfers and adjustments of the same products", async () => {
     const round = (n: number) => {
       const here = (product: string, quantity: number) => shop.line(product, "A-2", { quantity });
-      return Promise.all(
-        products.flatMap((product) => [
-          shop.mutate("stockSet", { lines: [here(product, n)] }, { select }),
-          shop.mutate(
-            "stockTransfer",
-            { lines: [shop.move(product, "A-1", "B-1", { quantity: 2 })] },
-            { select },
-          ),
-          book(product, 1),
-        ]),
-      );
+      const ofProduct = (product: string) => [
+        shop.mutate("stockSet", { lines: [here(product, n)] }, { select }),
+        shop.mutate(
+          "stockTransfer",
+          { lines: [shop.move(product, "A-1", "B-1", { quantity: 2 })] },
+          { select },
+        ),
+        book(product, 1),
+      ];
+      return inACrowd(() => Promise.all(products.flatMap(ofProduct)));
     };
     // Where nothing has lain yet, each is booked alone
     await round(10);
@@ -108,7 +131,9 @@ describe("calls that arrive together", () => {
       product: n % 10 === 3 ? products[0]! : products[n % products.length]!,
       delta: n % 10 === 3 ? -1_000_000 : 1,
     }));
-    const answers = await Promise.all(wanted.map(({ product, delta }) => book(product, delta)));
+    const answers = await inACrowd(() =>
+      Promise.all(wanted.map(({ product, delta }) => book(product, delta))),
+    );
     answers.forEach((answer, n) => {
       const expected = wanted[n]!.delta < 0 ? [["INSUFFICIENT_STOCK", "lines.0.delta"]] : [];
       assert.deepEqual(refusals(answer), expected);
@@ -119,7 +144,7 @@ describe("calls that arrive together", () => {
 
   it("can't take more than is there, however many try", async () => {
     await shop.mutate("stockSet", { lines: [shop.line("part 1", "A-1", { quantity: 7 })] });
-    const answers = await Promise.all(Array.from({ length: 40 }, () => book("part 1", -1)));
+    const answers = await inACrowd(() => Promise.all(Array.from({ length: 40 }, () => book("part 1", -1))));
     const done = answers.filter(({ userErrors }) => userErrors.length === 0);
     assert.equal(done.length, 7);
     assert.equal(await shop.stockAt("part 1", "A-1"), 0);
@@ -129,7 +154,7 @@ describe("calls that arrive together", () => {
   it("are each done once by their keys, also when the same key comes several times at once", async () => {
     const before = await shop.movements();
     const ask = (n: number) => book(products[n % 5]!, 1, { idempotencyKey: `key ${n % 10}` });
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => ask(n)));
+    const answers = await inACrowd(() => Promise.all(Array.from({ length: 50 }, (_, n) => ask(n))));
     assert.equal(await shop.movements(), before + 10);
     answers.forEach(({ stockMovements }, n) =>
       assert.equal(stockMovements[0].id, answers[n % 10].stockMovements[0].id),
@@ -166,15 +191,12 @@ describe("calls that arrive together", () => {
     const tokens = await Promise.all([1, 2, 3].map(() => shop.token({ read: "all", write: ["stocks"] })));
     const reader = await shop.token();
     const before = await shop.movements();
-    const answers = await Promise.all(
-      Array.from({ length: 36 }, (_, n) => {
-        const token = n % 4 === 3 ? reader : tokens[n % 4]!;
-        return shop.tryMutate("stockAdjust", one(products[n % 6]!, 1, { comment: `by ${n % 4}` }), {
-          token,
-          select,
-        });
-      }),
-    );
+    const ask = (n: number) => {
+      const token = n % 4 === 3 ? reader : tokens[n % 4]!;
+      const input = one(products[n % 6]!, 1, { comment: `by ${n % 4}` });
+      return shop.tryMutate("stockAdjust", input, { token, select });
+    };
+    const answers = await inACrowd(() => Promise.all(Array.from({ length: 36 }, (_, n) => ask(n))));
     answers.forEach(({ codes }, n) => assert.deepEqual(codes, n % 4 === 3 ? ["FORBIDDEN"] : []));
     assert.equal(await shop.movements(), before + 27);
     const { rows } = await shop.owner.query(`

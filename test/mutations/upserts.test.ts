@@ -46,6 +46,8 @@ describe("numbers that no client can read back", () => {
       "minimumOrderValue: 1e999, address: $v",
       "address: { city: $v, zipcode: -1e999 }",
       "address: { city: [$v, Hamburg] }",
+      "address: [$v, Hamburg]",
+      "address: [[-1e999, $v]]",
     ]) {
       const { codes } = await send(row);
       assert.deepEqual(codes, ["GRAPHQL_VALIDATION_FAILED"], row);

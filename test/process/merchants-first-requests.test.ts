@@ -76,4 +76,14 @@ suite("first requests", () => {
     answered();
     await until(() => !requests.areThere);
   });
+
+  test("one that lasts, as live queries do, is none any more after a while", async () => {
+    const requests = new FirstRequests(20);
+    const answered = requests.begin();
+    assert.equal(requests.areThere, true);
+    await until(() => !requests.areThere);
+    requests.begin();
+    assert.equal(requests.areThere, true);
+    answered();
+  });
 });

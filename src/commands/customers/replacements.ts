@@ -7,6 +7,9 @@ const [first, last] = anonymousName;
 const country = (address: string): string =>
   `nullif(jsonb_strip_nulls(jsonb_build_object('countryIso', ${address} -> 'countryIso', 'countryName', ${address} -> 'countryName')), '{}')`;
 
+/** The same of a fulfillment order's address, which has all keys that clients are promised. */
+const countryAlone = (address: string): string => `erp.postal_address(${country(address)})`;
+
 interface Replacement {
   what: string;
   /** Whose rows; the ids are the parameter of the statement. */
@@ -43,8 +46,8 @@ export const inTables: readonly Replacement[] = [
   {
     what: "fulfillment orders",
     ids: "fulfillment_orders",
-    text: `update erp.fulfillment_order set shipping_address = ${country("shipping_address")}, hold_comment = null
-      where id = any ($1) and (shipping_address is distinct from ${country("shipping_address")} or hold_comment is not null)`,
+    text: `update erp.fulfillment_order set shipping_address = ${countryAlone("shipping_address")}, hold_comment = null
+      where id = any ($1) and (shipping_address is distinct from ${countryAlone("shipping_address")} or hold_comment is not null)`,
   },
   {
     what: "quotes",
@@ -86,7 +89,8 @@ export function inEvents(table: "events.event" | "events.outbox", condition: str
       select o.data || coalesce(jsonb_object_agg(f.key, case f.key
         when 'email' then to_jsonb(o.subject_id || '@anonymized.invalid')
         when 'shippingAddress' then coalesce(case when jsonb_typeof(o.data -> f.key) = 'object'
-          then ${country("(o.data -> f.key)")} end, 'null')
+          then ${countryAlone("(o.data -> f.key)")} end, 'null')
+        when 'trackingCodes' then case jsonb_typeof(o.data -> f.key) when 'array' then '[]' else 'null' end::jsonb
         else f.value end), '{}')
       from jsonb_each('${JSON.stringify(fields)}'::jsonb -> t.subject_type) f where o.data ? f.key
     ) n (data)

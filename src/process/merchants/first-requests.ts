@@ -2,6 +2,8 @@ import type { Watched } from "./write-watch.ts";
 
 /** Milliseconds after a first request in which another one is expected: a client of many sends them one after the other. */
 const nextMs = 100;
+/** Milliseconds after which one isn't waiting for its merchant any more, but is a live query, or large. */
+const defaultLongestMs = 5_000;
 /** Milliseconds between two first visits, and for all: requests have processors, too. */
 export const betweenFirstMs = 40;
 const allFirstMs = 60_000;
@@ -10,12 +12,19 @@ const defaultMostMs = 60_000;
 
 /** Requests that have found their merchant closed, and wait until it is open: most of that is Postgres' work. */
 export class FirstRequests {
+  readonly #longestMs: number;
   #running = 0;
+  #begunAt = -Infinity;
   #endedAt = -Infinity;
+
+  constructor(longestMs = defaultLongestMs) {
+    this.#longestMs = longestMs;
+  }
 
   /** Notes one. @returns a function to be called when it is answered */
   begin(): () => void {
     this.#running++;
+    this.#begunAt = performance.now();
     return () => {
       this.#running--;
       this.#endedAt = performance.now();
@@ -24,7 +33,8 @@ export class FirstRequests {
 
   /** Whether some are being answered, or were a moment ago. */
   get areThere(): boolean {
-    return this.#running > 0 || performance.now() - this.#endedAt < nextMs;
+    const now = performance.now();
+    return (this.#running > 0 && now - this.#begunAt < this.#longestMs) || now - this.#endedAt < nextMs;
   }
 }
 

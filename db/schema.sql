@@ -15869,16 +15869,7 @@ CREATE OR REPLACE FUNCTION erp.are_storefront_variants(value jsonb)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
- SET search_path TO 'pg_catalog', 'pg_temp'
-BEGIN ATOMIC
- SELECT (NOT (EXISTS ( SELECT
-            FROM jsonb_array_elements(
-                 CASE jsonb_typeof(are_storefront_variants.value)
-                     WHEN 'array'::text THEN are_storefront_variants.value
-                     ELSE NULL::jsonb
-                 END) v(entry)
-           WHERE ((jsonb_typeof((v.entry -> 'productId'::text)) IS DISTINCT FROM 'string'::text) OR (jsonb_typeof((v.entry -> 'variantId'::text)) <> ALL (ARRAY['string'::text, 'null'::text]))))));
-END;
+RETURN COALESCE((NOT (value @? ((('strict $[*] ? (!(@.productId.type() == "string") '::text || '|| (@.productId.type() == "string") is unknown '::text) || '|| @.variantId.type() != "string" && @.variantId.type() != "null")'::text))::jsonpath)), true);
 grant execute on function erp.are_storefront_variants(jsonb) to service_writer;
 comment on function erp.are_storefront_variants(jsonb) is 'Whether the entries of a list are objects that name a product of the storefront, and perhaps its variant.';
 

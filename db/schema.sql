@@ -26928,7 +26928,8 @@ begin
     from unnest(new.entered_tracking_codes) with ordinality e (code, position)
     group by e.code
     order by min(e.position));
-  if new.tracking_codes is null and cardinality(new.entered_tracking_codes || of_labels) = 0 then
+  if new.tracking_codes is null and new.delivery_state is null
+    and cardinality(new.entered_tracking_codes || of_labels) = 0 then
     return new;
   end if;
   -- Codes that are in the list already keep their places
@@ -27005,7 +27006,7 @@ begin
 end
 $function$;
 grant execute on function ledger.lock_line(ledger.line) to service_ledger;
-comment on function ledger.lock_line(ledger.line) is 'Takes the locks of ledger.lock for a line with one place, by one plain statement, which takes less. Answers the warehouse of the place, whether its stock is for sale, and whether the product is kept in batches, as they stay while the locks are held; nulls when something that it names is not there.';
+comment on function ledger.lock_line(ledger.line) is 'Takes the locks of ledger.lock for a line with one place, by one plain statement, which takes less. Answers the warehouse of the place, whether its stock is for sale, and whether the product is kept in batches, as they stay while the locks are held. Nulls when something that it names is not there, or its bin has just gone to another warehouse; then not all is locked.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_lines(lines ledger.line[])
  RETURNS boolean
@@ -27831,10 +27832,7 @@ begin
     perform ledger.check_form(lines, ledger.named_places(lines, operation), operation);
   end if;
   if cardinality(lines) = 1 and operation <> 'transfer' and lines[1].batch_id is null
-    and lines[1].expected_quantity is null then
-    if (ledger.lock_line(lines[1])).warehouse_id is null then
-      perform ledger.check_references(lines, ledger.named_places(lines, operation));
-    end if;
+    and lines[1].expected_quantity is null and (ledger.lock_line(lines[1])).warehouse_id is not null then
     return;
   end if;
 

@@ -1,4 +1,0 @@
--- A bin that has just gone to another warehouse is not found by its old one, though it is there:
--- then nothing was locked
---!include ledger/lock_line.sql
---!include ledger/prepare.sql

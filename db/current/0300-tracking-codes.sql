@@ -1,2 +1,0 @@
--- Where there is a delivery, codes that are removed as a whole leave an empty list
---!include ledger/keep_tracking_codes.sql

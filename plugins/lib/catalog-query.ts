@@ -25,6 +25,18 @@ const extent = `
   -- Postgres takes what is found step by step for so many that it looks them up one by one
   used (oid) as materialized (select oid from reached limit 10000),`;
 
+/**
+ * Roles that have to do with the database: its owners, those with rights in it, and members of others. Each change of the
+ * roles of a server would otherwise be one of the schema, in all its databases.
+ */
+const ofDatabase = `oid < 16384
+      or oid in (
+        select d.refobjid from pg_catalog.pg_shdepend d
+        where d.refclassid = 'pg_catalog.pg_authid'::regclass
+          and d.dbid = (select oid from pg_catalog.pg_database where datname = current_database())
+      )
+      or oid in (select unnest(array[roleid, member]) from pg_catalog.pg_auth_members)`;
+
 const ofOwn = "in (select oid from own)";
 const ofUsed = "in (select oid from used)";
 
@@ -47,6 +59,7 @@ const changes: [string, string][] = [
     `where (typnamespace ${everySchema})\n    or (typnamespace = 'pg_catalog'::regnamespace)`,
     `where oid ${ofUsed}`,
   ],
+  ["from pg_catalog.pg_roles\n", `from pg_catalog.pg_roles where ${ofDatabase}\n`],
   // What is built must not depend on the name of the database, on when it was vacuumed, or on who looks
   ["pg_database.oid as _id, *", "pg_database.oid as _id, oid, 'service' as datname, datdba"],
   ["'current_user',\n  current_user", "'current_user',\n  'service_api'"],

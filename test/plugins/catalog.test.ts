@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import pg from "pg";
 import { makeSchema } from "postgraphile";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { makeIntrospectionQuery } from "postgraphile/graphile-build-pg/pg-introspection";
 import { createPreset, readCatalog } from "../../plugins/index.ts";
 import { printSdl } from "../../src/graphql/print-sdl.ts";
+import { fingerprintOf } from "../../src/versions/fingerprint.ts";
 import { rowsOf, useDatabase } from "../lib/database.ts";
 
 const used = useDatabase("template_schema");
@@ -34,6 +36,24 @@ test("what is read of the catalog makes the same schema as the whole, types of o
     assert.match(sdl, /^ {2}mood: ElsewhereMood\n {2}moods: \[ElsewhereMood!\]\n {2}share: Decimal/m);
     assert.equal(sdl, await sdlFrom(pgService, whole));
   } finally {
+    await pgService.release?.();
+  }
+});
+
+test("another role of the server is no change of the schema, until it has rights in the database", async () => {
+  const pgService = makePgService({ connectionString: used.database.ownerUrl, pubsub: false });
+  const server = new pg.Client({ connectionString: used.database.adminUrl });
+  await server.connect();
+  const fingerprint = async () => fingerprintOf(await readCatalog(pgService, schemaName));
+  try {
+    const before = await fingerprint();
+    await server.query("create role catalog_test_reader");
+    assert.equal(await fingerprint(), before);
+    await server.query("grant select on api_unstable.products to catalog_test_reader");
+    assert.notEqual(await fingerprint(), before);
+  } finally {
+    await server.query("drop owned by catalog_test_reader; drop role catalog_test_reader");
+    await server.end();
     await pgService.release?.();
   }
 });

@@ -30,6 +30,7 @@ const extent = `
  * roles of a server would otherwise be one of the schema, in all its databases.
  */
 const ofDatabase = `oid < 16384
+      or oid = (select datdba from pg_catalog.pg_database where datname = current_database())
       or oid in (
         select d.refobjid from pg_catalog.pg_shdepend d
         where d.refclassid = 'pg_catalog.pg_authid'::regclass

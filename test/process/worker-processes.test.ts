@@ -169,11 +169,12 @@ test("one that is to replace another waits for the database, and is replaced whe
   const said = () => service.output().slice(from);
   await until(() => /Waiting for Postgres at 127.*\n.*Waiting/.test(said()));
   // It is there, and doesn't serve. A process that is slow may be missing for the moment
+  let told = 0;
   await until(async () => {
-    const told = await serving();
+    told = await serving();
     assert.ok(told <= count, said());
     return told === count;
-  });
+  }).catch((cause: unknown) => assert.fail(`${told} serve: ${cause}\n${said()}`));
   // Each process has several connections. One without a request is a second's work for a process that leaves
   const isLeaving = async () => {
     const answers = agents.map((agent) => send(agent, `${address}/livez`, null).catch(() => null));

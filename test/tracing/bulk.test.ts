@@ -110,7 +110,7 @@ async function exportTraced(headers: Record<string, string>): Promise<any> {
 test("an export belongs to the trace of the mutation that has asked for it", async () => {
   const { traceId, parent, headers } = newTrace();
   assert.equal((await exportTraced(headers)).state, "completed");
-  const [request, ...spans] = await spansOf(collector, traceId, 7);
+  const [request, ...spans] = await spansOf(collector, traceId, 8);
   assert.equal(request!.parent, parent);
   const [work] = spans.filter(({ name }) => name === "bulk export");
   const [operation] = spans.filter(({ name }) => name === "mutation");

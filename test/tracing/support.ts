@@ -18,13 +18,21 @@ export function newTrace(flags = "01") {
   return { traceId, parent, headers: { traceparent: `00-${traceId}-${parent}-${flags}` } };
 }
 
-/** The spans of a trace, when there are as many as expected. */
+/**
+ * The spans of a trace, when there are as many as expected and none waits for the one that it is part of: a span is sent
+ * when it ends, so after those within it.
+ */
 export async function spansOf(
   { spans }: Collector,
   traceId: string,
   count: number,
 ): Promise<CollectedSpan[]> {
   const found = () => spans.filter((span) => span.traceId === traceId);
-  await until(() => found().length >= count);
+  await until(() => {
+    const ids = new Set(found().map(({ id }) => id));
+    // Of the first one the parent is the caller's
+    const firsts = found().filter(({ parent }) => !ids.has(parent));
+    return ids.size >= count && firsts.length === 1;
+  });
   return found().sort((one, other) => one.from - other.from);
 }

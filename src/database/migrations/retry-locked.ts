@@ -128,7 +128,7 @@ export class LockObserver {
         const client = new pg.Client({ connectionString: this.#url });
         client.on("error", () => {});
         await client.connect();
-        if (this.#timer === undefined) return void (await client.end());
+        if (this.#timer === undefined) return await client.end();
         this.#client = client;
       }
       const { rows } = await this.#client.query<Blocker>(blockers, [this.#application]);

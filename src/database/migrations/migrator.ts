@@ -173,29 +173,49 @@ export class Migrator {
         await this.#retry(name, () => this.rehearse(text, rehearsal));
         await rehearsal.conclude();
       });
-    await this.#run(name, text, async () => {
-      if (files.length > 0) await this.#client.query(finish);
-      await this.#client.query(
-        `insert into graphile_migrate.current (content) values ($1)
-           on conflict (filename) do update set content = excluded.content, date = excluded.date`,
-        [text],
-      );
-      // Locks aren't held for the disk: what a crash undoes is run again
-      await this.#client.query("set local synchronous_commit = off");
-      if (isAlone) await rehearsal?.look(this.#client).then(() => rehearsal.conclude());
-    });
+    try {
+      await this.#run(name, text, async () => {
+        if (files.length > 0) await this.#client.query(finish);
+        await this.#noteCurrent(text);
+        if (isAlone) await rehearsal?.look(this.#client).then(() => rehearsal.conclude());
+      });
+    } catch (error) {
+      await shadow?.undo();
+      throw error;
+    }
     return { files: names, isNew: true };
   }
 
-  /** Runs a migration, looks at what it makes, and undoes it. */
-  async rehearse(text: string, rehearsal: Rehearsal): Promise<void> {
+  async #noteCurrent(text: string): Promise<void> {
+    await this.#client.query(
+      `insert into graphile_migrate.current (content) values ($1)
+         on conflict (filename) do update set content = excluded.content, date = excluded.date`,
+      [text],
+    );
+    // Locks aren't held for the disk: what a crash undoes is run again
+    await this.#client.query("set local synchronous_commit = off");
+  }
+
+  /** Runs db/current, and looks at what it makes. Its transaction stays open until it is {@link settle}d. */
+  async prepare(text: string, rehearsal: Rehearsal): Promise<void> {
     await this.#client.query("begin");
+    await runStatements(this.#client, text);
+    await this.#client.query(finish);
+    await this.#noteCurrent(text);
+    await rehearsal.look(this.#client);
+  }
+
+  /** Keeps or undoes what has been prepared. */
+  async settle(how: "commit" | "rollback"): Promise<void> {
+    await this.#client.query(how);
+  }
+
+  /** Runs db/current, looks at what it makes, and undoes it. */
+  async rehearse(text: string, rehearsal: Rehearsal): Promise<void> {
     try {
-      await runStatements(this.#client, text);
-      await this.#client.query(finish);
-      await rehearsal.look(this.#client);
+      await this.prepare(text, rehearsal);
     } finally {
-      await this.#client.query("rollback").catch(() => {});
+      await this.settle("rollback").catch(() => {});
     }
   }
 

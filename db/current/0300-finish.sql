@@ -12,4 +12,5 @@ drop function if exists api_meta.upholder(regclass, text);
 --!include mutation/derive_operations.sql
 --!include api_meta/current_parts.sql
 --!include api_meta/index_tag.sql
+--!include api_meta/index_use.sql
 --!include api_meta/finish_migration.sql

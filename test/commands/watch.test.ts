@@ -125,6 +125,15 @@ ${more}`;
       ],
     );
   });
+
+  test("a save that changes what all databases share waits no longer than once for its own trial", async () => {
+    await saved("select 'quiet';", [/has been run/]);
+    await inStep("quiet");
+    await saved("alter role service_owner set default_statistics_target = 101;", [/has been run/]);
+    await inStep("default_statistics_target");
+    await saved("alter role service_owner reset default_statistics_target;", [/has been run/]);
+    assert.doesNotMatch(watching.output(), /Attempt 2/);
+  });
 });
 
 test("a command ends when the npm that started it is killed", async (context) => {

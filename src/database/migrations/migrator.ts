@@ -176,16 +176,13 @@ export class Migrator {
         await this.#retry(name, () => this.rehearse(text, rehearsal));
         await rehearsal.conclude();
       });
-    try {
-      await this.#run(name, text, async () => {
-        if (files.length > 0) await this.#client.query(finish);
-        await noteCurrent(this.#client, text);
-        if (isAlone) await rehearsal?.look(this.#client).then(() => rehearsal.conclude());
-      });
-    } catch (error) {
-      await shadow?.undo();
-      throw error;
-    }
+    const note = async () => {
+      if (files.length > 0) await this.#client.query(finish);
+      await noteCurrent(this.#client, text);
+      if (isAlone) await rehearsal?.look(this.#client).then(() => rehearsal.conclude());
+    };
+    // What was rehearsed may hold what it waits for, if all databases share that, such as a role
+    await this.#run(name, text, note, () => shadow?.undo());
     return { files: names, isNew: true };
   }
 
@@ -216,8 +213,14 @@ export class Migrator {
    * Runs a migration.
    *
    * @param note what ends it, in its transaction or, when it has none, in one after it
+   * @param onFailure what follows each attempt that fails
    */
-  async #run(name: string, text: string, note: () => Promise<unknown>): Promise<void> {
+  async #run(
+    name: string,
+    text: string,
+    note: () => Promise<unknown>,
+    onFailure?: () => Promise<void> | undefined,
+  ): Promise<void> {
     const isAlone = isWithoutTransaction(text);
     const mayWait = isAlone && /\bconcurrently\b/i.test(text);
     const statements = () => runStatements(this.#client, text);
@@ -231,6 +234,7 @@ export class Migrator {
         await this.#client.query("commit");
       } catch (error) {
         await this.#client.query("rollback").catch(() => {});
+        await onFailure?.();
         throw error;
       }
     };

@@ -6,7 +6,15 @@ import { readNames } from "./queries/reads.ts";
 /** What is measured, and how thoroughly. */
 export interface BenchOptions {
   mode:
-    "side by side" | "growth" | "memory" | "fairness" | "watch" | "bulk" | "replicas" | "merchants" | "help";
+    | "side by side"
+    | "growth"
+    | "memory"
+    | "fairness"
+    | "watch"
+    | "bulk"
+    | "replicas"
+    | "merchants"
+    | "help";
   quick: boolean;
   /** For the mode growth: of the ledger alone. */
   movements: boolean;

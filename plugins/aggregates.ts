@@ -218,8 +218,9 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
         const { groupBy } = args;
         if (!scope.isConnectionType || scope.fieldName !== "groupedAggregates" || !groupBy) return args;
         groupBy.description = "What the entries of a group have in common. Times are in UTC.";
-        groupBy.applyPlan = (_$parent: Step, $sorted: Step, argument: FieldArg) =>
-          void argument.apply(groupsOfSorted.get($sorted)!);
+        groupBy.applyPlan = (_$parent: Step, $sorted: Step, argument: FieldArg) => {
+          argument.apply(groupsOfSorted.get($sorted)!);
+        };
         return args;
       },
       GraphQLEnumType_values(values, build, { scope }) {

@@ -1,5 +1,5 @@
 /**
- * Runs test files; the arguments are their names or patterns, or with `!` those of others, which are left out. Many share a process (test/together.ts). The few that fail
+ * Runs test files; the arguments are their names or patterns. Many share a process (test/together.ts). The few that fail
  * run a second time, alone: what then passes relied on the order or speed of other processes. It is named at the end,
  * because somebody has to look at it, but it doesn't hold up a change that has nothing to do with it.
  */
@@ -23,9 +23,7 @@ try {
 }
 
 async function main(patterns: string[]): Promise<number> {
-  const exclude = patterns.filter((pattern) => pattern.startsWith("!")).map((pattern) => pattern.slice(1));
-  const wanted = patterns.filter((pattern) => !pattern.startsWith("!"));
-  const found = globSync(wanted, { exclude }).sort();
+  const found = globSync(patterns).sort();
   if (found.length === 0) throw new Error(`There is no file ${patterns.join(" ")}.`);
   const divided = divide(found, (file) => readFileSync(file, "utf8"));
   await write(divided);

@@ -6,7 +6,7 @@ import { createEngine } from "@secretlint/node";
 import { atTheTerminal } from "../src/commands/terminal.ts";
 
 /** Ignored: files in .gitignore, and those that are no text. */
-const leftOut = new Set(["node_modules", ".git", ".data", ".env", "~together"]);
+const leftOut = new Set(["node_modules", ".git", ".data", ".env"]);
 const binary = new Set([".png"]);
 
 const root = fileURLToPath(new URL("../", import.meta.url));

@@ -1,6 +1,5 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import { format, resolveConfig } from "prettier";
+import { format } from "oxfmt";
 
 const folder = new URL("../results/", import.meta.url);
 
@@ -9,11 +8,10 @@ export async function writeResults(files: Record<string, string>): Promise<strin
   await mkdir(folder, { recursive: true });
   const names = Object.keys(files);
   for (const name of names) {
-    const path = fileURLToPath(new URL(name, folder));
     const text = files[name]!;
     const isFormatted = /\.(md|json)$/.test(name);
-    const options = { ...(await resolveConfig(path)), filepath: path };
-    await writeFile(path, isFormatted ? await format(text, options) : text);
+    const { code } = isFormatted ? await format(name, text, { printWidth: 110 }) : { code: text };
+    await writeFile(new URL(name, folder), code);
   }
   return names.map((name) => `bench/results/${name}`);
 }

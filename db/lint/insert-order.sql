@@ -4,9 +4,11 @@
 -- Way out: order by, at the end of the select.
 with recursive source as (
   select p.oid, lower(regexp_replace(
-    regexp_replace(coalesce(pg_get_function_sqlbody(p.oid), p.prosrc), '--[^\n]*', '', 'g'), '''[^'']*''', '',
-      'g')) as text
+    regexp_replace(raw.text, '--[^\n]*', '', 'g'), '''[^'']*''', '', 'g')) as text
   from pg_proc p join pg_roles o on o.oid = p.proowner and o.rolname like 'service\_%'
+  cross join lateral (select coalesce(pg_get_function_sqlbody(p.oid), p.prosrc) as text offset 0) raw
+  -- Others can insert nothing
+  where p.provolatile = 'v' and raw.text ilike '%insert%'
 ),
 level as (
   select s.oid, s.text from source s where s.text ~ '\minsert\M'
@@ -22,7 +24,8 @@ statement as (
   where l.text !~ '\([^()]*\)'
 )
 select s.oid::regprocedure as object, i[1] as fills
-from statement s cross join regexp_matches(s.text, '\minsert\s+into\s+(\w+\.\w+)(.*)$') i
+from (select * from statement s where strpos(s.text, 'insert') > 0 offset 0) s
+cross join regexp_matches(s.text, '\minsert\s+into\s+(\w+\.\w+)(.*)$') i
 where i[2] ~ '\mselect\M.*\mfrom\M' and i[2] !~ '\morder\s+by\M'
   -- More than one row would be an error there
   and i[2] !~ '\mreturning\M.*\minto\M'

@@ -42,7 +42,7 @@ export async function parsed(
     return { file, text, isInTransaction, statements: statementsOf(text, origins) };
   } catch (error) {
     if (!hasSqlDetails(error)) throw error;
-    const { message, cursorPosition = 0 } = error.sqlDetails!;
+    const { message, cursorPosition } = error.sqlDetails!;
     const place = origins[text.slice(0, cursorPosition).split("\n").length - 1]!;
     return { file, text, isInTransaction, statements: [], fault: syntaxFault(place, message) };
   }

@@ -5,7 +5,11 @@ import { forgetUnreplicated, isUnreplicated, Unreplicated } from "./pipeline/unr
 
 /** Roles for one task each, see db/roles.sql. */
 export type NarrowRole =
-  "service_auth" | "service_document" | "service_administration" | "service_delivery" | "service_worker";
+  | "service_auth"
+  | "service_document"
+  | "service_administration"
+  | "service_delivery"
+  | "service_worker";
 
 /** Runs statements in a transaction of a narrow role. @throws {Unreplicated} also when a failover may lose what is done */
 export async function asRole<T>(

@@ -36,7 +36,7 @@ declare global {
   namespace Grafast {
     // Grafast and PostGraphile read the context by this name. Its fields are optional there, because their own
     // types also describe requests of other servers.
-    // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- merged with theirs
+    // oxlint-disable-next-line typescript/no-empty-object-type -- merged with theirs
     interface Context extends Partial<Omit<ServiceContext, "pgSettings">> {}
   }
 }

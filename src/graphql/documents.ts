@@ -9,7 +9,8 @@ import { comparesTooMuch } from "./repeated-fields.ts";
 
 /** A valid document, or its errors. */
 export type DocumentReading =
-  { document: DocumentNode; errors?: never } | { errors: readonly GraphQLError[] };
+  | { document: DocumentNode; errors?: never }
+  | { errors: readonly GraphQLError[] };
 
 /**
  * Checks a document elsewhere, so that it doesn't hold the event loop.

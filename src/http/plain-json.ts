@@ -33,7 +33,7 @@ const isUtf8Json = (type: string): boolean =>
   plainTypes.has(type) ||
   (/^application\/json *;/.test(type) && (/charset *= *"?([^ ";]*)/.exec(type)?.[1] ?? "utf-8") === "utf-8");
 
-/** Reads such a body into `request.body`, as the body parser does: objects and lists only. */
+/** Reads such a body into `request.body`, as the body parser does. */
 export function readPlainJson(request: Request, done: (error?: unknown) => void): void {
   const chunks: Buffer[] = [];
   const size = Number(request.headers["content-length"]) < longBytes ? null : new JsonSize();
@@ -46,14 +46,11 @@ export function readPlainJson(request: Request, done: (error?: unknown) => void)
   request.on("end", () => {
     if (size && size.count > maxSize)
       return done(new TooLaborious(`The body has more than ${maxSize} lists, objects and members.`));
-    let body: unknown;
     try {
-      body = JSON.parse((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString("utf8"));
+      request.body = JSON.parse((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString("utf8"));
     } catch (error) {
       return done(error);
     }
-    if (typeof body !== "object" || body === null) return done(new SyntaxError("neither object nor list"));
-    request.body = body;
     done();
   });
 }

@@ -47,3 +47,12 @@ export async function openAccess(options: AccessOptions): Promise<Access> {
     readText && ((_sentAlong: bigint, ...read: Parameters<typeof readText>) => readText(...read));
   return { ...access, replicas, readText: (readText && replicas?.reader(readText)) ?? fromPrimary };
 }
+
+/** Waits for a change of the API, whose reads may need what a replica lacks then. */
+export async function changing<Result>({ replicas }: Pick<Access, "replicas">, change: Promise<Result>) {
+  try {
+    return await change;
+  } finally {
+    await replicas?.requirePresent();
+  }
+}

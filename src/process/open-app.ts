@@ -37,7 +37,7 @@ import { versions as allVersions } from "../versions/versions.ts";
 import type { Version } from "../versions/versions.ts";
 import { payloadReader } from "../webhooks/payload.ts";
 import type { ReadPayload } from "../webhooks/payload.ts";
-import { openAccess } from "./open-access.ts";
+import { changing, openAccess } from "./open-access.ts";
 import type { Access } from "./open-access.ts";
 import { openAuth } from "./open-auth.ts";
 import { openVersions } from "./open-versions.ts";
@@ -172,8 +172,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
       readPayloads(settings, payloadPool, access.withClientsOf(payloadPool), readerOf, spend),
     async reload() {
       await Promise.all([calm(apiPool), locales.refresh()]);
-      // What answers then may need what a replica lacks
-      return availability.reload().finally(() => access.replicas?.requirePresent());
+      return changing(access, availability.reload());
     },
     prepare: (read) => calm(apiPool).then(() => availability.prepare(read)),
     close: () => closing.close(),

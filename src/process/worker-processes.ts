@@ -30,7 +30,8 @@ export interface ToWorkerProcess {
 
 /** Its first answer. */
 export type FromWorkerProcess =
-  { port: number; figures: MetricObject[]; failure?: never } | { failure: string };
+  | { port: number; figures: MetricObject[]; failure?: never }
+  | { failure: string };
 
 /** Later messages to it, see `Serving` (serve.ts). */
 export type Order =

@@ -30,7 +30,8 @@ declare global {
 /** Values of variables. */
 type Variables = Record<string, unknown>;
 type QueryReading =
-  { document: DocumentNode; cost: number; error: null } | { document: null; cost: null; error: GraphQLError };
+  | { document: DocumentNode; cost: number; error: null }
+  | { document: null; cost: null; error: GraphQLError };
 
 /** The cost of a document in points, or why it is refused. */
 export type Price = { cost: number; error: null } | { cost: null; error: GraphQLError };

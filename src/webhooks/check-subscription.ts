@@ -41,11 +41,14 @@ interface Settings {
 }
 
 function addressErrors(url: unknown, allowed: AllowList): UserErrorRow[] {
+  const text = String(url);
+  const { protocol, username, password } = URL.parse(text) ?? {};
+  if (protocol === undefined && URL.canParse(text.replace(/:\d+(?=[/?]|$)/, "")))
+    return [{ code: "INVALID", message: "Ports are 65535 at most.", field: ["url"], details: null }];
   // SQL checks whether it is an http address at all
-  const { protocol, username, password } = URL.parse(String(url)) ?? {};
   if (!/^https?:$/.test(protocol ?? "") || username || password) return [];
   try {
-    destinationOf(String(url), allowed);
+    destinationOf(text, allowed);
     return [];
   } catch (error) {
     if (!(error instanceof RefusedDestination)) throw error;

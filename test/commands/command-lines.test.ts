@@ -9,7 +9,7 @@ const root = new URL("../../", import.meta.url);
 const { scripts } = JSON.parse(await readFile(new URL("package.json", root), "utf8")) as {
   scripts: Record<string, string>;
 };
-// The others belong to other programs: prettier, tsc, node's tests
+// The others belong to other programs: oxfmt, tsc, node's tests
 const own = Object.entries(scripts).filter(([, script]) => /^node .*\b(src|tools|bench)\//.test(script));
 const programs = Map.groupBy(own, ([, script]) => /\S+\.ts\b(?!.*\.ts)/.exec(script)![0]);
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { test } from "node:test";
-import { format } from "prettier";
+import { format } from "oxfmt";
 import { buildSchema } from "postgraphile/graphql";
 import type { GraphQLEnumType } from "postgraphile/graphql";
 import { errorCodes } from "../../src/errors/api-error.ts";
@@ -36,7 +36,7 @@ test("docs/errors.md has every code as it is (WRITE_ANSWERS=1 writes them)", asy
   const filled = text.replace(/<!-- (\w+) -->\n[^]*?<!-- end -->/g, (_whole, name: string) => {
     return `<!-- ${name} -->\n\n${tables[name]}\n\n<!-- end -->`;
   });
-  const expected = await format(filled, { parser: "markdown", printWidth: 110 });
+  const { code: expected } = await format("errors.md", filled, { printWidth: 110 });
   if (process.env.WRITE_ANSWERS) await writeFile(file, expected);
   assert.equal(await readFile(file, "utf8"), expected);
 });

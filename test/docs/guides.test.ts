@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { format } from "prettier";
+import { format } from "oxfmt";
 import { versions } from "../../src/versions/versions.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
@@ -54,7 +54,7 @@ for (const [guide, { version = "2026-06-unstable", ...scopes }] of Object.entrie
         const { body } = await service.ask(token, { query }, { version });
         delete body.extensions; // the cost, which docs/api.md explains
         ids.learn(JSON.parse(example.answer), body);
-        const answer = await format(JSON.stringify(body), { parser: "json", printWidth: 110 });
+        const { code: answer } = await format("answer.json", JSON.stringify(body), { printWidth: 110 });
         written.push({ request: query, answer });
         if (!process.env.WRITE_ANSWERS) assert.deepEqual(body, JSON.parse(ids.translate(example.answer)));
       });

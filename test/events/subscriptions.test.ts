@@ -115,6 +115,7 @@ describe("mutations of webhooks", () => {
       [{ url: "https://" }, "INVALID", "url"],
       [{ url: "shop.example" }, "INVALID", "url"],
       [{ url: "https://shop.example/a b" }, "INVALID", "url"],
+      [{ url: "https://shop.example:99999/" }, "INVALID", "url"],
       [{ url: "https://shop.example/#there" }, "INVALID", "url"],
       [{ url: `https://shop.example/${"a".repeat(2_000)}` }, "OUT_OF_RANGE", "url"],
     ] as const) {

@@ -100,6 +100,23 @@ test("bodies that are no GraphQL request are refused with a code", async () => {
   }
 });
 
+test("JSON that is no object is called that, however it is sent", async () => {
+  for (const [text, message] of [
+    ["null", "The body is no JSON object."],
+    ['"x"', "The body is no JSON object."],
+    ["7", "The body is no JSON object."],
+    ["{", "The body is not valid JSON."],
+  ] as const)
+    for (const type of ["application/json", "application/json; charset=utf-16"]) {
+      const encoding = type.endsWith("16") ? "utf16le" : "utf8";
+      const headers = { authorization: `Bearer ${token}`, "content-type": type };
+      const body = Buffer.from(text, encoding);
+      const answer = await get("/api/graphql/unstable", { method: "POST", headers, body });
+      assert.equal(answer.status, 400);
+      assert.equal(answer.body.errors[0].message, message, `${text} as ${type}`);
+    }
+});
+
 test("a body of almost a MiB, and a compressed one, are read; a bomb is not", async () => {
   const large = { query: `${query} #${"x".repeat(1_000_000)}` };
   assert.equal((await service.ask(token, large)).status, 200);

@@ -9,7 +9,13 @@ beforeEach(async () => {
   await used.client.query("begin");
   await used.client.query(scene);
 });
-afterEach(() => proof().finally(() => used.client.query("rollback")));
+afterEach(async () => {
+  try {
+    await proof();
+  } finally {
+    await used.client.query("rollback");
+  }
+});
 
 const id = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`;
 const [hammer, nail] = [id(1), id(2)];

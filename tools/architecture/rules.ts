@@ -87,7 +87,7 @@ const configuration: IConfiguration = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(bench/peers|test/~together)/" },
+    exclude: { path: "^bench/peers/" },
     // Type imports too
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },

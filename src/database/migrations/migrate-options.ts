@@ -28,6 +28,8 @@ export interface Stage {
    * @returns whether that tells what it would do there; when it fails here, it may still work there
    */
   rehearse(text: string, state: string, rehearsal: Rehearsal): Promise<boolean>;
+  /** Undoes what was rehearsed last: it could not be run on the database at hand. */
+  undo(): Promise<void>;
 }
 
 /**

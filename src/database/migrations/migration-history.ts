@@ -86,3 +86,14 @@ export async function migrationState(client: pg.ClientBase): Promise<string> {
   );
   return rows[0]!.state;
 }
+
+/** Notes db/current as what was run last, at the end of its transaction. */
+export async function noteCurrent(client: pg.ClientBase, text: string): Promise<void> {
+  await client.query(
+    `insert into graphile_migrate.current (content) values ($1)
+       on conflict (filename) do update set content = excluded.content, date = excluded.date`,
+    [text],
+  );
+  // Locks aren't held for the disk: what a crash undoes is run again
+  await client.query("set local synchronous_commit = off");
+}

@@ -26,15 +26,18 @@ import {
   type CurrentFile,
   withoutBlank,
 } from "./migration-files.ts";
-import { currentContent, migrationState, requireSameMigrations, stateOf } from "./migration-history.ts";
+import {
+  currentContent,
+  migrationState,
+  noteCurrent,
+  requireSameMigrations,
+  stateOf,
+} from "./migration-history.ts";
 import { runStatements } from "./run-statements.ts";
 import type { LockLimits } from "./retry-locked.ts";
-import { defaultLockLimits, LockObserver, retryLocked } from "./retry-locked.ts";
+import { defaultLockLimits, LockObserver, retryLocked, withoutLimit } from "./retry-locked.ts";
 import { lockOfMigrations } from "./under-way.ts";
 import { migratingUrl } from "../roles.ts";
-
-/** Milliseconds between reports about a migration that waits without limit. */
-const tellEveryMs = 10_000;
 
 /** Runs migrations on one connection: each in a transaction, again while others hold the locks that it needs. */
 export class Migrator {
@@ -173,29 +176,39 @@ export class Migrator {
         await this.#retry(name, () => this.rehearse(text, rehearsal));
         await rehearsal.conclude();
       });
-    await this.#run(name, text, async () => {
-      if (files.length > 0) await this.#client.query(finish);
-      await this.#client.query(
-        `insert into graphile_migrate.current (content) values ($1)
-           on conflict (filename) do update set content = excluded.content, date = excluded.date`,
-        [text],
-      );
-      // Locks aren't held for the disk: what a crash undoes is run again
-      await this.#client.query("set local synchronous_commit = off");
-      if (isAlone) await rehearsal?.look(this.#client).then(() => rehearsal.conclude());
-    });
+    try {
+      await this.#run(name, text, async () => {
+        if (files.length > 0) await this.#client.query(finish);
+        await noteCurrent(this.#client, text);
+        if (isAlone) await rehearsal?.look(this.#client).then(() => rehearsal.conclude());
+      });
+    } catch (error) {
+      await shadow?.undo();
+      throw error;
+    }
     return { files: names, isNew: true };
   }
 
-  /** Runs a migration, looks at what it makes, and undoes it. */
-  async rehearse(text: string, rehearsal: Rehearsal): Promise<void> {
+  /** Runs db/current, and looks at what it makes. Its transaction stays open until it is {@link settle}d. */
+  async prepare(text: string, rehearsal: Rehearsal): Promise<void> {
     await this.#client.query("begin");
+    await runStatements(this.#client, text);
+    await this.#client.query(finish);
+    await noteCurrent(this.#client, text);
+    await rehearsal.look(this.#client);
+  }
+
+  /** Keeps or undoes what has been prepared. */
+  async settle(how: "commit" | "rollback"): Promise<void> {
+    await this.#client.query(how);
+  }
+
+  /** Runs db/current, looks at what it makes, and undoes it. */
+  async rehearse(text: string, rehearsal: Rehearsal): Promise<void> {
     try {
-      await runStatements(this.#client, text);
-      await this.#client.query(finish);
-      await rehearsal.look(this.#client);
+      await this.prepare(text, rehearsal);
     } finally {
-      await this.#client.query("rollback").catch(() => {});
+      await this.settle("rollback").catch(() => {});
     }
   }
 
@@ -209,7 +222,8 @@ export class Migrator {
     const mayWait = isAlone && /\bconcurrently\b/i.test(text);
     const statements = () => runStatements(this.#client, text);
     const work = async () => {
-      if (isAlone) await (mayWait ? this.#withoutLimit(name, statements) : statements());
+      if (isAlone)
+        await (mayWait ? withoutLimit(this.#client, this.#waiting(name), statements) : statements());
       await this.#client.query("begin");
       try {
         if (!isAlone) await statements();
@@ -224,27 +238,11 @@ export class Migrator {
     await explaining(name, text, () => afterBackfills(this.#client, trying, this.#onWait));
   }
 
-  /**
-   * `concurrently` waits for older transactions and holds up none meanwhile, but leaves an invalid index when it is
-   * interrupted.
-   */
-  async #withoutLimit(name: string, work: () => Promise<unknown>): Promise<void> {
-    const tell = () => {
-      const holders = this.#observer!.holders();
-      if (holders !== "") this.#onWait(`${name} waits for a lock${holders}.`);
-    };
-    const telling = setInterval(tell, tellEveryMs);
-    try {
-      await this.#client.query("set lock_timeout = 0");
-      await work();
-    } finally {
-      clearInterval(telling);
-      await this.#client.query("reset lock_timeout");
-    }
+  #retry<T>(name: string, work: () => Promise<T>, attempts = this.#locks.attempts): Promise<T> {
+    return retryLocked(work, { ...this.#waiting(name), ...this.#locks, attempts });
   }
 
-  #retry<T>(name: string, work: () => Promise<T>, attempts = this.#locks.attempts): Promise<T> {
-    const holders = () => this.#observer!.holders();
-    return retryLocked(work, { name, holders, onWait: this.#onWait, ...this.#locks, attempts });
+  #waiting(name: string) {
+    return { name, holders: () => this.#observer!.holders(), onWait: this.#onWait };
   }
 }

@@ -10,6 +10,9 @@ export interface LockLimits {
   attempts: number;
 }
 
+/** Milliseconds between reports about a migration that waits without limit. */
+const tellEveryMs = 10_000;
+
 export const defaultLockLimits: LockLimits = { lockTimeoutMs: 1_000, attempts: 20 };
 
 /** Pauses after attempts, for a time-out. */
@@ -128,7 +131,7 @@ export class LockObserver {
         const client = new pg.Client({ connectionString: this.#url });
         client.on("error", () => {});
         await client.connect();
-        if (this.#timer === undefined) return void (await client.end());
+        if (this.#timer === undefined) return await client.end();
         this.#client = client;
       }
       const { rows } = await this.#client.query<Blocker>(blockers, [this.#application]);
@@ -148,4 +151,27 @@ function described(rows: Blocker[]): string {
     return `process ${pid}${facts && ` (${facts})`}`;
   });
   return `${wanted} that ${[...new Set(holders)].join(" and ")} holds`;
+}
+
+/**
+ * `concurrently` waits for older transactions and holds up none meanwhile, but leaves an invalid index when it is
+ * interrupted.
+ */
+export async function withoutLimit(
+  client: pg.ClientBase,
+  { name, holders, onWait }: Pick<RetryLockedOptions, "name" | "holders" | "onWait">,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const tell = () => {
+    const found = holders();
+    if (found !== "") onWait(`${name} waits for a lock${found}.`);
+  };
+  const telling = setInterval(tell, tellEveryMs);
+  try {
+    await client.query("set lock_timeout = 0");
+    await work();
+  } finally {
+    clearInterval(telling);
+    await client.query("reset lock_timeout");
+  }
 }

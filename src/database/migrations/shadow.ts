@@ -31,7 +31,7 @@ export class Shadow implements Stage {
   readonly #onWithout: (line: string) => void;
   #migrator: Migrator | null = null;
   #following: Promise<void> | null = null;
-  /** Whether what is run next has been rehearsed, and so can be run on top of what is there. */
+  /** Whether what is run next has been rehearsed, and waits to be kept: then it needn't be run here again. */
   #isRehearsed = false;
   #hasTold = false;
   /** Whether it isn't made any more. */
@@ -52,13 +52,25 @@ export class Shadow implements Stage {
     if (migrator === null || this.#following !== null) return false;
     try {
       if ((await migrator.state()) !== state) return false;
-      await migrator.rehearse(text, rehearsal);
-      await rehearsal.conclude();
       this.#isRehearsed = true;
+      await migrator.prepare(text, rehearsal);
+      await rehearsal.conclude();
       return true;
     } catch {
+      await this.undo();
       return false;
     }
+  }
+
+  async undo(): Promise<void> {
+    // With its connection it is undone as well
+    await this.#settle("rollback").catch(() => {});
+  }
+
+  async #settle(how: "commit" | "rollback"): Promise<void> {
+    if (!this.#isRehearsed) return;
+    this.#isRehearsed = false;
+    await this.#migrator?.settle(how);
   }
 
   /**
@@ -83,8 +95,8 @@ export class Shadow implements Stage {
   }
 
   async #follow(files: readonly CurrentFile[], state: string): Promise<void> {
+    await this.#settle("commit");
     if ((await this.#migrator?.state()) === state) return;
-    if (this.#isRehearsed && (await this.#run(files)) === state) return;
     if (!(await this.#drop()))
       return this.#without(`there is a database ${this.#name} that db:watch hasn't made`);
     await this.#make();
@@ -106,7 +118,6 @@ export class Shadow implements Stage {
   }
 
   async #run(files: readonly CurrentFile[]): Promise<string | undefined> {
-    this.#isRehearsed = false;
     await this.#migrator?.runCurrent({ files });
     return this.#migrator?.state();
   }
@@ -130,6 +141,7 @@ export class Shadow implements Stage {
   async #drop(): Promise<boolean> {
     const migrator = this.#migrator;
     this.#migrator = null;
+    this.#isRehearsed = false;
     await migrator?.close();
     return withClient(this.#adminUrl, (admin) => dropOwn(admin, this.#name, this.#mark));
   }

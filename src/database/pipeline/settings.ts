@@ -26,7 +26,8 @@ export const usedFor = Symbol("used for");
 
 /** Settings of a transaction: role, scopes, locale and so on. */
 export type PgSettings =
-  (Record<string, string | undefined> & { [usedFor]?: StatementUse | undefined }) | null;
+  | (Record<string, string | undefined> & { [usedFor]?: StatementUse | undefined })
+  | null;
 
 /** A statement that makes settings for its transaction, and returns no row. */
 export interface SettingsStatement {

@@ -18,8 +18,7 @@ const lookEveryMs = 1_000;
 const pausesMs = [1, 3];
 
 /** Why a read was answered by the primary, or that it wasn't. */
-export type ReadFrom =
-  "replica" | "primary: behind" | "primary: no replica" | "primary: failed" | "primary: fresh";
+export type ReadFrom = "replica" | `primary: ${"behind" | "no replica" | "failed" | "fresh"}`;
 
 export interface ReplicasOptions {
   urls: readonly string[];

@@ -97,7 +97,8 @@ type Complaint = [status: number, message: string];
  */
 export function readGraphqlBody(maxBytes: number, spending: Spending): Middleware {
   // Compressed, of unknown length or in another charset
-  const readOther = json({ limit: Math.min(maxBytes, maxUntoldBytes), type: "application/json" });
+  const limit = Math.min(maxBytes, maxUntoldBytes);
+  const readOther = json({ limit, type: "application/json", strict: false });
   return (request, response, next) => {
     const refuseWith = ([status, message]: Complaint) => {
       const answer = () => refuse(request, response, status, "BAD_USER_INPUT", message);
@@ -108,6 +109,8 @@ export function readGraphqlBody(maxBytes: number, spending: Spending): Middlewar
     const check = () => {
       if (Array.isArray(request.body))
         return refuseWith([400, "A request holds one operation; there are no batches."]);
+      if (request.body === null || !["object", "undefined"].includes(typeof request.body))
+        return refuseWith([400, "The body is no JSON object."]);
       const given = (request.body ?? {}) as Record<string, unknown>;
       const complaint = complaintAbout(given);
       if (complaint) return refuseWith([400, complaint]);

@@ -107,7 +107,8 @@ export const destinations: Kind<string[]> = {
 
 function isAllowList(entries: readonly string[]): boolean {
   try {
-    return new AllowList(entries) !== null;
+    new AllowList(entries);
+    return true;
   } catch {
     return false;
   }

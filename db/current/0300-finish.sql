@@ -1,4 +1,5 @@
 -- What migrations derive takes less: the checks of all tables are read at once, and what is the same is left
+--!include api_meta/table_column.sql
 --!include api_meta/upheld_rule.sql
 --!include events/changed_expression.sql
 drop function if exists api_meta.uphold(regclass, text, smallint[]);

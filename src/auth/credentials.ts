@@ -46,15 +46,17 @@ export class CredentialError extends UserError {}
 /**
  * Makes a credential.
  *
+ * @param known the scopes that there are, if they have been read before
  * @throws {CredentialError} when a resource doesn't exist
  */
 export async function createCredential(
   connection: OwnerConnection,
   { name, read = [], write = [] }: CredentialRequest,
+  known?: readonly string[],
 ): Promise<ClientCredentials & { scopes: string[] }> {
   if (name.trim() === "" || name.length > 100)
     throw new CredentialError("The name must have 1 to 100 characters.");
-  const scopes = scopesFor(await knownScopes(connection), read, write);
+  const scopes = scopesFor(known ?? (await knownScopes(connection)), read, write);
   const issued = createClientCredentials();
   const { rows } = await connection.query<{ id: string }>(
     "select auth.create_credential($1, $2, $3, $4) as id",
@@ -198,7 +200,7 @@ async function change(connection: OwnerConnection, id: string, statement: string
 }
 
 /** The scopes for resources that may be read or written. */
-export function scopesFor(known: string[], read: Resources, write: Resources): string[] {
+export function scopesFor(known: readonly string[], read: Resources, write: Resources): string[] {
   const resources = new Set(known.map((scope) => scope.split(":")[0]!));
   const isIn = (wanted: Resources, resource: string) => wanted === "all" || wanted.includes(resource);
   const unknown = [read, write]

@@ -141,8 +141,11 @@ class Crew {
       this.#running.delete(worker);
       if (this.#serving.get(place) !== worker) return;
       this.#serving.delete(place);
-      if (this.#stopping.signal.aborted || this.#replaced === worker) return;
-      this.#options.logger.error({ code, signal }, "a process has died; starting another");
+      if (this.#stopping.signal.aborted) return;
+      const { logger } = this.#options;
+      if (this.#replaced === worker)
+        return logger.error({ code, signal }, "a process has died; the one to replace it is starting");
+      logger.error({ code, signal }, "a process has died; starting another");
       void this.#keepStarting(place);
     });
     const columns = 2 * this.#options.count;

@@ -8,15 +8,24 @@ import { versions } from "../../src/versions/versions.ts";
 import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { skipBrowser, startChromium } from "../lib/chromium.ts";
-import { password } from "./browser.ts";
+import { HttpBrowser, password } from "./browser.ts";
 
 describe("the administration in a browser", { skip: skipBrowser }, () => {
   let service: TestService;
   let browser: Browser;
+  /** Of a visitor who has logged in. */
+  let session: BrowserContextOptions;
   before(async () => {
     browser = await startChromium();
     service = await startService({ versions, settings: { explorer: true } });
     await createAdministrator(service.owner, "anna@example.com", password);
+    const visitor = new HttpBrowser(service.url);
+    await visitor.logIn("anna@example.com");
+    const cookies = [...visitor.cookies].map(([name, value]) => ({
+      ...{ name, value, domain: "127.0.0.1", path: "/", expires: -1 },
+      ...{ httpOnly: true, secure: false, sameSite: "Lax" as const },
+    }));
+    session = { storageState: { cookies, origins: [] } };
   });
   after(async () => {
     await browser?.close();
@@ -63,7 +72,6 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
   /** Looks for barriers to accessibility, in light and dark mode, on a phone and a wide screen. */
   async function inspect(page: Page, name: string): Promise<void> {
     assert.equal(page.frames().length, 1);
-    await page.evaluate(axe.source);
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 800 });
       const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
@@ -99,6 +107,8 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
 
   test("no page has a fault that axe knows of, in light and dark, at 360 and 1280 pixels", async () => {
     const { page, faults } = await open();
+    // Sent once, not to each page
+    await page.addInitScript({ content: axe.source });
     await page.goto("/admin/log-in");
     await inspect(page, "log-in");
     await page.getByRole("button", { name: "Log in" }).click();
@@ -173,8 +183,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
   });
 
   test("a table is shown in full where the screen has room for it", async () => {
-    const { page } = await open({ viewport: { width: 1440, height: 900 } });
-    await logIn(page);
+    const { page } = await open({ ...session, viewport: { width: 1440, height: 900 } });
     const { rows } = await service.owner.query(
       `with subscription as (
          insert into events.webhook_subscription (topic, url, api_version)
@@ -198,8 +207,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
   });
 
   test("a token can be made with the keyboard alone, and where one is can be seen", async () => {
-    const { page } = await open();
-    await logIn(page);
+    const { page } = await open(session);
     /** Presses Tab until an element has the focus. */
     const go = async (selector: string) => {
       for (let presses = 0; presses < 60; presses++) {
@@ -262,8 +270,10 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
   });
 
   test("buttons copy, and set all levels at once; both are said to who can't see it", async () => {
-    const { page, faults } = await open({ permissions: ["clipboard-read", "clipboard-write"] });
-    await logIn(page);
+    const { page, faults } = await open({
+      ...session,
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
     await page.goto("/admin/tokens/new");
     for (const level of ["Write", "None", "Read"]) {
       await page.getByRole("button", { name: level, exact: true }).click();
@@ -283,8 +293,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
   });
 
   test("after an error the summary has the focus, and leads to the field", async () => {
-    const { page } = await open();
-    await logIn(page);
+    const { page } = await open(session);
     await page.goto("/admin/tokens/new");
     await page.getByRole("button", { name: "Create token" }).click();
     await page.locator("[role=alert]:focus").waitFor();
@@ -294,8 +303,8 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
   });
 
   test("the explorer opens from here, logged in, with its history", async () => {
-    const { page } = await open();
-    await logIn(page);
+    const { page } = await open(session);
+    await page.goto("/admin");
     await page.getByRole("link", { name: "Explorer" }).click();
     await page.getByRole("button", { name: "None", exact: true }).click();
     await page.getByRole("group", { name: "Orders", exact: true }).getByLabel("Read").check();

@@ -3,12 +3,20 @@ import { readdir, readFile, readlink, realpath } from "node:fs/promises";
 /** Ids of the serving processes of `npm start -- --workers N`. */
 export async function servingProcesses(parent: number): Promise<number[]> {
   const found: number[] = [];
-  for (const name of await readdir("/proc")) {
+  for (const name of await childrenOf(parent)) {
     const file = async (part: string) => readFile(`/proc/${name}/${part}`, "utf8").catch(() => "");
     if (!/^\d+$/.test(name) || !(await file("cmdline")).includes("worker-process.ts")) continue;
     if (new RegExp(`^PPid:\\s+${parent}$`, "m").test(await file("status"))) found.push(Number(name));
   }
   return found;
+}
+
+/** Ids of the processes that one has started, and those of all where the kernel doesn't list them. */
+function childrenOf(parent: number): Promise<string[]> {
+  return readFile(`/proc/${parent}/task/${parent}/children`, "utf8").then(
+    (list) => list.trim().split(" "),
+    () => readdir("/proc"),
+  );
 }
 
 /** Ids of the processes whose working directory is a folder, such as all of a Postgres in its data. */

@@ -9,7 +9,7 @@ import pg from "pg";
 import { openApp } from "../../src/process/open-app.ts";
 import type { AppSettings } from "../../src/process/app-settings.ts";
 import type { App, AppOptions } from "../../src/process/open-app.ts";
-import { createCredential } from "../../src/auth/credentials.ts";
+import { createCredential, knownScopes } from "../../src/auth/credentials.ts";
 import type { CredentialRequest, ClientCredentials } from "../../src/auth/credentials.ts";
 import { createPool } from "../../src/database/pool.ts";
 import type { PoolOptions } from "../../src/database/pool.ts";
@@ -108,8 +108,10 @@ export async function startService({
   await before(owner);
   const first = await startProcess({ loginUrl: database.loginUrl, ...options });
   const processes = [first];
-  const credential = ({ name = "test", read = "all", write = [] }: Partial<CredentialRequest> = {}) =>
-    createCredential(owner, { name, read, write });
+  // Postgres reads them from all comments of the API, which takes as long as the rest of making a credential
+  let scopes: Promise<string[]> | undefined;
+  const credential = async ({ name = "test", read = "all", write = [] }: Partial<CredentialRequest> = {}) =>
+    createCredential(owner, { name, read, write }, await (scopes ??= knownScopes(owner)));
   return {
     ...first,
     owner,

@@ -13,7 +13,7 @@ import { freePort } from "../lib/free-port.ts";
 import { copyPrepared } from "../lib/prepared.ts";
 import { assertRunsAs, assertWorks, staysWhy, whoIs } from "./users.ts";
 
-// Several processes behind one port: stops.test.ts
+// Several processes behind one port: stops.test.ts; those that stay root: worker-processes.test.ts
 describe("a service that root has started", { skip: staysWhy }, () => {
   let database: TestDatabase;
   let owner: pg.Client;
@@ -48,11 +48,6 @@ describe("a service that root has started", { skip: staysWhy }, () => {
     const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
     assert.match(await metrics.text(), /process_open_fds \d+/);
     assert.doesNotMatch(service.output(), /Warning/);
-  });
-
-  it("stays root where that is named", async () => {
-    const { service } = await start({ RUN_AS: "root" });
-    assert.deepEqual((await whoIs(service.pid)).users, [0, 0, 0, 0]);
   });
 
   it("doesn't start for a user that there isn't", async () => {

@@ -68,6 +68,9 @@ async function userInsteadOfRoot(home: string): Promise<Identity> {
   });
 }
 
+/** Of those that were found before: to ask for them takes two programs. */
+const known = new Map<string, Identity>();
+
 /**
  * The numbers of a user and of their group.
  *
@@ -76,7 +79,9 @@ async function userInsteadOfRoot(home: string): Promise<Identity> {
 export async function idsOf(name: string): Promise<Identity> {
   const idOf = async (flag: string) => Number((await run("id", [flag, "--", name])).stdout);
   try {
-    return { uid: await idOf("-u"), gid: await idOf("-g") };
+    const found = known.get(name) ?? { uid: await idOf("-u"), gid: await idOf("-g") };
+    known.set(name, found);
+    return found;
   } catch (cause) {
     throw new UserError(`There is no user ${name} on this machine. Set RUN_AS to one that there is.`, {
       cause,

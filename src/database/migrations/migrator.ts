@@ -39,6 +39,8 @@ import { defaultLockLimits, LockObserver, retryLocked, withoutLimit } from "./re
 import { lockOfMigrations } from "./under-way.ts";
 import { migratingUrl } from "../roles.ts";
 
+type Step = () => Promise<unknown> | undefined;
+
 /** Runs migrations on one connection: each in a transaction, again while others hold the locks that it needs. */
 export class Migrator {
   /** Settles when the connection has ended. */
@@ -215,12 +217,7 @@ export class Migrator {
    * @param note what ends it, in its transaction or, when it has none, in one after it
    * @param onFailure what follows each attempt that fails
    */
-  async #run(
-    name: string,
-    text: string,
-    note: () => Promise<unknown>,
-    onFailure?: () => Promise<void> | undefined,
-  ): Promise<void> {
+  async #run(name: string, text: string, note: Step, onFailure?: Step): Promise<void> {
     const isAlone = isWithoutTransaction(text);
     const mayWait = isAlone && /\bconcurrently\b/i.test(text);
     const statements = () => runStatements(this.#client, text);

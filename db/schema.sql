@@ -4205,6 +4205,15 @@ create view api_meta.index_tag as
                            FROM api_meta.api_view v
                           WHERE v.schema = 'api_unstable'::name)))
                   ORDER BY s_1.view, s_1.weight DESC, s_1.table_id) s
+        ), leakproof AS MATERIALIZED (
+         SELECT o.oid AS opclass
+           FROM pg_opclass o
+             JOIN pg_amop a ON a.amopfamily = o.opcfamily AND a.amoplefttype = o.opcintype AND a.amoprighttype = o.opcintype AND a.amopstrategy = 1
+             JOIN pg_operator op ON op.oid = a.amopopr
+             JOIN pg_proc p ON p.oid = op.oprcode::oid
+          WHERE p.proleakproof AND (o.oid = ANY ((ARRAY( SELECT unnest(x.indclass::oid[]) AS unnest
+                   FROM pg_index x
+                     JOIN main m ON m.table_id = x.indrelid))))
         ), index AS MATERIALIZED (
          SELECT m.view,
             m.key,
@@ -4221,13 +4230,16 @@ create view api_meta.index_tag as
              JOIN pg_class i ON i.oid = x.indexrelid
              JOIN pg_am am ON am.oid = i.relam AND am.amname = 'btree'::name
              CROSS JOIN LATERAL generate_series(0, x.indnkeyatts - 1) k(k)
-             LEFT JOIN pg_attribute t ON t.attrelid = x.indrelid AND t.attnum = x.indkey[k.k] AND x.indcollation[k.k] = t.attcollation AND x.indoption[k.k] = 0
-             LEFT JOIN pg_attribute c ON c.attrelid = m.view AND c.attname = t.attname AND c.atttypid = t.atttypid AND (pg_column_is_updatable(m.view::regclass, c.attnum, true) OR pg_relation_is_updatable(m.view::regclass, true) = 0) AND (x.indclass[k.k] IN ( SELECT o.oid
-                   FROM pg_opclass o
-                     JOIN pg_amop a ON a.amopfamily = o.opcfamily AND a.amopstrategy = 1 AND a.amoplefttype = o.opcintype AND a.amoprighttype = o.opcintype
-                     JOIN pg_operator op ON op.oid = a.amopopr
-                     JOIN pg_proc p ON p.oid = op.oprcode::oid
-                  WHERE p.proleakproof))
+             LEFT JOIN LATERAL ( SELECT t_1.attname,
+                    t_1.atttypid
+                   FROM pg_attribute t_1
+                  WHERE t_1.attrelid = x.indrelid AND t_1.attnum = x.indkey[k.k] AND x.indcollation[k.k] = t_1.attcollation AND x.indoption[k.k] = 0
+                 OFFSET 0) t ON true
+             LEFT JOIN LATERAL ( SELECT c_1.attname
+                   FROM pg_attribute c_1
+                  WHERE c_1.attrelid = m.view AND c_1.attname = t.attname AND c_1.atttypid = t.atttypid AND (pg_column_is_updatable(m.view::regclass, c_1.attnum, true) OR pg_relation_is_updatable(m.view::regclass, true) = 0) AND (x.indclass[k.k] IN ( SELECT l.opclass
+                           FROM leakproof l))
+                 OFFSET 0) c ON true
           WHERE x.indpred IS NULL OR pg_get_expr(x.indpred, x.indrelid) = (( SELECT format('(%I IS NOT NULL)'::text, a.attname) AS format
                    FROM pg_attribute a
                   WHERE a.attrelid = x.indrelid AND a.attnum = x.indkey[0]))
@@ -4265,7 +4277,7 @@ UNION
 comment on view api_meta.index_tag is 'What the indexes of its main table do for each view of the head, as tags of its columns: @indexed, its values are found by an index; @foundExactly, its texts are, but not by how they begin, and with unique they stand for few rows; @orders, an index has the order of it, of the columns that follow, and of the key.';
 
 create view api_meta.index_use as
- WITH index AS (
+ WITH index AS MATERIALIZED (
          SELECT i_1.indexrelid AS id,
             i_1.indrelid AS table_id,
             i_1.indisunique OR i_1.indisexclusion AS is_rule,
@@ -4277,34 +4289,45 @@ create view api_meta.index_use as
            FROM pg_index i_1
              JOIN pg_class x ON x.oid = i_1.indexrelid
              JOIN api_meta.own_schema s ON s.oid = x.relnamespace
-        ), filter AS MATERIALIZED (
-         SELECT c.table_id,
-            c.attnum,
-            string_agg(DISTINCT format('%s.%s'::text, v.view::regclass, c.attname), ', '::text) AS names
+        ), tag AS MATERIALIZED (
+         SELECT v.view,
+            f.f[1] = '*'::text AS is_all,
+            string_to_array(f.f[1], ','::text) AS columns
            FROM api_meta.api_view v
              CROSS JOIN LATERAL regexp_matches(obj_description(v.view, 'pg_class'::name), '(?n)^@filters[ \t]+(.*)$'::text, 'g'::text) f(f)
-             JOIN api_meta.view_column_source c ON c.view = v.view
-          WHERE f.f[1] = '*'::text OR (c.attname::text = ANY (string_to_array(f.f[1], ','::text)))
-          GROUP BY c.table_id, c.attnum
+        ), filter AS MATERIALIZED (
+         SELECT c_1.table_id,
+            c_1.attnum,
+            string_agg(DISTINCT format('%s.%s'::text, t.view::regclass, c_1.attname), ', '::text) AS names
+           FROM tag t
+             JOIN api_meta.view_column_source c_1 ON c_1.view = t.view
+          WHERE t.is_all OR (c_1.attname::text = ANY (t.columns))
+          GROUP BY c_1.table_id, c_1.attnum
+        ), covered AS (
+         SELECT i_1.id,
+            string_agg(j.id::regclass::text, ', '::text) AS covered_by
+           FROM index i_1
+             JOIN index j ON j.table_id = i_1.table_id
+          WHERE j.id <> i_1.id AND i_1.is_plain AND j.is_plain AND NOT i_1.is_rule AND (j.is_whole OR j.condition = i_1.condition) AND j.columns[:cardinality(i_1.columns)] = i_1.columns AND (cardinality(j.columns) > cardinality(i_1.columns) OR j.is_rule OR j.id < i_1.id)
+          GROUP BY i_1.id
         )
  SELECT i.id::regclass AS index,
     i.table_id::regclass AS relation,
     n.needs,
-    ( SELECT string_agg(j.id::regclass::text, ', '::text) AS string_agg
-           FROM index j
-          WHERE j.table_id = i.table_id AND j.id <> i.id AND i.is_plain AND j.is_plain AND NOT i.is_rule AND (j.is_whole OR j.condition = i.condition) AND j.columns[:cardinality(i.columns)] = i.columns AND (cardinality(j.columns) > cardinality(i.columns) OR j.is_rule OR j.id < i.id)) AS covered_by
+    c.covered_by
    FROM index i
      CROSS JOIN LATERAL ( SELECT array_remove(ARRAY[
                 CASE
-                    WHEN i.is_rule THEN 'rule '::text || COALESCE(( SELECT c.conname
-                       FROM pg_constraint c
-                      WHERE c.conindid = i.id AND c.contype <> 'f'::"char"), 'of the index itself'::name)::text
+                    WHEN i.is_rule THEN 'rule '::text || COALESCE(( SELECT c_1.conname
+                       FROM pg_constraint c_1
+                      WHERE c_1.conrelid = i.table_id AND c_1.conindid = i.id AND c_1.contype <> 'f'::"char"), 'of the index itself'::name)::text
                     ELSE NULL::text
-                END, ( SELECT 'relation '::text || string_agg(c.conname::text, ', '::text ORDER BY (c.conname::text))
-                   FROM pg_constraint c
-                  WHERE c.conrelid = i.table_id AND c.contype = 'f'::"char" AND COALESCE(obj_description(c.oid, 'pg_constraint'::name), ''::text) !~ '^@unindexed'::text AND c.conkey <@ i.columns[:cardinality(c.conkey)] AND c.conkey @> i.columns[:cardinality(c.conkey)]), ( SELECT 'filter '::text || f.names
+                END, ( SELECT 'relation '::text || string_agg(c_1.conname::text, ', '::text ORDER BY (c_1.conname::text))
+                   FROM pg_constraint c_1
+                  WHERE c_1.conrelid = i.table_id AND c_1.contype = 'f'::"char" AND COALESCE(obj_description(c_1.oid, 'pg_constraint'::name), ''::text) !~ '^@unindexed'::text AND c_1.conkey <@ i.columns[:cardinality(c_1.conkey)] AND c_1.conkey @> i.columns[:cardinality(c_1.conkey)]), ( SELECT 'filter '::text || f.names
                    FROM filter f
-                  WHERE f.table_id = i.table_id AND f.attnum = i.columns[1]), i.own], NULL::text) AS array_remove) n(needs);
+                  WHERE f.table_id = i.table_id AND f.attnum = i.columns[1]), i.own], NULL::text) AS array_remove) n(needs)
+     LEFT JOIN covered c ON c.id = i.id;
 comment on view api_meta.index_use is 'What needs each index: a rule, a relation (a foreign key, which deletions look up too), a filter of the API, or what its own comment says. covered_by names others that begin with the same columns, and have its rows.';
 
 create view api_meta.own_role as
@@ -4420,10 +4443,9 @@ create view api_meta.table_column as
  SELECT attrelid AS relation,
     attnum,
     attname AS name,
-    attnotnull AND NOT ((attrelid, attnum) IN ( SELECT c.conrelid,
-            c.conkey[1] AS conkey
+    attnotnull AND NOT (EXISTS ( SELECT
            FROM pg_constraint c
-          WHERE c.contype = 'n'::"char" AND NOT c.convalidated)) AS is_never_null
+          WHERE c.conrelid = a.attrelid AND c.conkey[1] = a.attnum AND c.contype = 'n'::"char" AND NOT c.convalidated)) AS is_never_null
    FROM pg_attribute a;
 comment on view api_meta.table_column is 'The columns of all tables. is_never_null: no row has null there, for it is not null, and that has been validated.';
 
@@ -4439,6 +4461,94 @@ create view api_meta.upheld_reference as
      JOIN pg_attribute t ON t.attrelid = c.confrelid AND t.attnum = c.confkey[1]
   WHERE c.contype = 'f'::"char" AND NOT c.conenforced AND cardinality(c.conkey) = 1;
 comment on view api_meta.upheld_reference is 'Foreign keys that are declared as not enforced, which api_meta.derive_references upholds.';
+
+create view api_meta.upheld_rule as
+ SELECT c.conrelid::regclass AS relation,
+    c.conname::text AS name,
+    r.rule,
+    c.conkey AS columns,
+    k.keeps,
+        CASE
+            WHEN k.keeps IS NOT NULL THEN "substring"(r.rule, '^\(new\.\w+ = (.*)\)$'::text)
+            ELSE NULL::text
+        END AS value
+   FROM pg_constraint c
+     CROSS JOIN LATERAL ( SELECT string_agg(
+                CASE
+                    WHEN t.part[1] = ANY (a.names) THEN 'new.'::text
+                    ELSE ''::text
+                END || t.part[1], ''::text ORDER BY t.n) AS rule
+           FROM ( SELECT array_agg(quote_ident(a_1.attname::text)) AS names
+                   FROM pg_attribute a_1
+                  WHERE a_1.attrelid = c.conrelid AND (a_1.attnum = ANY (c.conkey))) a
+             CROSS JOIN regexp_matches(pg_get_expr(c.conbin, c.conrelid), '\w+|''[^'']*''|[^\w'']+'::text, 'g'::text) WITH ORDINALITY t(part, n)
+         OFFSET 0) r
+     CROSS JOIN LATERAL ( SELECT "substring"(obj_description(c.oid, 'pg_constraint'::name), '(?n)^@keeps +(\w+)$'::text) AS keeps
+         OFFSET 0) k
+  WHERE c.contype = 'c'::"char" AND NOT c.conenforced;
+comment on view api_meta.upheld_rule is 'The checks that are declared as not enforced, as they read in a trigger, with their columns. One whose comment has the tag @keeps is of the form column = value, and is upheld by setting the column to the value.';
+
+create view api_meta.upholding as
+ WITH rule AS MATERIALIZED (
+         SELECT upheld_rule.relation,
+            upheld_rule.name,
+            upheld_rule.rule,
+            upheld_rule.columns,
+            upheld_rule.keeps,
+            upheld_rule.value
+           FROM api_meta.upheld_rule
+        ), booked AS (
+         SELECT c.relation,
+            array_agg(DISTINCT c.number ORDER BY c.number) FILTER (WHERE c.is_booked) AS booked,
+            array_agg(DISTINCT c.number ORDER BY c.number) FILTER (WHERE NOT c.is_booked) AS others
+           FROM ( SELECT r.relation,
+                    k.k AS number,
+                    has_column_privilege('service_booker'::name, r.relation::oid, k.k, 'update'::text) AS is_booked
+                   FROM rule r
+                     CROSS JOIN LATERAL unnest(r.columns) k(k)) c
+          GROUP BY c.relation
+        ), wanted AS MATERIALIZED (
+         SELECT b.relation,
+            t_1.name,
+            t_1.columns,
+                CASE t_1.name
+                    WHEN 'uphold_figures'::text THEN t_1.columns || (ARRAY( SELECT a.attnum
+                       FROM rule k
+                         JOIN pg_attribute a ON a.attrelid = k.relation::oid AND a.attname = k.keeps
+                      WHERE k.relation::oid = b.relation::oid AND k.columns && t_1.columns))
+                    ELSE NULL::smallint[]
+                END AS asked
+           FROM booked b
+             CROSS JOIN LATERAL ( VALUES ('uphold_rules'::text,b.others), ('uphold_figures'::text,b.booked)) t_1(name, columns)
+          WHERE t_1.name = 'uphold_rules'::text OR t_1.columns IS NOT NULL
+        )
+ SELECT w.relation,
+    w.name,
+    w.columns,
+    format('%I.%I'::text, n.nspname, (w.name || '_of_'::text) || t.relname::text) AS routine,
+    concat_ws('
+'::text, '', 'declare', '  broken text;', 'begin', m.kept,
+        CASE
+            WHEN m.rules IS NOT NULL THEN format('  if not (%s) then
+    broken := case
+      when %s end;'::text, m.rules, m.cases) || format('
+    raise check_violation using constraint = broken, table = %L, schema = %L,
+      message = format(''new row for relation "%%s" violates check constraint "%%s"'', %L, broken);
+  end if;'::text, t.relname, n.nspname, t.relname)
+            ELSE NULL::text
+        END, '  return new;', 'end', '') AS body
+   FROM wanted w
+     JOIN pg_class t ON t.oid = w.relation::oid
+     JOIN pg_namespace n ON n.oid = t.relnamespace
+     CROSS JOIN LATERAL ( SELECT string_agg(format('not (%s) then %L'::text, r.rule, r.name), '
+      when '::text ORDER BY r.name) FILTER (WHERE r.keeps IS NULL) AS cases,
+            string_agg(format('(%s)'::text, r.rule), '
+    and '::text ORDER BY r.name) FILTER (WHERE r.keeps IS NULL) AS rules,
+            string_agg(format('  new.%I := %s; -- %L'::text, r.keeps, r.value, r.name), '
+'::text ORDER BY r.name) FILTER (WHERE r.keeps IS NOT NULL) AS kept
+           FROM rule r
+          WHERE r.relation::oid = w.relation::oid AND (w.asked IS NULL OR r.columns && w.asked)) m;
+comment on view api_meta.upholding is 'The triggers that uphold checks which are declared as not enforced: uphold_figures those of columns that bookings update, uphold_rules all. columns: those by whose change it has to fire.';
 
 create view api_meta.view_column_source as
  WITH RECURSIVE link AS MATERIALIZED (
@@ -4646,9 +4756,12 @@ CREATE OR REPLACE FUNCTION api_meta.current_parts(version name)
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  with relation as (
+  with home as materialized (
+    -- Once, not for each function there is
+    select to_regnamespace(quote_ident(version))::oid as oid
+  ), relation as (
     select c.oid, c.relname::text as name, c.relkind, c.reltype, c.reloptions from pg_class c
-    where c.relnamespace = to_regnamespace(quote_ident(version)) and c.relkind in ('v', 'c')
+    where c.relnamespace = (select h.oid from home h) and c.relkind in ('v', 'c')
   ), note as not materialized (
     select d.classoid, d.objoid, d.objsubid, d.description as text from pg_description d
   )
@@ -4675,7 +4788,7 @@ AS $function$
       || api_meta.part_note(n.text), null
   from pg_type t left join relation r on r.reltype = t.oid
   left join note n on n.objoid = t.oid and n.classoid = 'pg_type'::regclass
-  where t.typnamespace = to_regnamespace(quote_ident(version)) and (t.typtype = 'e' or r.relkind = 'c')
+  where t.typnamespace = (select h.oid from home h) and (t.typtype = 'e' or r.relkind = 'c')
   union all
   select 'function', format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)), null,
     format('returns %s, %s, %s%s%s', pg_get_function_result(p.oid), l.lanname, p.provolatile,
@@ -4683,13 +4796,13 @@ AS $function$
       || api_meta.part_note(n.text), null
   from pg_proc p join pg_language l on l.oid = p.prolang
   left join note n on n.objoid = p.oid and n.classoid = 'pg_proc'::regclass
-  where p.pronamespace = to_regnamespace(quote_ident(version))
+  where p.pronamespace = (select h.oid from home h)
   union all
   select 'body', format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
     format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
     md5(concat_ws(E'\n', coalesce(pg_get_function_sqlbody(p.oid), p.prosrc), p.proconfig::text)),
     md5(p.prosqlbody::text)
-  from pg_proc p where p.pronamespace = to_regnamespace(quote_ident(version))
+  from pg_proc p where p.pronamespace = (select h.oid from home h)
 $function$;
 comment on function api_meta.current_parts(name) is 'What a version of the API consists of now: views with their queries and columns, types with their attributes, functions with their bodies. definition ends with the comment; that of a query or body is an MD5 hash of its text, and tree one of how Postgres keeps it, by object ids.';
 
@@ -4781,36 +4894,25 @@ declare
   item record;
 begin
   for item in
-    select r.relation, t.name, t.columns, b.columns as behind, t.name = 'uphold_figures' as is_of_figures,
-      concat_ws(' or ', case t.name when 'uphold_rules' then 'insert' end, 'update of ' || a.names) as events
-    from (
-      select c.conrelid::regclass as relation,
-        array_agg(distinct k order by k) filter (where b.is_booked) as booked,
-        array_agg(distinct k order by k) filter (where not b.is_booked) as others
-      from pg_constraint c cross join unnest(c.conkey) k
-      cross join lateral (
-        select has_column_privilege('service_booker', c.conrelid, k, 'update')
-      ) b (is_booked)
-      where c.contype = 'c' and not c.conenforced group by c.conrelid
-    ) r
-    -- A booking changes little, and is asked for the rules of that only
-    cross join lateral (values ('uphold_rules', r.others), ('uphold_figures', r.booked)) t (name, columns)
+    select u as upholding, u.relation, u.name, u.routine, b.columns as behind,
+      concat_ws(' or ', case u.name when 'uphold_rules' then 'insert' end, 'update of ' || a.names) as events
+    from api_meta.upholding u
     -- Offset: once for all columns of the table, not for each
-    cross join lateral (select api_meta.columns_behind(r.relation, t.columns) as columns offset 0) b
+    cross join lateral (select api_meta.columns_behind(u.relation, u.columns) as columns offset 0) b
     cross join lateral (
       select string_agg(quote_ident(a.attname), ', ' order by a.attnum) as names
-      from pg_attribute a where a.attrelid = r.relation and a.attnum = any (b.columns)
+      from pg_attribute a where a.attrelid = u.relation and a.attnum = any (b.columns)
     ) a
-    where t.name = 'uphold_rules' or t.columns is not null order by r.relation::text, t.name
+    order by u.relation::text, u.name
   loop
-    perform api_meta.uphold(item.relation, item.name, case when item.is_of_figures then item.columns end);
+    perform api_meta.uphold(item.upholding);
     if not exists (
       select from pg_trigger t where t.tgrelid = item.relation and t.tgname = item.name
         and t.tgattr::text = coalesce(array_to_string(item.behind, ' '), '')
     ) then
       -- By their names they come after all others that change the row
       execute format('create or replace trigger %I before %s on %s for each row execute function %s()',
-        item.name, item.events, item.relation, api_meta.upholder(item.relation, item.name));
+        item.name, item.events, item.relation, item.routine);
     end if;
   end loop;
   for item in
@@ -5212,6 +5314,7 @@ CREATE OR REPLACE FUNCTION api_meta.finish_migration()
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   cause text;
@@ -5360,24 +5463,24 @@ AS $function$
 declare
   item record;
 begin
-  for item in select distinct schema from api_meta.api_view where not has_schema_privilege(
-    'service_writer', schema, 'usage'
-  ) loop
-    execute format('grant usage on schema %I to service_writer', item.schema);
-  end loop;
   for item in
-    select p.oid::regprocedure as routine from pg_proc p
-    where p.pronamespace in (select schema::text::regnamespace from api_meta.api_view)
-      and not has_function_privilege('service_writer', p.oid, 'execute')
+    with home as materialized (
+      select distinct v.schema from api_meta.api_view v
+    ), routine as materialized (
+      -- An array and apart, so that rights are asked for of these only
+      select p.oid, p.provolatile from pg_proc p
+      where p.pronamespace = any (array(select h.schema::text::regnamespace::oid from home h))
+    )
+    select format('grant usage on schema %I to service_writer', h.schema) as change
+    from home h where not has_schema_privilege('service_writer', h.schema, 'usage')
+    union all
+    select format('grant execute on function %s to service_writer', r.oid::regprocedure)
+    from routine r where not has_function_privilege('service_writer', r.oid, 'execute')
+    union all
+    select format('grant execute on function %s to service_api', r.oid::regprocedure)
+    from routine r where r.provolatile <> 'v' and not has_function_privilege('service_api', r.oid, 'execute')
   loop
-    execute format('grant execute on function %s to service_writer', item.routine);
-  end loop;
-  for item in
-    select p.oid::regprocedure as routine from pg_proc p
-    where p.pronamespace in (select schema::text::regnamespace from api_meta.api_view)
-      and p.provolatile <> 'v' and not has_function_privilege('service_api', p.oid, 'execute')
-  loop
-    execute format('grant execute on function %s to service_api', item.routine);
+    execute item.change;
   end loop;
 end
 $function$;
@@ -5933,94 +6036,25 @@ AS $function$
 $function$;
 comment on function api_meta.search_index(api_meta.searched_view) is 'The statement that makes the index by which a view with the tag @search is searched; null when it needs none of its own.';
 
-CREATE OR REPLACE FUNCTION api_meta.upheld_rules(relation regclass)
- RETURNS TABLE(name text, rule text, columns smallint[], keeps text, value text)
- LANGUAGE sql
- STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-BEGIN ATOMIC
- SELECT (c.conname)::text AS conname,
-     r.rule,
-     c.conkey,
-     k.keeps,
-         CASE
-             WHEN (k.keeps IS NOT NULL) THEN "substring"(r.rule, '^\(new\.\w+ = (.*)\)$'::text)
-             ELSE NULL::text
-         END AS "case"
-    FROM ((((pg_constraint c
-      CROSS JOIN LATERAL ( SELECT string_agg(quote_ident((a_1.attname)::text), '|'::text) AS columns
-            FROM pg_attribute a_1
-           WHERE ((a_1.attrelid = c.conrelid) AND (a_1.attnum = ANY (c.conkey)))) a)
-      CROSS JOIN LATERAL ( SELECT pg_get_expr(c.conbin, c.conrelid) AS text
-          OFFSET 0) e)
-      CROSS JOIN LATERAL ( SELECT regexp_replace(e.text, ((('\m('::text || a.columns) || ')\M'::text) ||
-                 CASE
-                     WHEN (strpos(e.text, ''''::text) > 0) THEN '(?=([^'']*''[^'']*'')*[^'']*$)'::text
-                     ELSE ''::text
-                 END), 'new.\1'::text, 'g'::text) AS rule
-          OFFSET 0) r)
-      CROSS JOIN LATERAL ( SELECT "substring"(obj_description(c.oid, 'pg_constraint'::name), '(?n)^@keeps +(\w+)$'::text) AS keeps
-          OFFSET 0) k)
-   WHERE ((c.conrelid = (upheld_rules.relation)::oid) AND (c.contype = 'c'::"char") AND (NOT c.conenforced));
-END;
-comment on function api_meta.upheld_rules(regclass) is 'The checks of a table that are declared as not enforced, as they read in a trigger, with their columns. One whose comment has the tag @keeps is of the form column = value, and is upheld by setting the column to the value.';
-
-CREATE OR REPLACE FUNCTION api_meta.uphold(relation regclass, name text, columns smallint[])
+CREATE OR REPLACE FUNCTION api_meta.uphold(wanted api_meta.upholding)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-declare
-  made record;
-  body text;
 begin
-  select string_agg(format('not (%s) then %L', r.rule, r.name), E'\n      when ' order by r.name)
-      filter (where r.keeps is null) as cases,
-    string_agg(format('(%s)', r.rule), E'\n    and ' order by r.name)
-      filter (where r.keeps is null) as rules,
-    string_agg(format('  new.%I := %s; -- %L', r.keeps, r.value, r.name), E'\n' order by r.name)
-      filter (where r.keeps is not null) as kept
-  into made
-  from api_meta.upheld_rules(relation) r
-  where uphold.columns is null or r.columns && uphold.columns or r.columns && array(
-    -- Those that change with them
-    select a.attnum from api_meta.upheld_rules(relation) k
-    join pg_attribute a on a.attrelid = relation and a.attname = k.keeps where k.columns && uphold.columns);
-  select concat_ws(E'\n', '', 'declare', '  broken text;', 'begin', made.kept,
-    case when made.rules is not null then
-      format(E'  if not (%s) then\n    broken := case\n      when %s end;', made.rules, made.cases)
-      || format(E'\n    raise check_violation using constraint = broken, table = %L, schema = %L,'
-        '\n      message = format(''new row for relation "%%s" violates check constraint "%%s"'','
-        ' %L, broken);\n  end if;', t.relname, n.nspname, t.relname) end,
-    '  return new;', 'end', '') into body
-  from pg_class t join pg_namespace n on n.oid = t.relnamespace where t.oid = relation;
   if exists (
-    select from pg_proc p
-    where p.oid = to_regprocedure(api_meta.upholder(relation, name) || '()') and p.prosrc = body
+    select from pg_proc p where p.oid = to_regprocedure(wanted.routine || '()') and p.prosrc = wanted.body
   ) then
     return;
   end if;
   execute format(E'create or replace function %s() returns trigger\n'
-    'language plpgsql set search_path = pg_catalog, pg_temp as %L', api_meta.upholder(relation, name), body);
-  execute format('comment on function %s() is %L', api_meta.upholder(relation, name),
-    'Trigger, made by api_meta.derive_rules: upholds checks of ' || relation
+    'language plpgsql set search_path = pg_catalog, pg_temp as %L', wanted.routine, wanted.body);
+  execute format('comment on function %s() is %L', wanted.routine,
+    'Trigger, made by api_meta.derive_rules: upholds checks of ' || wanted.relation
     || ' that are declared as not enforced.');
 end
 $function$;
-comment on function api_meta.uphold(regclass,text,smallint[]) is 'Makes the function of a trigger that upholds the checks of a table which are declared as not enforced, of some columns or all, if it is not as it should be.';
-
-CREATE OR REPLACE FUNCTION api_meta.upholder(relation regclass, name text)
- RETURNS text
- LANGUAGE sql
- STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-BEGIN ATOMIC
- SELECT format('%I.%I'::text, n.nspname, ((upholder.name || '_of_'::text) || (t.relname)::text)) AS format
-    FROM (pg_class t
-      JOIN pg_namespace n ON ((n.oid = t.relnamespace)))
-   WHERE (t.oid = (upholder.relation)::oid);
-END;
-comment on function api_meta.upholder(regclass,text) is 'The function of a trigger that upholds checks of a table which are declared as not enforced.';
+comment on function api_meta.uphold(api_meta.upholding) is 'Makes the function of a trigger that upholds the checks of a table which are declared as not enforced, of some columns or all, if it is not as it should be.';
 
 CREATE OR REPLACE FUNCTION api_meta.version_faults()
  RETURNS TABLE(version name, fault text)
@@ -22494,8 +22528,8 @@ BEGIN ATOMIC
     FROM (events.field f
       JOIN pg_attribute a ON (((a.attrelid = ((changed_expression.subject).relation)::oid) AND (a.attname = f.column_name))))
    WHERE ((f.subject_type = (changed_expression.subject).type) AND (f.column_name <> ALL ('{id,created_at,updated_at}'::text[])) AND ((NOT changed_expression.by_booking) OR (f.column_name IN ( SELECT r.keeps
-            FROM api_meta.upheld_rules((changed_expression.subject).relation) r(name, rule, columns, keeps, value)
-           WHERE (r.keeps IS NOT NULL))) OR has_column_privilege('service_booker'::name, ((changed_expression.subject).relation)::oid, f.column_name, 'update'::text)));
+            FROM api_meta.upheld_rule r
+           WHERE (((r.relation)::oid = ((changed_expression.subject).relation)::oid) AND (r.keeps IS NOT NULL)))) OR has_column_privilege('service_booker'::name, ((changed_expression.subject).relation)::oid, f.column_name, 'update'::text)));
 END;
 comment on function events.changed_expression(events.subject,boolean) is 'SQL for the names of the fields that differ between the old row o of a subject and the new row n: of all, or of those that a booking may change.';
 
@@ -22718,8 +22752,12 @@ begin
       perform events.derive_booked_events(item.subject, item.operation);
     end if;
     if item.rows is null then
-      execute format('drop trigger if exists %I on %s', item.name, item.relation);
-      execute format('drop function if exists %s()', item.routine);
+      if exists (select from pg_trigger t where t.tgrelid = item.relation and t.tgname = item.name) then
+        execute format('drop trigger %I on %s', item.name, item.relation);
+      end if;
+      if to_regprocedure(item.routine || '()') is not null then
+        execute format('drop function %s()', item.routine);
+      end if;
       continue;
     end if;
     perform events.make_announcer(item.routine, item.operation, item.relation, item.rows);
@@ -29238,27 +29276,37 @@ CREATE OR REPLACE FUNCTION mutation.derive_operations()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  delete from mutation.operation;
-  insert into mutation.operation (
-    version, operation, routine, input_type, takes_changes, scopes, secrets
-  )
-  select n.nspname, p.proname, p.oid, p.proargtypes[0], p.pronargs > 1, s.scopes,
-    array(
-      select a.attname::text from pg_type t
-      join pg_attribute a on a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
-      join pg_description d on d.objoid = a.attrelid and d.classoid = 'pg_class'::regclass
-        and d.objsubid = a.attnum
-      where t.oid = p.prorettype and d.description ~ '(?n)^@secret$')
-  from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-  cross join lateral (
-    select regexp_split_to_array(
-      substring(obj_description(p.oid, 'pg_proc') from '(?n)^@requiresScopes +(.*)$'), ' +'
-    )
-  ) s (scopes)
-  where n.nspname ~ '^api_(unstable|\d)' and p.provolatile = 'v' and s.scopes is not null;
+  merge into mutation.operation o
+  using (
+    select n.nspname as version, p.proname as operation, p.oid::regproc as routine,
+      p.proargtypes[0]::regtype as input_type, p.pronargs > 1 as takes_changes, s.scopes,
+      array(
+        select a.attname::text from pg_type t
+        join pg_attribute a on a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
+        join pg_description d on d.objoid = a.attrelid and d.classoid = 'pg_class'::regclass
+          and d.objsubid = a.attnum
+        where t.oid = p.prorettype and d.description ~ '(?n)^@secret$'
+        order by a.attnum
+      ) as secrets
+    from pg_namespace n join pg_proc p on p.pronamespace = n.oid
+    join pg_description d on d.objoid = p.oid and d.classoid = 'pg_proc'::regclass and d.objsubid = 0
+    cross join lateral (
+      select regexp_split_to_array(substring(d.description from '(?n)^@requiresScopes +(.*)$'), ' +')
+      offset 0
+    ) s (scopes)
+    where n.nspname ~ '^api_(unstable|\d)' and p.provolatile = 'v' and s.scopes is not null
+  ) w
+  on o.version = w.version and o.operation = w.operation
+  when matched and (o.routine, o.input_type, o.takes_changes, o.scopes, o.secrets)
+    is distinct from (w.routine, w.input_type, w.takes_changes, w.scopes, w.secrets)
+  then update set routine = w.routine, input_type = w.input_type, takes_changes = w.takes_changes,
+    scopes = w.scopes, secrets = w.secrets
+  when not matched then insert (version, operation, routine, input_type, takes_changes, scopes, secrets)
+    values (w.version, w.operation, w.routine, w.input_type, w.takes_changes, w.scopes, w.secrets)
+  when not matched by source then delete;
 end
 $function$;
-comment on function mutation.derive_operations() is 'Writes down what mutation.run is to know of each mutation, from the functions of the API schemas and the tags of their comments. Runs after each migration.';
+comment on function mutation.derive_operations() is 'Writes down what mutation.run is to know of each mutation, from the functions of the API schemas and the tags of their comments. Runs after each migration, and changes only what differs.';
 
 CREATE OR REPLACE FUNCTION mutation.digest(operation name, input_type regtype, input jsonb, takes_changes boolean)
  RETURNS bytea

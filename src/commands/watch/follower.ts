@@ -54,7 +54,8 @@ export class Follower implements Rehearsal {
     }
     const isChanged = await this.#reload();
     if (!isNew && (isChanged || isFirst)) say("The API follows the database.");
-    if (isNew || isChanged || isFirst) this.#study.ask({ catalog, isFirst });
+    // The shadow may lack what earlier saves have left in the database: then its catalog is another
+    if (isNew || isChanged || isFirst) this.#study.ask({ catalog: isChanged ? null : catalog, isFirst });
     else this.#study.resume();
   }
 

@@ -42,7 +42,7 @@ export class Follower implements Rehearsal {
   }
 
   async follow({ files, isNew, ms }: Run): Promise<void> {
-    const [use, catalog, isFirst] = [this.#use, this.#catalog, this.#isFirst];
+    const [use, isFirst] = [this.#use, this.#isFirst];
     this.#use = this.#catalog = null;
     this.#isFirst = false;
     if (isNew) {
@@ -54,8 +54,7 @@ export class Follower implements Rehearsal {
     }
     const isChanged = await this.#reload();
     if (!isNew && (isChanged || isFirst)) say("The API follows the database.");
-    // The shadow may lack what earlier saves have left in the database: then its catalog is another
-    if (isNew || isChanged || isFirst) this.#study.ask({ catalog: isChanged ? null : catalog, isFirst });
+    if (isNew || isChanged || isFirst) this.#study.ask({ isFirst });
     else this.#study.resume();
   }
 

@@ -20,8 +20,6 @@ export interface StudyData {
 
 /** What is to be found out: what has changed since the question before. */
 export interface Question {
-  /** What the catalog has about the head, where that is known. */
-  catalog: string | null;
   /** Whether it is the question of the start, to which changes are those that come after it. */
   isFirst: boolean;
 }
@@ -57,7 +55,7 @@ parentPort!.on("message", (message: ThreadMessage) => {
 });
 
 /** @throws when it is stopped */
-async function answer({ catalog, isFirst }: Question, signal: AbortSignal): Promise<Answer> {
+async function answer({ isFirst }: Question, signal: AbortSignal): Promise<Answer> {
   const troubles: string[] = [];
   const orTell = async <T>(what: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
     try {
@@ -72,7 +70,8 @@ async function answer({ catalog, isFirst }: Question, signal: AbortSignal): Prom
   return withClient(ownerUrl, async (client) => {
     const state = await orTell(
       "The API could not be printed",
-      () => readState(client, ownerUrl, catalog ?? undefined),
+      // Of the database at hand: its shadow may lack what earlier saves have left
+      () => readState(client, ownerUrl),
       null,
     );
     const committed = await orTell("There is nothing to compare the API with", readBaseline, null);

@@ -25,10 +25,11 @@ export interface ApiState {
  * Reads what clients see of a database.
  *
  * @param url the same database, for what builds the SDL
+ * @param catalog what its catalog has about the head, where that has been read before
  */
-export async function readState(client: ClientBase, url: string): Promise<ApiState> {
+export async function readState(client: ClientBase, url: string, catalog?: string): Promise<ApiState> {
   const events = await readEvents(client);
-  return { sdl: await sdlOf(url), events, parts: await readParts(client) };
+  return { sdl: await sdlOf(url, catalog), events, parts: await readParts(client) };
 }
 
 /** The JSON Schemas of the bodies of events. */
@@ -55,11 +56,11 @@ const last = new Map<string, string>();
 /** What is committed, and what is being written. */
 const mostKept = 2;
 
-async function sdlOf(url: string): Promise<string> {
+async function sdlOf(url: string, given?: string): Promise<string> {
   const schemaName = "api_unstable";
   const pgService = makePgService({ connectionString: url, pubsub: false });
   try {
-    const catalog = await readCatalog(pgService, schemaName);
+    const catalog = given ?? (await readCatalog(pgService, schemaName));
     const fingerprint = fingerprintOf(catalog);
     const sdl =
       last.get(fingerprint) ??

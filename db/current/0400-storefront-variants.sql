@@ -1,0 +1,2 @@
+-- Entries have both keys that clients are promised, and no others
+--!include erp/upsert_products.sql

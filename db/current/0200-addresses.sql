@@ -1,8 +1,0 @@
--- Of what is no key of an address, clients would never hear
---!include erp/address_keys.sql
---!include erp/postal_address.sql
---!include erp/address_fault.sql
---!include erp/create_warehouse.sql
---!include erp/update_warehouse.sql
---!include erp/upsert_warehouses.sql
---!include erp/upsert_suppliers.sql

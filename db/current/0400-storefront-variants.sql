@@ -1,2 +1,0 @@
--- Entries have both keys that clients are promised, and no others
---!include erp/upsert_products.sql

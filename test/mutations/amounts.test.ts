@@ -76,7 +76,7 @@ const refused = async (name: string, input: object) =>
 describe("an amount", () => {
   for (const [name, field, input] of inputs)
     it(`of ${name} has 15 digits before the point at most: ${field}`, async () => {
-      for (const amount of [1e15, 99999999999999999999.99, 1e300, Number.MAX_VALUE]) {
+      for (const amount of [1e15, 1e20, 1e300, Number.MAX_VALUE]) {
         const found = await refused(name, await input(amount));
         // A list of prices names each that is too large
         assert.deepEqual([...new Set(found.map(String))], [`OUT_OF_RANGE,${field}`], String(amount));
@@ -128,8 +128,7 @@ describe("an amount", () => {
         lineItems: [{ productId: shop.id.hammer, quantity: 2 ** 31 - 1, unitPrice: 999999999999999 }],
       },
       {
-        select:
-          "goodsReceipt { amountTotal lineItems { edges { node { totalPriceInDefaultCurrency } } } } ",
+        select: "goodsReceipt { amountTotal lineItems { edges { node { totalPriceInDefaultCurrency } } } } ",
       },
     );
     assert.ok(goodsReceipt.amountTotal > 2e24);

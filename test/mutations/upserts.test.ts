@@ -81,7 +81,9 @@ describe("suppliersUpsert", () => {
       for (const address of [entered, { city: 5 }, { city: "Köln", "": null }])
         assert.deepEqual(refusals(await upsert({ address })), [["INVALID", `${name}.0.address`]]);
       assert.equal(outcomes(await upsert({ address: { city: "Köln" } })), "CREATED");
-      await shop.owner.query(`update erp.${name.slice(0, -1)} set address = $1 where name = 'Old'`, [entered]);
+      await shop.owner.query(`update erp.${name.slice(0, -1)} set address = $1 where name = 'Old'`, [
+        entered,
+      ]);
       assert.equal(outcomes(await upsert({ name: "New" })), "UPDATED");
     }
   });

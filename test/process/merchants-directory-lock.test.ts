@@ -70,7 +70,10 @@ suite("the lock of the directory of merchants", () => {
   test("what is no lock, or another user's, is refused with its name", async (t) => {
     const file = join(folder, ".lock");
     await writeFile(file, "no database".repeat(999));
-    const refusal = { name: "UserError", message: /\.lock can't be locked: .+ must be able to read and write/ };
+    const refusal = {
+      name: "UserError",
+      message: /\.lock can't be locked: .+ must be able to read and write/,
+    };
     await assert.rejects(
       whileLocked(folder, async () => assert.fail()),
       refusal,
@@ -83,7 +86,11 @@ suite("the lock of the directory of merchants", () => {
       await chmod(file, mode);
       const other = await holder({ uid: 65_534 });
       t.after(() => other.kill("SIGKILL"));
-      assert.match(other.said, /^UserError .*\.lock can't be locked: .+ must be able to read and write/, `${mode}`);
+      assert.match(
+        other.said,
+        /^UserError .*\.lock can't be locked: .+ must be able to read and write/,
+        `${mode}`,
+      );
     }
   });
 });

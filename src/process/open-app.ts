@@ -139,12 +139,10 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const forAuth = { pool, readMark, logger, settings, secrets, readiness, now, closing, shared };
   const { merchantPlan, rights, ...auth } = await openAuth(forAuth);
   const limitsNow = async () => (await merchantPlan.of("current")).limits;
-  const forVersions = { settings, versions, now, pool, access, secrets, logger, limitsNow, closing };
-  const { served, availability, readerOf, headReader } = await openVersions({
-    ...forVersions,
-    shared,
-    firstCatalog,
-  });
+  const forVersions = {
+    ...{ settings, versions, now, pool, access, secrets, logger, limitsNow, closing, shared, firstCatalog },
+  };
+  const { served, availability, readerOf, headReader } = await openVersions(forVersions);
   const locales = new Locales(pool, logger);
   if (!shared) await locales.refresh();
   const live = new Live({

@@ -206,7 +206,7 @@ describe("bookings, directly and by triggers", () => {
           }
         },
       ),
-      { seed, numRuns: Number(process.env.BOOKINGS ?? 9) },
+      { seed, numRuns: Number(process.env.BOOKINGS ?? 6) },
     );
     assert.ok(booked >= 5, `${booked} were booked`);
   });
@@ -299,7 +299,7 @@ describe("bookings, directly and by triggers", () => {
           await rows("rollback");
         }
       }),
-      { seed, numRuns: Number(process.env.BOOKINGS ?? 9) },
+      { seed, numRuns: Number(process.env.BOOKINGS ?? 6) },
     );
     assert.ok(together >= 4, `${together} were run together`);
   });

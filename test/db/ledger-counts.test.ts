@@ -162,7 +162,7 @@ describe("counts of which some come late, beside movements of which some do", ()
     .map((step) => ({ ...step, batch: step.change < 0 ? (step.batch ?? "a") : step.batch }));
 
   it(`always agree with the stock, seed ${seed}`, async () => {
-    const runs = Number(process.env.BOOKINGS ?? 9);
+    const runs = Number(process.env.BOOKINGS ?? 6);
     const done = { counts: 0, movements: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(counted, moved), { minLength: 2, maxLength: 12 }), (steps) =>

@@ -191,7 +191,7 @@ describe("shipments and receipts, directly and by triggers", () => {
           await rows("rollback");
         }
       }),
-      { seed, numRuns: Number(process.env.BOOKINGS ?? 8), endOnFailure: true },
+      { seed, numRuns: Number(process.env.BOOKINGS ?? 6), endOnFailure: true },
     );
     assert.ok(shipped >= 5, `${shipped} were shipped`);
   });
@@ -251,7 +251,7 @@ describe("shipments and receipts, directly and by triggers", () => {
           await rows("rollback");
         }
       }),
-      { seed, numRuns: Number(process.env.BOOKINGS ?? 8), endOnFailure: true },
+      { seed, numRuns: Number(process.env.BOOKINGS ?? 6), endOnFailure: true },
     );
     assert.ok(received >= 5, `${received} were received`);
   });

@@ -20,7 +20,7 @@ import { orderCount, products, tasks } from "./warehouse-day/tasks.ts";
 
 // Has a process of its own: it simulates many clients at once.
 
-const seconds = Math.min(Number(process.env.DAY_SECONDS ?? 3), 86_400);
+const seconds = Math.min(Number(process.env.DAY_SECONDS ?? 2), 86_400);
 
 describe(`a day in the warehouse, seed ${seed}`, () => {
   let shop: ShippingShop;

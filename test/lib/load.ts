@@ -98,7 +98,7 @@ export class Load {
           await sleep(50); // As clients do before a retry
         } else if (isBooking && data.stockAdjust.userErrors.length === 0) report.booked.push(comment);
         // More at once would only show how fast the machine is
-        await sleep(40);
+        await sleep(80);
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
         if (code === "ECONNREFUSED") report.refused++;

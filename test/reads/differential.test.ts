@@ -12,7 +12,7 @@ import type { ReadAnswer, ReadRequest, TwoExecutors } from "./two-executors.ts";
 // Has a process of its own: it takes long.
 
 /** How many operations are compared for unstable, and half as many for the frozen version. */
-const wanted = Number(process.env.RANDOM_READS ?? 140);
+const wanted = Number(process.env.RANDOM_READS ?? 90);
 
 const locales = ["en-GB", "de-DE", "en-GB", "fr-FR", "nonsense"];
 

@@ -20,7 +20,7 @@ import { takeSamples } from "./samples.ts";
 import type { ReadRequest, TwoExecutors } from "./two-executors.ts";
 import { makeTwoExecutors } from "./two-executors.ts";
 
-const runs = Number(process.env.MADE_UP_SCHEMAS ?? 3);
+const runs = Number(process.env.MADE_UP_SCHEMAS ?? 2);
 const operations = 30;
 const refusals = new Set<unknown>(["BAD_USER_INPUT", "CURSOR_INVALID", "PAGE_SIZE_EXCEEDED"]);
 

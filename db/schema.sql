@@ -13987,6 +13987,7 @@ create table erp.goods_receipt (
   comment text collate "C",
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  constraint goods_receipt_currency_factor_is_a_rate CHECK (((currency_factor >= 0.000000000001) AND (currency_factor <= '1000000000000'::numeric))) NOT VALID,
   constraint goods_receipt_currency_factor_is_positive CHECK ((currency_factor > (0)::numeric)),
   constraint goods_receipt_currency_factor_origin_is_known CHECK ((currency_factor_origin_type = ANY (ARRAY['ExchangeRateImport'::text, 'Manual'::text, 'ShopCurrencyFactor'::text]))),
   constraint goods_receipt_currency_id_fkey FOREIGN KEY (currency_id) REFERENCES erp.currency(id) ON DELETE RESTRICT,
@@ -14053,6 +14054,8 @@ comment on column erp.goods_receipt.amount_net is 'Total without tax, in the cur
 comment on column erp.goods_receipt.amount_total is 'Total with tax, in the currency of the receipt.';
 comment on column erp.goods_receipt.position_price is 'Sum of the lines before discounts and charges on the whole receipt.';
 comment on column erp.goods_receipt.comment is 'Free note.';
+comment on constraint goods_receipt_currency_factor_is_a_rate on erp.goods_receipt is '@userError OUT_OF_RANGE currency_factor
+An exchange rate must be from 0.000000000001 to 1,000,000,000,000.';
 comment on constraint goods_receipt_currency_factor_is_positive on erp.goods_receipt is '@userError OUT_OF_RANGE currency_factor
 The exchange rate must be greater than 0.';
 comment on constraint goods_receipt_currency_factor_origin_is_known on erp.goods_receipt is '@internal The functions that write here see to it.';
@@ -14097,7 +14100,8 @@ create table erp.goods_receipt_line_item (
   constraint goods_receipt_line_item_return_order_id_fkey FOREIGN KEY (return_order_id) REFERENCES erp.return_order(id) ON DELETE SET NULL,
   constraint goods_receipt_line_item_supplier_order_id_fkey FOREIGN KEY (supplier_order_id) REFERENCES erp.supplier_order(id) ON DELETE SET NULL,
   constraint goods_receipt_line_item_supplier_order_line_item_id_fkey FOREIGN KEY (supplier_order_line_item_id) REFERENCES erp.supplier_order_line_item(id) ON DELETE SET NULL,
-  constraint goods_receipt_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric)))
+  constraint goods_receipt_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))),
+  constraint goods_receipt_line_item_unit_price_is_an_amount CHECK ((abs(unit_price) < '1000000000000000'::numeric)) NOT VALID
 );
 CREATE INDEX goods_receipt_line_item_batch_id_id_idx ON erp.goods_receipt_line_item USING btree (batch_id, id);
 CREATE INDEX goods_receipt_line_item_destination_bin_location_id_id_idx ON erp.goods_receipt_line_item USING btree (destination_bin_location_id, id);
@@ -14140,6 +14144,8 @@ comment on constraint goods_receipt_line_item_disposes_no_more_than_received on 
 comment on constraint goods_receipt_line_item_has_one_price_source on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
 comment on constraint goods_receipt_line_item_quantity_is_not_zero on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
 comment on constraint goods_receipt_line_item_tax_rate_is_a_percentage on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
+comment on constraint goods_receipt_line_item_unit_price_is_an_amount on erp.goods_receipt_line_item is '@userError OUT_OF_RANGE unit_price
+An amount must be less than 1,000,000,000,000,000.';
 comment on index erp.goods_receipt_line_item_id_idx is 'For erp.fill_default_currency_prices.';
 
 create table erp.goods_receipt_supplier_order (
@@ -14539,6 +14545,7 @@ create table erp.product_price (
   linked boolean default true not null,
   constraint product_price_currency_id_fkey FOREIGN KEY (currency_id) REFERENCES erp.currency(id) ON DELETE CASCADE,
   constraint product_price_gross_is_not_negative CHECK ((gross >= (0)::numeric)),
+  constraint product_price_is_an_amount CHECK (((net < '1000000000000000'::numeric) AND (gross < '1000000000000000'::numeric))) NOT VALID,
   constraint product_price_net_is_not_negative CHECK ((net >= (0)::numeric)),
   constraint product_price_pkey PRIMARY KEY (product_id, currency_id),
   constraint product_price_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE
@@ -14555,6 +14562,8 @@ grant select (product_id, currency_id, net, gross, linked) on table erp.product_
 grant update (net, gross, linked) on table erp.product_price to service_writer;
 comment on table erp.product_price is 'Sales prices, one per currency. Tiered and group prices are not kept here.';
 comment on constraint product_price_gross_is_not_negative on erp.product_price is '@internal The functions that write here see to it.';
+comment on constraint product_price_is_an_amount on erp.product_price is '@userError OUT_OF_RANGE net,gross
+An amount must be less than 1,000,000,000,000,000.';
 comment on constraint product_price_net_is_not_negative on erp.product_price is '@internal The functions that write here see to it.';
 
 create table erp.product_purchase_price (
@@ -14566,6 +14575,7 @@ create table erp.product_purchase_price (
   constraint product_price_gross_is_not_negative CHECK ((gross >= (0)::numeric)),
   constraint product_price_net_is_not_negative CHECK ((net >= (0)::numeric)),
   constraint product_purchase_price_currency_id_fkey FOREIGN KEY (currency_id) REFERENCES erp.currency(id) ON DELETE CASCADE,
+  constraint product_purchase_price_is_an_amount CHECK (((net < '1000000000000000'::numeric) AND (gross < '1000000000000000'::numeric))) NOT VALID,
   constraint product_purchase_price_pkey PRIMARY KEY (product_id, currency_id),
   constraint product_purchase_price_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE
 );
@@ -14585,6 +14595,8 @@ grant update (net, gross, linked) on table erp.product_purchase_price to service
 comment on table erp.product_purchase_price is 'Purchase prices, one per currency, kept in step with the default supplier.';
 comment on constraint product_price_gross_is_not_negative on erp.product_purchase_price is '@internal The functions that write here see to it.';
 comment on constraint product_price_net_is_not_negative on erp.product_purchase_price is '@internal The functions that write here see to it.';
+comment on constraint product_purchase_price_is_an_amount on erp.product_purchase_price is '@userError OUT_OF_RANGE net,gross
+An amount must be less than 1,000,000,000,000,000.';
 
 create table erp.product_stock_location_configuration (
   id uuid default uuidv7() not null,
@@ -14691,6 +14703,7 @@ create table erp.product_supplier_price (
   linked boolean default true not null,
   constraint product_supplier_price_currency_id_fkey FOREIGN KEY (currency_id) REFERENCES erp.currency(id) ON DELETE CASCADE,
   constraint product_supplier_price_gross_is_not_negative CHECK ((gross >= (0)::numeric)),
+  constraint product_supplier_price_is_an_amount CHECK (((net < '1000000000000000'::numeric) AND (gross < '1000000000000000'::numeric))) NOT VALID,
   constraint product_supplier_price_net_is_not_negative CHECK ((net >= (0)::numeric)),
   constraint product_supplier_price_pkey PRIMARY KEY (product_supplier_configuration_id, currency_id),
   constraint product_supplier_price_product_supplier_configuration_id_fkey FOREIGN KEY (product_supplier_configuration_id) REFERENCES erp.product_supplier_configuration(id) ON DELETE CASCADE
@@ -14710,6 +14723,8 @@ grant select (product_supplier_configuration_id, currency_id, net, gross, linked
 grant update (net, gross, linked) on table erp.product_supplier_price to service_writer;
 comment on table erp.product_supplier_price is 'What a product costs at a supplier, one price per currency.';
 comment on constraint product_supplier_price_gross_is_not_negative on erp.product_supplier_price is '@internal The functions that write here see to it.';
+comment on constraint product_supplier_price_is_an_amount on erp.product_supplier_price is '@userError OUT_OF_RANGE net,gross
+An amount must be less than 1,000,000,000,000,000.';
 comment on constraint product_supplier_price_net_is_not_negative on erp.product_supplier_price is '@internal The functions that write here see to it.';
 
 create table erp.product_tag (
@@ -15053,10 +15068,11 @@ CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF id ON erp.sales_orde
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.sales_order REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.sales_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_order_figures();
 CREATE TRIGGER keep_figures_before_delete BEFORE DELETE ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_order_figures();
+CREATE TRIGGER keep_figures_of_delivery BEFORE UPDATE OF delivery_state ON erp.sales_order FOR EACH ROW WHEN (((new.delivery_state IS NOT NULL) AND (new.tracking_codes IS NULL))) EXECUTE FUNCTION ledger.keep_tracking_codes();
 CREATE TRIGGER keep_figures_of_tax BEFORE UPDATE OF tax_status ON erp.sales_order FOR EACH ROW WHEN ((old.tax_status <> new.tax_status)) EXECUTE FUNCTION ledger.keep_order_amounts();
 CREATE TRIGGER keep_figures_of_tracking BEFORE INSERT OR UPDATE OF tracking_codes, entered_tracking_codes ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_tracking_codes();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
-CREATE TRIGGER uphold_figures BEFORE UPDATE OF state, tracking_codes, entered_tracking_codes ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_sales_order();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF state, delivery_state, tracking_codes, entered_tracking_codes ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_sales_order();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF tax_status, shipping_address, billing_address ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order();
 alter table erp.sales_order enable row level security;
 create policy sales_order_insert_writer on erp.sales_order for insert to service_writer with check (true);
@@ -15135,6 +15151,8 @@ create table erp.sales_order_line_item (
   constraint order_line_item_quantity_is_positive CHECK ((quantity > 0)) NOT ENFORCED,
   constraint order_line_item_ships_no_more_than_ordered CHECK (((shipped_quantity >= 0) AND (shipped_quantity <= quantity))) NOT ENFORCED,
   constraint order_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))) NOT ENFORCED,
+  constraint order_line_item_total_price_is_an_amount CHECK ((abs(total_price) < '1000000000000000'::numeric)) NOT ENFORCED,
+  constraint order_line_item_unit_price_is_an_amount CHECK ((abs(unit_price) < '1000000000000000'::numeric)) NOT ENFORCED,
   constraint sales_order_line_item_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE CASCADE,
   constraint sales_order_line_item_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES erp.sales_order_line_item(id) ON DELETE CASCADE,
   constraint sales_order_line_item_pkey PRIMARY KEY (id),
@@ -15149,7 +15167,7 @@ CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.sales_order_line_it
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.sales_order_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_order_line_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF shipped_quantity ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_sales_order_line_item();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, parent_id, product_id, type, identifier, quantity, tax_rate, payload, invoiced_quantity ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order_line_item();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, parent_id, product_id, type, identifier, quantity, unit_price, total_price, tax_rate, payload, invoiced_quantity ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order_line_item();
 alter table erp.sales_order_line_item enable row level security;
 create policy sales_order_line_item_delete_writer on erp.sales_order_line_item for delete to service_writer using (true);
 create policy sales_order_line_item_insert_writer on erp.sales_order_line_item for insert to service_writer with check (true);
@@ -15194,6 +15212,10 @@ comment on constraint order_line_item_ships_no_more_than_ordered on erp.sales_or
 More of a line would be shipped than was ordered.';
 comment on constraint order_line_item_tax_rate_is_a_percentage on erp.sales_order_line_item is '@userError OUT_OF_RANGE tax_rate
 The tax rate is in percent, from 0 to 100.';
+comment on constraint order_line_item_total_price_is_an_amount on erp.sales_order_line_item is '@userError OUT_OF_RANGE total_price
+An amount must be less than 1,000,000,000,000,000.';
+comment on constraint order_line_item_unit_price_is_an_amount on erp.sales_order_line_item is '@userError OUT_OF_RANGE unit_price
+An amount must be less than 1,000,000,000,000,000.';
 
 create table erp.salutation (
   id uuid default uuidv7() not null,
@@ -15354,6 +15376,7 @@ create table erp.supplier (
   constraint supplier_currency_id_fkey FOREIGN KEY (currency_id) REFERENCES erp.currency(id) ON DELETE SET NULL,
   constraint supplier_delivery_time_is_not_negative CHECK ((default_delivery_time_days >= 0)),
   constraint supplier_language_code_fkey FOREIGN KEY (language_code) REFERENCES erp.language(code) ON UPDATE CASCADE ON DELETE SET NULL,
+  constraint supplier_minimum_order_value_is_an_amount CHECK ((minimum_order_value < '1000000000000000'::numeric)) NOT VALID,
   constraint supplier_minimum_order_value_is_not_negative CHECK ((minimum_order_value >= (0)::numeric)),
   constraint supplier_name_is_not_blank CHECK ((btrim(name) <> ''::text)),
   constraint supplier_number_is_unique UNIQUE (number),
@@ -15394,6 +15417,8 @@ comment on constraint supplier_address_is_an_object on erp.supplier is '@userErr
 The address must be a JSON object.';
 comment on constraint supplier_delivery_time_is_not_negative on erp.supplier is '@userError OUT_OF_RANGE default_delivery_time_days
 The delivery time must not be negative.';
+comment on constraint supplier_minimum_order_value_is_an_amount on erp.supplier is '@userError OUT_OF_RANGE minimum_order_value
+An amount must be less than 1,000,000,000,000,000.';
 comment on constraint supplier_minimum_order_value_is_not_negative on erp.supplier is '@userError OUT_OF_RANGE minimum_order_value
 The value must not be negative.';
 comment on constraint supplier_name_is_not_blank on erp.supplier is '@userError INVALID name
@@ -15517,7 +15542,8 @@ create table erp.supplier_order_line_item (
   constraint supplier_order_line_item_quantity_is_positive CHECK ((quantity > 0)),
   constraint supplier_order_line_item_received_quantity_is_not_negative CHECK ((received_quantity >= 0)),
   constraint supplier_order_line_item_supplier_order_id_fkey FOREIGN KEY (supplier_order_id) REFERENCES erp.supplier_order(id) ON DELETE CASCADE,
-  constraint supplier_order_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric)))
+  constraint supplier_order_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))),
+  constraint supplier_order_line_item_unit_price_is_an_amount CHECK ((abs(unit_price) < '1000000000000000'::numeric)) NOT VALID
 ) with (fillfactor=80);
 CREATE INDEX supplier_order_line_item_product_id_id_idx ON erp.supplier_order_line_item USING btree (product_id, id);
 CREATE INDEX supplier_order_line_item_supplier_order_id_id_idx ON erp.supplier_order_line_item USING btree (supplier_order_id, id);
@@ -15562,6 +15588,8 @@ comment on constraint supplier_order_line_item_purchase_steps_are_positive on er
 comment on constraint supplier_order_line_item_quantity_is_positive on erp.supplier_order_line_item is '@internal The functions that write here see to it.';
 comment on constraint supplier_order_line_item_received_quantity_is_not_negative on erp.supplier_order_line_item is '@internal The functions that write here see to it.';
 comment on constraint supplier_order_line_item_tax_rate_is_a_percentage on erp.supplier_order_line_item is '@internal The functions that write here see to it.';
+comment on constraint supplier_order_line_item_unit_price_is_an_amount on erp.supplier_order_line_item is '@userError OUT_OF_RANGE unit_price
+An amount must be less than 1,000,000,000,000,000.';
 
 create table erp.supplier_order_tag (
   supplier_order_id uuid not null,
@@ -15668,6 +15696,36 @@ comment on index erp.warehouse_search_idx is 'create index concurrently warehous
 '' || name::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 comment on trigger warehouse_has_its_defaults on erp.warehouse is '@userError INVALID
 One warehouse must be the default, and one the default for receiving. Make another one it first.';
+
+CREATE OR REPLACE FUNCTION erp.address_fault(address jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN (a.key <> ALL (erp.address_keys())) THEN format('An address has no key "%s", only %s.'::text, "left"(a.key, 100), array_to_string(erp.address_keys(), ', '::text))
+             ELSE format('In an address, %s must be a text or null.'::text, a.key)
+         END AS format
+    FROM jsonb_each(
+         CASE
+             WHEN (jsonb_typeof(address_fault.address) = 'object'::text) THEN address_fault.address
+             ELSE NULL::jsonb
+         END) a(key, value)
+   WHERE ((a.key <> ALL (erp.address_keys())) OR (jsonb_typeof(a.value) <> ALL (ARRAY['string'::text, 'null'::text])))
+  LIMIT 1;
+END;
+grant execute on function erp.address_fault(jsonb) to service_writer;
+comment on function erp.address_fault(jsonb) is 'What is wrong with an address that is entered for a warehouse or a supplier; null when nothing is. That it is an object is a rule of the tables.';
+
+CREATE OR REPLACE FUNCTION erp.address_keys()
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ARRAY['company'::text, 'department'::text, 'firstName'::text, 'lastName'::text, 'street'::text, 'additionalAddressLine1'::text, 'additionalAddressLine2'::text, 'zipcode'::text, 'city'::text, 'countryName'::text, 'countryIso'::text, 'countryStateName'::text, 'countryStateShortCode'::text, 'phoneNumber'::text];
+grant execute on function erp.address_keys() to service_writer;
+comment on function erp.address_keys() is 'The keys of an address that clients are promised.';
 
 CREATE OR REPLACE FUNCTION erp.allotment(goods_receipt_id uuid)
  RETURNS TABLE(goods_receipt_line_item_id uuid, nth bigint, supplier_order_id uuid, supplier_order_line_item_id uuid, quantity integer)
@@ -16230,6 +16288,10 @@ begin
     from unnest(lines) with ordinality l
     where l.unit_price < 0
     union all
+    select l.ordinality, 'OUT_OF_RANGE', 'An amount must be less than 1,000,000,000,000,000.', 'unit_price'
+    from unnest(lines) with ordinality l
+    where l.unit_price >= 1e15
+    union all
     select l.ordinality, 'OUT_OF_RANGE', 'The tax rate is in percent, from 0 to 100.', 'tax_rate'
     from unnest(lines) with ordinality l where l.tax_rate not between 0 and 100
     union all
@@ -16240,6 +16302,9 @@ begin
     union all
     select l.ordinality, 'INVALID', 'A batch has a number.', 'batch_number'
     from unnest(lines) with ordinality l where btrim(l.batch_number) = ''
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'The text has more than 255 characters.', 'batch_number'
+    from unnest(lines) with ordinality l where length(l.batch_number) > 255
     union all
     select l.ordinality, 'NOT_FOUND', 'There is no such product.', 'product_id'
     from unnest(lines) with ordinality l
@@ -16469,6 +16534,10 @@ begin
     select l.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', 'unit_price'
     from unnest(lines) with ordinality l
     where l.unit_price < 0
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'An amount must be less than 1,000,000,000,000,000.', 'unit_price'
+    from unnest(lines) with ordinality l
+    where l.unit_price >= 1e15
     union all
     select l.ordinality, 'OUT_OF_RANGE', 'The tax rate is in percent, from 0 to 100.', 'tax_rate'
     from unnest(lines) with ordinality l where l.tax_rate not between 0 and 100
@@ -17089,6 +17158,7 @@ declare
   made constant uuid := uuidv7();
   is_first boolean;
 begin
+  perform erp.require_address(address);
   -- A new default affects all warehouses
   lock table erp.warehouse in share row exclusive mode;
   is_first := not exists (select from erp.warehouse);
@@ -17563,6 +17633,21 @@ $function$;
 grant execute on function erp.exchange_rate_on(uuid,timestamp with time zone) to service_writer;
 comment on function erp.exchange_rate_on(uuid,timestamp with time zone) is 'The imported exchange rate of a currency at a moment: the newest that was published on that day, in UTC, or up to 7 days before, because none is published on weekends and holidays. No row when there is none, as for the default currency.';
 
+CREATE OR REPLACE FUNCTION erp.faults_of_addresses(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(ROW(f.line, 'INVALID'::text, f.fault, ARRAY['address'::text], NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM ( SELECT u.line,
+             erp.address_fault((u.given -> 'address'::text)) AS fault
+            FROM unnest(faults_of_addresses.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)) f
+   WHERE (f.fault IS NOT NULL);
+END;
+grant execute on function erp.faults_of_addresses(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_addresses(mutation.upsert_row[]) is 'What is wrong with the addresses that rows of an upsert give.';
+
 CREATE OR REPLACE FUNCTION erp.faults_of_defaults(rows mutation.upsert_row[], mark text)
  RETURNS mutation.row_fault[]
  LANGUAGE sql
@@ -17935,6 +18020,17 @@ BEGIN ATOMIC
          UNION ALL
           SELECT p.line,
              p.n,
+             'OUT_OF_RANGE'::text,
+             'An amount must be less than 1,000,000,000,000,000.'::text,
+                 CASE
+                     WHEN (p.net >= '1000000000000000'::numeric) THEN 'net'::text
+                     ELSE 'gross'::text
+                 END AS "case"
+            FROM price p
+           WHERE ((p.net >= '1000000000000000'::numeric) OR (p.gross >= '1000000000000000'::numeric))
+         UNION ALL
+          SELECT p.line,
+             p.n,
              'NOT_UNIQUE'::text,
              'An earlier price is in this currency.'::text,
              'currency_id'::text
@@ -18014,10 +18110,18 @@ BEGIN ATOMIC
              'is_batch_managed'::text,
              jsonb_build_object('quantity', (p.present -> 'physical_stock'::text)) AS jsonb_build_object
             FROM product p
-           WHERE ((p.is_batch_managed IS DISTINCT FROM ((p.present ->> 'is_batch_managed'::text))::boolean) AND (((p.present ->> 'physical_stock'::text))::integer > 0))) f(line, code, message, field, details);
+           WHERE ((p.is_batch_managed IS DISTINCT FROM ((p.present ->> 'is_batch_managed'::text))::boolean) AND (((p.present ->> 'physical_stock'::text))::integer > 0))
+         UNION ALL
+          SELECT p.line,
+             'INVALID'::text,
+             'Each entry has a productId, perhaps a variantId, and nothing else.'::text,
+             'storefront_variants'::text,
+             NULL::jsonb
+            FROM product p
+           WHERE (erp.are_storefront_variants((p.given -> 'storefront_variants'::text)) AND (p.given @? ((('strict '::text || '$.storefront_variants[*].keyvalue() ? (@.key != "productId" && @.key != "variantId" '::text) || '|| @.value == "")'::text))::jsonpath))) f(line, code, message, field, details);
 END;
 grant execute on function erp.faults_of_products(mutation.upsert_row[]) to service_writer;
-comment on function erp.faults_of_products(mutation.upsert_row[]) is 'What is wrong with rows of an upsert of products beyond the rules of the table: variants of variants, and batches that begin while there is stock.';
+comment on function erp.faults_of_products(mutation.upsert_row[]) is 'What is wrong with rows of an upsert of products beyond the rules of the table: variants of variants, batches that begin while there is stock, and other keys of storefront_variants than clients are promised.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_tags(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -19140,7 +19244,7 @@ BEGIN ATOMIC
              WHEN (jsonb_typeof((postal_address.address -> k.name)) = ANY (ARRAY['string'::text, 'number'::text, 'boolean'::text])) THEN (postal_address.address ->> k.name)
              ELSE NULL::text
          END) AS jsonb_object_agg
-    FROM unnest(ARRAY['company'::text, 'department'::text, 'firstName'::text, 'lastName'::text, 'street'::text, 'additionalAddressLine1'::text, 'additionalAddressLine2'::text, 'zipcode'::text, 'city'::text, 'countryName'::text, 'countryIso'::text, 'countryStateName'::text, 'countryStateShortCode'::text, 'phoneNumber'::text]) k(name);
+    FROM unnest(erp.address_keys()) k(name);
 END;
 grant execute on function erp.postal_address(jsonb) to service_writer;
 comment on function erp.postal_address(jsonb) is 'An address with the keys that clients are promised, all of them, each a text or null. What else a shop has sent stays with its order.';
@@ -19306,6 +19410,22 @@ end
 $function$;
 grant execute on function erp.require_active_supplier(uuid,text[]) to service_writer;
 comment on function erp.require_active_supplier(uuid,text[]) is 'Refuses a supplier that the shop no longer orders from. User error SUPPLIER_INACTIVE.';
+
+CREATE OR REPLACE FUNCTION erp.require_address(address jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  fault constant text := erp.address_fault(address);
+begin
+  if fault is not null then
+    perform mutation.refuse('INVALID', fault, '{address}');
+  end if;
+end
+$function$;
+grant execute on function erp.require_address(jsonb) to service_writer;
+comment on function erp.require_address(jsonb) is 'Refuses an address with keys or values that clients don''t know. User error INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.require_assignable_lines(order_id uuid, lines erp.shipping_line[])
  RETURNS void
@@ -20039,6 +20159,10 @@ begin
       case when p.net < 0 then 'net' else 'gross' end
     from unnest(prices) with ordinality p where p.net < 0 or p.gross < 0
     union all
+    select p.ordinality, 'OUT_OF_RANGE', 'An amount must be less than 1,000,000,000,000,000.',
+      case when p.net >= 1e15 then 'net' else 'gross' end
+    from unnest(prices) with ordinality p where p.net >= 1e15 or p.gross >= 1e15
+    union all
     select p.ordinality, 'NOT_UNIQUE', 'An earlier price is in this currency.', 'currency_id'
     from (
       select i.*, row_number() over (partition by i.currency_id order by i.ordinality) as nth
@@ -20616,6 +20740,7 @@ declare
   present erp.warehouse;
   wanted erp.warehouse;
 begin
+  perform erp.require_address(changes -> 'address');
   lock table erp.warehouse in share row exclusive mode;
   select * into present from erp.warehouse w where w.id = warehouse_id;
   if not found then
@@ -21033,7 +21158,9 @@ begin
     and (((new.type <> 'promotion'::text) OR (new.payload IS NULL) OR ((new.payload ->> 'identifier'::text) = new.identifier)))
     and ((new.quantity > 0))
     and (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= new.quantity)))
-    and (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric)))) then
+    and (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric)))
+    and ((abs(new.total_price) < '1000000000000000'::numeric))
+    and ((abs(new.unit_price) < '1000000000000000'::numeric))) then
     broken := case
       when not (((new.invoiced_quantity >= 0) AND (new.invoiced_quantity <= GREATEST(new.quantity, 0)))) then 'order_line_item_invoices_no_more_than_ordered'
       when not ((new.parent_id <> new.id)) then 'order_line_item_is_not_its_own_parent'
@@ -21041,7 +21168,9 @@ begin
       when not (((new.type <> 'promotion'::text) OR (new.payload IS NULL) OR ((new.payload ->> 'identifier'::text) = new.identifier))) then 'order_line_item_promotion_identifier_matches_payload'
       when not ((new.quantity > 0)) then 'order_line_item_quantity_is_positive'
       when not (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= new.quantity))) then 'order_line_item_ships_no_more_than_ordered'
-      when not (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric))) then 'order_line_item_tax_rate_is_a_percentage' end;
+      when not (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric))) then 'order_line_item_tax_rate_is_a_percentage'
+      when not ((abs(new.total_price) < '1000000000000000'::numeric)) then 'order_line_item_total_price_is_an_amount'
+      when not ((abs(new.unit_price) < '1000000000000000'::numeric)) then 'order_line_item_unit_price_is_an_amount' end;
     raise check_violation using constraint = broken, table = 'sales_order_line_item', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'sales_order_line_item', broken);
   end if;
@@ -21118,8 +21247,8 @@ declare
   matches constant text[] := '{o.product_number = r.product_number}';
   rows mutation.upsert_row[];
 begin
-  rows := erp.with_translations(erp.with_parents(mutation.match_rows('erp.product', 'products', given,
-    '{product_number}', matches)));
+  rows := erp.with_storefront_variants(erp.with_translations(erp.with_parents(
+    mutation.match_rows('erp.product', 'products', given, '{product_number}', matches))));
   rows := mutation.with_faults(rows, 'products', mutation.row_faults('erp.product', rows, matches)
     || erp.faults_of_products(rows) || erp.faults_of_prices(rows, 'price')
     || erp.faults_of_prices(rows, 'purchase_prices') || erp.faults_of_translations(rows)
@@ -21145,7 +21274,8 @@ declare
   rows mutation.upsert_row[];
 begin
   rows := mutation.match_rows('erp.supplier', 'suppliers', given, '{number}', matches);
-  rows := mutation.with_faults(rows, 'suppliers', mutation.row_faults('erp.supplier', rows, matches));
+  rows := mutation.with_faults(rows, 'suppliers', mutation.row_faults('erp.supplier', rows, matches)
+    || erp.faults_of_addresses(rows));
   perform mutation.require_rows(rows, partial);
   return mutation.write_rows('erp.supplier', rows);
 end
@@ -21166,8 +21296,8 @@ begin
   lock table erp.warehouse in share row exclusive mode;
   rows := mutation.match_rows('erp.warehouse', 'warehouses', given, '{code}', matches);
   rows := mutation.with_faults(rows, 'warehouses', mutation.row_faults('erp.warehouse', rows, matches));
-  rows := mutation.with_faults(rows, 'warehouses', erp.faults_of_defaults(rows, 'is_default')
-    || erp.faults_of_defaults(rows, 'is_default_receiving'));
+  rows := mutation.with_faults(rows, 'warehouses', erp.faults_of_addresses(rows)
+    || erp.faults_of_defaults(rows, 'is_default') || erp.faults_of_defaults(rows, 'is_default_receiving'));
   perform mutation.require_rows(rows, partial);
   if not exists (select from erp.warehouse) then
     rows := mutation.with_values(rows, (
@@ -21351,6 +21481,20 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.with_parents(mutation.upsert_row[]) to service_writer;
 comment on function erp.with_parents(mutation.upsert_row[]) is 'The rows of an upsert of products with the ids of parents that they name by number.';
+
+CREATE OR REPLACE FUNCTION erp.with_storefront_variants(rows mutation.upsert_row[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT mutation.with_values(rows, ( SELECT jsonb_object_agg(u.line, jsonb_build_object('storefront_variants', ( SELECT COALESCE(jsonb_agg(('{"variantId": null}'::jsonb || e.entry) ORDER BY e.n), '[]'::jsonb) AS "coalesce"
+                    FROM jsonb_array_elements((u.given -> 'storefront_variants'::text)) WITH ORDINALITY e(entry, n)))) AS jsonb_object_agg
+            FROM unnest(with_storefront_variants.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE ((jsonb_typeof((u.given -> 'storefront_variants'::text)) = 'array'::text) AND (NOT (u.given @? '$."storefront_variants"[*]?(@.type() != "object")'::jsonpath))))) AS with_values;
+END;
+grant execute on function erp.with_storefront_variants(mutation.upsert_row[]) to service_writer;
+comment on function erp.with_storefront_variants(mutation.upsert_row[]) is 'The rows of an upsert of products with a variantId, null when it is left out, in each entry of storefront_variants.';
 
 CREATE OR REPLACE FUNCTION erp.with_terms_of_channel(rows mutation.upsert_row[])
  RETURNS mutation.upsert_row[]

@@ -64,7 +64,7 @@ export function toRepeat(
   passed: ReadonlySet<string>,
   { single, together }: Divided,
 ): { count: number; files: string[] } {
-  const files = single.filter((file) => failed.has(file));
+  const files = single.filter((file) => !passed.has(file));
   let count = files.length;
   for (const [path, shared] of together) {
     const unfinished = shared.filter((file) => !passed.has(file));

@@ -1,8 +1,10 @@
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import type { Node } from "libpg-query";
-import { hasSqlDetails, loadModule, parsePlPgSQLSync, parseSync } from "libpg-query";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
 import { isWithoutTransaction, withIncludes } from "../database/migrations/migration-files.ts";
+import { loadParser } from "../database/parser.ts";
+import type { Parser } from "../database/parser.ts";
 import type { Finding, Place } from "./finding.ts";
 
 /** A statement of a migration. */
@@ -30,18 +32,27 @@ export async function readScript({ name, text }: CurrentFile): Promise<Script> {
   return parsed(join("db/current", name), await withIncludes(text));
 }
 
+/**
+ * The parser as it is compiled first. To optimize it while it reads a long migration, other threads would take half a second
+ * and half a gigabyte, for some milliseconds. A service that only explains queries never gets there.
+ */
+function loadUnoptimized(): Promise<Parser> {
+  for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) setFlagsFromString(flag);
+  return loadParser();
+}
+
 /** Splits a migration into statements. @param origins the files that its lines are from */
 export async function parsed(
   file: string,
   text: string,
   origins: readonly Place[] = originsOf(text, file),
 ): Promise<Script> {
-  await loadModule();
+  const parser = await loadUnoptimized();
   const isInTransaction = !isWithoutTransaction(text);
   try {
-    return { file, text, isInTransaction, statements: statementsOf(text, origins) };
+    return { file, text, isInTransaction, statements: statementsOf(parser, text, origins) };
   } catch (error) {
-    if (!hasSqlDetails(error)) throw error;
+    if (!parser.hasSqlDetails(error)) throw error;
     const { message, cursorPosition } = error.sqlDetails!;
     const place = origins[text.slice(0, cursorPosition).split("\n").length - 1]!;
     return { file, text, isInTransaction, statements: [], fault: syntaxFault(place, message) };
@@ -54,9 +65,9 @@ const syntaxFault = (place: Place, message: string): Finding => ({
   wayOut: "Mend the statement.",
 });
 
-function statementsOf(text: string, origins: readonly Place[]): Statement[] {
+function statementsOf(parser: Parser, text: string, origins: readonly Place[]): Statement[] {
   const bytes = Buffer.from(text);
-  const { stmts = [] } = parseSync(text);
+  const { stmts = [] } = parser.parseSync(text);
   let end = 0;
   let line = 0;
   return stmts.map(({ stmt, stmt_location: from = 0, stmt_len: length = bytes.length - from }) => {
@@ -68,18 +79,23 @@ function statementsOf(text: string, origins: readonly Place[]): Statement[] {
     line += linesIn(own) - linesIn(begun);
     end = from + length;
     const statement = own.slice(begun.length);
-    return { nodes: nodesOf(stmt as Node, statement), text: statement, comments: before + begun, place };
+    return {
+      nodes: nodesOf(parser, stmt as Node, statement),
+      text: statement,
+      comments: before + begun,
+      place,
+    };
   });
 }
 
 /** A statement, and those within `do`, as far as they are written out there. */
-function nodesOf(node: Node, text: string): Statement["nodes"] {
+function nodesOf(parser: Parser, node: Node, text: string): Statement["nodes"] {
   if (!("DoStmt" in node)) return [node];
   try {
-    const queries = statementsWithin(parsePlPgSQLSync(text));
+    const queries = statementsWithin(parser.parsePlPgSQLSync(text));
     return [
       node,
-      ...queries.flatMap((query) => parseSync(query).stmts?.map(({ stmt }) => stmt as Node) ?? []),
+      ...queries.flatMap((query) => parser.parseSync(query).stmts?.map(({ stmt }) => stmt as Node) ?? []),
     ];
   } catch {
     // In another language than PL/pgSQL

@@ -1,5 +1,5 @@
-import { loadModule, parseSync } from "libpg-query";
 import type { ClientBase, DatabaseError } from "pg";
+import { loadParser } from "./parser.ts";
 
 /** A node of a plan, as `explain (format json)` prints it. */
 export interface PlanNode {
@@ -67,7 +67,7 @@ const settings =
 
 /** Statements with parameters can only be explained by the protocol that takes several at once. @throws unless it is one query */
 async function requireOneQuery(text: string): Promise<void> {
-  await loadModule();
+  const { parseSync } = await loadParser();
   const { stmts = [] } = parseSync(text);
   const [only] = stmts;
   if (stmts.length !== 1 || !("SelectStmt" in only!.stmt!)) throw new Error("Only one query is explained.");

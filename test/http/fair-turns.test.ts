@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { LoopTurns } from "../../src/lib/loop-turns.ts";
+import { Turns } from "../../src/lib/turns.ts";
+import { query, startService } from "../lib/service.ts";
 
 /** Blocks the event loop. */
 function work(ms: number): void {
@@ -53,5 +55,22 @@ describe("turns of the event loop", () => {
     await promise;
     assert.deepEqual(done.slice(0, 3).toSorted(), ["a", "b", "c"]);
     for (let n = 3; n < 12; n += 3) assert.deepEqual(done.slice(n, n + 3).toSorted(), ["a", "b", "c"]);
+  });
+});
+
+describe("requests", () => {
+  it("take a turn of their token, of the event loop and of the connections", async (t) => {
+    const service = await startService();
+    t.after(() => service.close());
+    const tokens = [await service.token(), await service.token()];
+    const { rows } = await service.owner.query<{ id: string }>("select id from auth.credential");
+    assert.equal(rows.length, tokens.length);
+    const ofLoop = t.mock.method(LoopTurns.prototype, "take");
+    const ofConnections = t.mock.method(Turns.prototype, "take");
+    for (const token of tokens) assert.equal((await service.ask(token, { query })).status, 200);
+    for (const { mock } of [ofLoop, ofConnections]) {
+      const clients = mock.calls.map((call) => call.arguments[0]);
+      for (const { id } of rows) assert.ok(clients.includes(id), `${id} of ${clients.join()}`);
+    }
   });
 });

@@ -4,7 +4,7 @@ import type { TestEvent } from "node:test/reporters";
 
 /**
  * A reporter that lists the slowest test files at the end of a run, and appends what became of files to the one that
- * TEST_RESULTS names: `failed` and a name, or `passed` and one for those that share a process, see test/together.ts. (A
+ * TEST_RESULTS names: `failed` or `passed` and a name, also of those that share a process, see test/together.ts. (A
  * third reporter makes Node warn of a leak.)
  */
 export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
@@ -21,7 +21,7 @@ export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncG
       results.add(`${type === "test:pass" ? "passed" : "failed"} ${data.name}\n`);
     }
     if (type === "test:summary" && data.file !== undefined) {
-      if (!data.success) results.add(`failed ${relative("", data.file)}\n`);
+      results.add(`${data.success ? "passed" : "failed"} ${relative("", data.file)}\n`);
       if (data.file.endsWith(".test.ts"))
         files.push({ file: relative("", data.file), seconds: data.duration_ms / 1_000 });
     }

@@ -12,7 +12,7 @@ const texts: Record<string, string> = {
 const divided = divide(Object.keys(texts), (file) => texts[file]!);
 const [processes, first, second] = [...divided.together.keys()];
 const inFirst = divided.together.get(first!)!;
-const all = new Set([...divided.together.values()].flat());
+const all = new Set([...divided.single, ...[...divided.together.values()].flat()]);
 
 test("files share processes, unless they say why they don't", () => {
   assert.deepEqual(divided.single, ["test/commands/c.test.ts"]);
@@ -50,4 +50,10 @@ test("after a process has died, what it didn't reach is repeated, as one failure
 
 test("all files of a process are repeated when something failed between them", () => {
   assert.deepEqual(toRepeat(new Set([second!]), all, divided).files, divided.together.get(second!));
+});
+
+test("a file of its own process that a killed run didn't reach is repeated, too", () => {
+  const unreached = divided.single[0]!;
+  const { count, files } = toRepeat(new Set(), all.difference(new Set([unreached])), divided);
+  assert.deepEqual([count, files], [1, [unreached]]);
 });

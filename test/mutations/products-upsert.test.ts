@@ -69,6 +69,17 @@ describe("productsUpsert", () => {
   });
   const usd = () => ({ currencyId: shop.id.USD, net: 5, gross: 6, linked: false });
 
+  it("gives each entry of storefrontVariants both keys", async () => {
+    const upsert = (entry: object) =>
+      products({ products: [{ productNumber: "synced", storefrontVariants: [entry, entry] }] });
+    const made = await upsert({ productId: "p1" });
+    const entry = { productId: "p1", variantId: null };
+    assert.deepEqual(made.products[0].storefrontVariants, [entry, entry]);
+    assert.equal(outcomes(await upsert({ productId: "p1" })), "UNCHANGED");
+    assert.equal(outcomes(await upsert(entry)), "UNCHANGED");
+    assert.equal(outcomes(await upsert({ productId: "p1", variantId: "v1" })), "UPDATED");
+  });
+
   it("changes what is named, by id or number, leaves the rest, and null empties", async () => {
     const { products: made } = await products({
       products: [{ productNumber: "c1", name: "One", gtin: "1" }],
@@ -168,6 +179,15 @@ describe("productsUpsert", () => {
     [() => ({ productNumber: "n", storefrontVariants: [{}] }), "INVALID", ".storefrontVariants"],
     [() => ({ productNumber: "n", storefrontVariants: ["p"] }), "INVALID", ".storefrontVariants"],
     [() => ({ productNumber: "n", storefrontVariants: [[]] }), "INVALID", ".storefrontVariants"],
+    ...[
+      { productId: "p", variantID: "v" },
+      { productId: "p", variantId: "" },
+      { productId: "", variantId: "v" },
+    ].map((entry): (typeof mistakes)[number] => [
+      () => ({ productNumber: "n", storefrontVariants: [entry] }),
+      "INVALID",
+      ".storefrontVariants",
+    ]),
     [
       () => ({ productNumber: "n", storefrontVariants: [{ productId: "p", variantId: 5 }] }),
       "INVALID",

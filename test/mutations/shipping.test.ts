@@ -199,6 +199,24 @@ describe("orderShipmentComplete", () => {
     assert.deepEqual(edges[0].node.shippingAddress, { ...noAddress, city: "5", lastName: "L" });
   });
 
+  it("gives an order that gets its delivery only now a list of tracking codes, and tells of it", async () => {
+    await shop.store("nail", "A-1", 9);
+    const [shipped, entered] = [
+      await shop.order([nails(1)], [], { deliveryState: null }),
+      await shop.order([nails(1)], [], { deliveryState: null }),
+    ];
+    assert.equal((await shop.stateOf(shipped)).trackingCodes, null);
+    await shop.ship(shipped);
+    await shop.sql("update erp.sales_order set delivery_state = 'open' where id = $1", entered.id);
+    for (const order of [shipped, entered])
+      assert.deepEqual((await shop.stateOf(order)).trackingCodes, [], JSON.stringify(order));
+    const told = await shop.sql(
+      "select changed_fields from events.outbox where subject_id = $1 and topic = 'order.updated'",
+      shipped.id,
+    );
+    assert.ok(told.at(-1).changed_fields.includes("trackingCodes"), JSON.stringify(told));
+  });
+
   it("makes a fulfillment order at the default warehouse for what none covers", async () => {
     await shop.store("nail", "A-1", 9);
     await shop.store("hammer", "A-1", 9);

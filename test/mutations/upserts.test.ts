@@ -70,6 +70,24 @@ describe("suppliersUpsert", () => {
       { select: `${results} suppliers { id ${fields} }` },
     );
 
+  it("refuses addresses with other keys than clients are promised, but leaves old ones alone", async () => {
+    const entered = { city: "Köln", zip: "50667" };
+    for (const [name, row] of [
+      ["suppliers", { number: "old", name: "Old" }],
+      ["warehouses", { code: "old", name: "Old" }],
+    ] as const) {
+      const upsert = (more: object) =>
+        shop.mutate(`${name}Upsert`, { [name]: [{ ...row, ...more }] }, { select: results });
+      for (const address of [entered, { city: 5 }, { city: "Köln", "": null }])
+        assert.deepEqual(refusals(await upsert({ address })), [["INVALID", `${name}.0.address`]]);
+      assert.equal(outcomes(await upsert({ address: { city: "Köln" } })), "CREATED");
+      await shop.owner.query(`update erp.${name.slice(0, -1)} set address = $1 where name = 'Old'`, [
+        entered,
+      ]);
+      assert.equal(outcomes(await upsert({ name: "New" })), "UPDATED");
+    }
+  });
+
   it("makes and changes suppliers, known by id or number", async () => {
     const row = {
       ...{

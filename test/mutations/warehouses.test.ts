@@ -29,6 +29,11 @@ const mistakes: [input: object, code: string, field: string][] = [
   [{ address: "Hafenweg 1" }, "INVALID", "address"],
   [{ address: ["Hafenweg 1"] }, "INVALID", "address"],
   [{ address: 1 }, "INVALID", "address"],
+  // Keys and values that no client is promised, nor looks for
+  [{ address: { city: "Köln", zip: "50667" } }, "INVALID", "address"],
+  [{ address: { city: "Köln", Zipcode: "50667" } }, "INVALID", "address"],
+  [{ address: { zipcode: 50667 } }, "INVALID", "address"],
+  [{ address: { street: ["Hafenweg 1"] } }, "INVALID", "address"],
 ];
 
 describe("warehouseCreate", () => {
@@ -55,7 +60,7 @@ describe("warehouseCreate", () => {
       ...{ code: "ä".repeat(100), name: "n".repeat(255), isDefault: true, isDefaultReceiving: false },
       ...{
         isStockAvailableForSale: false,
-        address: { city: "Köln", lines: [1, { a: null }], zipcode: "5\"0'6" },
+        address: { city: "Köln", street: null, company: "", zipcode: "5\"0'6" },
       },
     };
     const { warehouse } = await bench.mutate("warehouseCreate", input, all);

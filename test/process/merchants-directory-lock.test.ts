@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
@@ -20,15 +20,17 @@ const acme = {
 };
 let folder: string;
 
-/** Another process that has the lock until it is killed. */
-async function holder() {
+/** Another process that has the lock until it is killed, or prints why it can't have it. */
+async function holder(options: { uid?: number } = {}) {
   const held = `const { whileLocked } = await import(${JSON.stringify(lock)});
-    await whileLocked(${JSON.stringify(folder)}, async () => { console.log("held"); setInterval(() => {}, 1e6); await new Promise(() => {}); });`;
+    const work = async () => { console.log("held"); setInterval(() => {}, 1e6); await new Promise(() => {}); };
+    ${options.uid === undefined ? "" : `process.setuid(${options.uid});`}
+    await whileLocked(${JSON.stringify(folder)}, work).catch(({ name, message }) => console.log(name, message));`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", held], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  await once(child.stdout, "data");
-  return child;
+  const [said] = (await once(child.stdout, "data")) as [Buffer];
+  return Object.assign(child, { said: said.toString() });
 }
 
 before(async () => {
@@ -63,5 +65,32 @@ suite("the lock of the directory of merchants", () => {
     other.kill("SIGKILL");
     await once(other, "exit");
     assert.equal(await whileLocked(folder, async () => "mine", { waitMs: 0 }), "mine");
+  });
+
+  test("what is no lock, or another user's, is refused with its name", async (t) => {
+    const file = join(folder, ".lock");
+    await writeFile(file, "no database".repeat(999));
+    const refusal = {
+      name: "UserError",
+      message: /\.lock can't be locked: .+ must be able to read and write/,
+    };
+    await assert.rejects(
+      whileLocked(folder, async () => assert.fail()),
+      refusal,
+    );
+    await rm(file);
+    if (process.getuid?.() !== 0) return t.skip("only root can be another user");
+    await whileLocked(folder, async () => {});
+    await chmod(folder, 0o777);
+    for (const mode of [0o600, 0o644]) {
+      await chmod(file, mode);
+      const other = await holder({ uid: 65_534 });
+      t.after(() => other.kill("SIGKILL"));
+      assert.match(
+        other.said,
+        /^UserError .*\.lock can't be locked: .+ must be able to read and write/,
+        `${mode}`,
+      );
+    }
   });
 });

@@ -1,7 +1,7 @@
-import { loadModule, parseSync } from "libpg-query";
 import pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { isWithoutTransaction } from "./migration-files.ts";
+import { loadParser } from "../parser.ts";
 import { statementsBefore } from "./run-statements.ts";
 
 /**
@@ -47,7 +47,7 @@ async function explained(error: Error, name: string, text: string, done?: number
 /** Where a statement of a migration begins, counted from 1; undefined when that can't be told. */
 async function beginOf(text: string, index: number | undefined): Promise<number | undefined> {
   if (index === undefined) return undefined;
-  await loadModule();
+  const { parseSync } = await loadParser();
   try {
     // In bytes, and from the end of the statement before
     const from = parseSync(text).stmts?.[index]?.stmt_location ?? 0;

@@ -1,4 +1,4 @@
-import { chown, stat } from "node:fs/promises";
+import { access, chown, constants, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { UserError } from "../../errors/user-error.ts";
@@ -14,7 +14,7 @@ const busy = 5;
  * files: the operating system ends it with the process, in any way, also on folders of a network.
  *
  * @param onWait called when others have it
- * @throws {UserError} when others don't end
+ * @throws {UserError} when others don't end, or this user can't lock the file
  */
 export async function whileLocked<T>(
   folder: string,
@@ -37,16 +37,24 @@ async function openLock(folder: string, file: string): Promise<DatabaseSync> {
     // Whoever serves may run commands, too
     const { uid, gid } = await stat(folder);
     if (process.getuid?.() === 0) await chown(file, uid, gid);
+    // SQLite reads it then, and locks nothing
+    await access(file, constants.W_OK);
     return lock;
   } catch (cause) {
-    throw new UserError(`${file} can't be opened: ${(cause as Error).message}.`, { cause });
+    throw cannotLock(file, cause);
   }
 }
+
+const cannotLock = (file: string, cause: unknown): UserError =>
+  new UserError(
+    `${file} can't be locked: ${(cause as Error).message}. This user must be able to read and write the file.`,
+    { cause },
+  );
 
 const take = (lock: DatabaseSync, file: string, deadline: number, onWait: () => void): Promise<void> =>
   retry(async () => lock.exec("begin exclusive"), {
     pauseMs(error, failures) {
-      if ((error as { errcode?: number }).errcode !== busy) throw error;
+      if ((error as { errcode?: number }).errcode !== busy) throw cannotLock(file, error);
       if (failures === 1) onWait();
       if (performance.now() < deadline) return everyMs;
       throw new UserError(`Another command changes the merchants, and doesn't end: ${file} is locked.`);

@@ -68,8 +68,8 @@ export class PipelinedQuery implements Submittable, WireListener {
     this.#callback = callback;
   }
 
-  /** Sends queries on a connection by one write. They are answered in their order. */
-  static sendTogether(client: ClientBase, queries: readonly PipelinedQuery[]): void {
+  /** Sends queries of one connection by one write. They are answered in their order. */
+  static sendTogether(queries: readonly PipelinedQuery[]): void {
     queries.forEach((query, index) => void (query.#next = queries[index + 1] ?? null));
     queries[0]!.#enqueue();
   }
@@ -192,7 +192,7 @@ export class PipelinedQuery implements Submittable, WireListener {
 
   /** The answer to the next query comes now, unless it could not be sent yet. */
   #awaitNext(): void {
-    this.#next?.#enqueue();
+    if (this.#next) this.#next.#enqueue();
   }
 
   /** It is sent when those before it on the connection are done. */
@@ -211,8 +211,6 @@ export function runPipelined(
 ): Promise<PipelinedResult> {
   return new Promise((resolve, reject) => {
     const done: Callback = (error, result) => (error ? reject(error) : resolve(result!));
-    PipelinedQuery.sendTogether(client, [
-      new PipelinedQuery(client, settingsStatement(settings), statement, done),
-    ]);
+    PipelinedQuery.sendTogether([new PipelinedQuery(client, settingsStatement(settings), statement, done)]);
   });
 }

@@ -41,12 +41,12 @@ import { changing, openAccess } from "./open-access.ts";
 import type { Access } from "./open-access.ts";
 import { openAuth } from "./open-auth.ts";
 import { openVersions } from "./open-versions.ts";
-import type { OpenVersions } from "./open-versions.ts";
+import type { OpenVersions, VersionsOptions } from "./open-versions.ts";
 import type { SharedParts } from "./shared-parts.ts";
 import { withDefaults } from "./app-settings.ts";
 import type { AppSettings, Settled } from "./app-settings.ts";
 
-export interface AppOptions {
+export interface AppOptions extends Pick<VersionsOptions, "firstCatalog"> {
   settings: AppSettings;
   /**
    * Connections of service_login, see db/roles.sql: for tokens, documents, pages. They stay open when the app closes.
@@ -123,7 +123,7 @@ export async function openApp(options: AppOptions): Promise<App> {
 
 async function open(options: AppOptions, closing: Closing): Promise<App> {
   const { pool, apiPool, limiterPool = null, logger, shared = null } = options;
-  const { now = Date.now, versions = allVersions } = options;
+  const { now = Date.now, versions = allVersions, firstCatalog } = options;
   const settings = withDefaults(options.settings);
   const rates = new RateLimits(limiterPool, logger);
   closing.add(() => rates.close());
@@ -139,8 +139,10 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const forAuth = { pool, readMark, logger, settings, secrets, readiness, now, closing, shared };
   const { merchantPlan, rights, ...auth } = await openAuth(forAuth);
   const limitsNow = async () => (await merchantPlan.of("current")).limits;
-  const forVersions = { settings, versions, now, pool, access, secrets, logger, limitsNow, closing };
-  const { served, availability, readerOf, headReader } = await openVersions({ ...forVersions, shared });
+  const forVersions = {
+    ...{ settings, versions, now, pool, access, secrets, logger, limitsNow, closing, shared, firstCatalog },
+  };
+  const { served, availability, readerOf, headReader } = await openVersions(forVersions);
   const locales = new Locales(pool, logger);
   if (!shared) await locales.refresh();
   const live = new Live({

@@ -17,7 +17,7 @@ import { Reader } from "../versions/reader.ts";
 import { serveVersion } from "../versions/serve-version.ts";
 import { versionFor } from "../versions/shared-version.ts";
 import { SharedVersions } from "../versions/shared-versions.ts";
-import type { ServedVersion } from "../versions/serve-version.ts";
+import type { ServedVersion, ServeVersionOptions } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { AllowList } from "../webhooks/addresses.ts";
@@ -41,7 +41,7 @@ export interface VersionSettings {
   timeoutsMs?: { mutation: number };
 }
 
-export interface VersionsOptions {
+export interface VersionsOptions extends Pick<ServeVersionOptions, "firstCatalog"> {
   settings: VersionSettings;
   versions: readonly Version[];
   now: () => number;
@@ -103,10 +103,11 @@ function serveAll(
 ): Promise<ServedVersion[]> {
   const ofAll = buildOptions(options);
   const mutationChecks = checksOf(options.settings, readerOf);
+  const { firstCatalog } = options;
   return Promise.all(
     versions.map((version) =>
       serveVersion(version, {
-        ...{ ...ofAll, mutationChecks, pgService: options.access.pgService },
+        ...{ ...ofAll, mutationChecks, pgService: options.access.pgService, firstCatalog },
         explorerPath: options.settings.explorer ? explorerPathOf(version) : null,
       }),
     ),

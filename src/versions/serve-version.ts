@@ -66,6 +66,8 @@ export interface ServeVersionOptions extends ForMutations {
   pgService: GraphileConfig.PgServiceConfiguration;
   /** What the catalog has about it, if that has been read; it isn't read again then. */
   catalog?: string;
+  /** Reads it the first time, where that needn't be from the database. For tests. */
+  firstCatalog?: typeof readCatalog | undefined;
   /** Whether reads may become one statement, see src/reads. */
   fastReads: boolean;
   logger: Logger;
@@ -91,6 +93,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   let failure: Error | null = null;
   let server: GraphqlServer | null = null;
   let handle: Handler = (_request, _response, next) => next();
+  let read = options.firstCatalog ?? readCatalog;
   const prepare = async (catalog: string) => {
     const fingerprint = fingerprintOf(catalog);
     if (current !== null && fingerprint === builtFrom) return null;
@@ -110,9 +113,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   };
   const reload = async () => {
     try {
-      const use = await prepare(
-        options.catalog ?? (await readCatalog(options.pgService, version.schemaName)),
-      );
+      const use = await prepare(options.catalog ?? (await read(options.pgService, version.schemaName)));
       use?.();
       return use !== null;
     } catch (error) {
@@ -121,6 +122,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
     }
   };
   await reload().catch(() => {});
+  read = readCatalog;
   return {
     version,
     handler: (request, response, next) => handle(request, response, next),

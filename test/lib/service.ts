@@ -9,6 +9,7 @@ import pg from "pg";
 import { openApp } from "../../src/process/open-app.ts";
 import type { AppSettings } from "../../src/process/app-settings.ts";
 import type { App, AppOptions } from "../../src/process/open-app.ts";
+import { readCatalog } from "../../plugins/catalog.ts";
 import { createCredential, knownScopes } from "../../src/auth/credentials.ts";
 import type { CredentialRequest, ClientCredentials } from "../../src/auth/credentials.ts";
 import { createPool } from "../../src/database/pool.ts";
@@ -18,6 +19,7 @@ import { asApiLogin } from "../../src/database/roles.ts";
 import { keepSchemas } from "../../src/versions/built-schema.ts";
 import { versions as everyVersion } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "./database.ts";
+import { catalogOf } from "./catalogs.ts";
 import { emptyTables } from "./empty-tables.ts";
 import { differences } from "./proof.ts";
 import type { Template } from "./database.ts";
@@ -99,14 +101,15 @@ export const query = "{ countrys { edges { node { id name } } } }";
 /** Starts the service on its own database, by default an empty one. */
 export async function startService({
   template = "template_schema",
-  before = async () => {},
+  before,
   ...options
 }: ServiceOptions = {}): Promise<TestService> {
   const database = await openTestDatabase(template);
   const owner = quietPool({ connectionString: database.ownerUrl, max: 3 });
   const admin = quietPool({ connectionString: database.adminUrl, max: 1, idleTimeoutMillis: 0 });
-  await before(owner);
-  const first = await startProcess({ loginUrl: database.loginUrl, ...options });
+  await before?.(owner);
+  const firstCatalog = before ? readCatalog : catalogOf(template);
+  const first = await startProcess({ loginUrl: database.loginUrl, firstCatalog, ...options });
   const processes = [first];
   // Postgres reads them from all comments of the API, which takes as long as the rest of making a credential
   let scopes: Promise<string[]> | undefined;

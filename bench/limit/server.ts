@@ -25,6 +25,8 @@ async function readStatements(): Promise<Map<string, LimitStatement>> {
 const run = process.env.PIPELINED === "true" ? pipelined : inTransaction;
 const statements = await readStatements();
 const pool = createPool(process.env.DATABASE_URL!, { max: Number(process.env.DATABASE_POOL_SIZE) });
+// The timers of `pg` keep answers in memory (src/database/pipeline/answer-deadline.ts), and nothing here needs them
+Object.assign(pool.options, { query_timeout: 0 });
 
 async function answer(request: IncomingMessage): Promise<string> {
   const claims = await claimsOf(request.headers);

@@ -1,3 +1,5 @@
+import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import pg from "pg";
@@ -119,6 +121,29 @@ test("when Postgres doesn't answer in time, what was sent together fails once, a
   await impatient.end();
 });
 const late = "Query read timeout";
+
+test("rows don't become old garbage", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as (options: { type: "minor" }) => void;
+  const oldBytes = () =>
+    getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space")!.space_used_size;
+  const one = createPool(database.loginUrl, { max: 1 });
+  const send = togetherSender(new SharedPool(one));
+  const page = { settings: null, statement: { text: "select repeat('x', 50000)", name: "page" } };
+  const read = async (pages: number) => {
+    for (let sent = 0; sent < pages; sent++) {
+      await send("client", [page], () => {});
+      if (sent % 50 === 0) collect({ type: "minor" });
+    }
+    // What is still needed survives twice
+    for (let round = 0; round < 2; round++) collect({ type: "minor" });
+    return oldBytes();
+  };
+  const before = await read(100);
+  const grown = (await read(400)) - before;
+  assert.ok(grown < 5_000_000, `${grown} bytes of 400 pages`);
+  await one.end();
+});
 
 test("rows come as they do otherwise", async () => {
   const text = `select 1 as int, 2.50::numeric as numeric, true as yes, null as nothing, '{"a": [1]}'::jsonb as json,

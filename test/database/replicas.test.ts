@@ -275,8 +275,10 @@ test("a position that is none is refused; one of the future is read on the prima
       { query: "{ version { name } }" },
       { headers: { "x-consistent-with": position } },
     );
-  for (const wrong of ["", "latest", "0/", "0/123456789", "0/1,0/2"])
-    assert.deepEqual((await ask(wrong)).codes, ["BAD_USER_INPUT"], wrong);
+  for (const wrong of ["", "latest", "0/", "0/123456789", "0/1,0/2"]) {
+    const { codes, status } = await ask(wrong);
+    assert.deepEqual([codes, status], [["BAD_USER_INPUT"], 400], wrong);
+  }
   assert.equal(await read({ headers: { "x-consistent-with": "FFFFFFFF/FFFFFFFF" } }), "twice");
 });
 

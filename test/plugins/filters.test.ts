@@ -301,6 +301,18 @@ describe("filters are refused", () => {
     await refusal({ id: { equals: "\0" } });
   });
 
+  it("with more than 255 characters to look for within texts", async () => {
+    for (const operator of ["contains", "endsWith"]) {
+      assert.match(
+        await refusal({ NOT: { name: { [operator]: "x".repeat(256) } } }),
+        new RegExp(`^filter\\.NOT\\.name\\.${operator}: The text can't be longer than 255 characters`),
+      );
+      assert.deepEqual(await find({ name: { [operator]: "\u{1d54f}".repeat(255) } }), []);
+    }
+    for (const operator of ["equals", "startsWith"])
+      assert.deepEqual(await find({ name: { [operator]: "x".repeat(5_000) } }), []);
+  });
+
   it("with more than 250 values in a list", async () => {
     const texts = (length: number) => Array.from({ length }, (_, n) => `P-${n}`);
     assert.deepEqual(

@@ -1,4 +1,5 @@
 import type { ClientBase, Submittable } from "pg";
+import { deadlineOf, withoutTimers } from "./answer-deadline.ts";
 import type { PgSettings, SettingsStatement } from "./settings.ts";
 import { settingsStatement } from "./settings.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared-statements.ts";
@@ -35,7 +36,7 @@ const noValues: readonly unknown[] = [];
  * all; each still has its own Sync, and so its own transaction, its own failure and its own answer.
  */
 export class PipelinedQuery implements Submittable, WireListener {
-  callback: Callback;
+  readonly #callback: Callback;
   readonly #client: ClientBase;
   readonly #settings: SettingsStatement | null;
   readonly #statement: PipelinedStatement;
@@ -64,18 +65,19 @@ export class PipelinedQuery implements Submittable, WireListener {
     this.#prepared = preparedOn(client);
     this.#settings = settings;
     this.#statement = statement;
-    this.callback = callback;
+    this.#callback = callback;
   }
 
-  /** Sends queries on a connection by one write. They are answered in their order. */
-  static sendTogether(client: ClientBase, queries: readonly PipelinedQuery[]): void {
+  /** Sends queries of one connection by one write. They are answered in their order. */
+  static sendTogether(queries: readonly PipelinedQuery[]): void {
     queries.forEach((query, index) => void (query.#next = queries[index + 1] ?? null));
-    client.query(queries[0]!);
+    queries[0]!.#enqueue();
   }
 
   /** @returns an error when nothing was sent */
   submit(connection: unknown): Error | null {
     this.#start = performance.now();
+    deadlineOf(this.#client).begin(this);
     if (this.#isSent) return null;
     forgetUnreplicated(this.#client);
     const wire = connection as Wire;
@@ -158,24 +160,28 @@ export class PipelinedQuery implements Submittable, WireListener {
   }
   handleCopyData(): void {}
 
-  /** `pg` calls it twice when an answer takes too long: at once, and when the connection has ended because of that. */
+  /** Called twice when an answer takes too long: then, and when the connection has ended because of that. */
   handleError(error: Error): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
+    deadlineOf(this.#client).end(this);
     for (const key of this.#fresh) this.#prepared.forget(key);
     this.#fresh.length = 0;
     this.#note(0, error);
-    this.callback(error, null);
+    this.#callback(error, null);
     // Without an answer of Postgres there will be none to the others either
     if ("severity" in error || !this.#isSent) this.#awaitNext();
     else this.#next?.handleError(error);
   }
 
   handleReadyForQuery(): void {
+    // It comes too late
+    if (this.#hasFailed) return;
+    deadlineOf(this.#client).end(this);
     const rowCount = Number.isNaN(this.#rowCount) ? null : this.#rowCount;
     this.#note(rowCount ?? this.#rows.length);
-    if (isUnreplicated(this.#client)) this.callback(new Unreplicated(), null);
-    else this.callback(null, { rows: this.#rows, rowCount });
+    if (isUnreplicated(this.#client)) this.#callback(new Unreplicated(), null);
+    else this.#callback(null, { rows: this.#rows, rowCount });
     this.#awaitNext();
   }
 
@@ -186,7 +192,12 @@ export class PipelinedQuery implements Submittable, WireListener {
 
   /** The answer to the next query comes now, unless it could not be sent yet. */
   #awaitNext(): void {
-    if (this.#next) this.#client.query(this.#next);
+    if (this.#next) this.#next.#enqueue();
+  }
+
+  /** It is sent when those before it on the connection are done. */
+  #enqueue(): void {
+    withoutTimers(this.#client, () => this.#client.query(this));
   }
 }
 
@@ -200,6 +211,6 @@ export function runPipelined(
 ): Promise<PipelinedResult> {
   return new Promise((resolve, reject) => {
     const done: Callback = (error, result) => (error ? reject(error) : resolve(result!));
-    client.query(new PipelinedQuery(client, settingsStatement(settings), statement, done));
+    PipelinedQuery.sendTogether([new PipelinedQuery(client, settingsStatement(settings), statement, done)]);
   });
 }

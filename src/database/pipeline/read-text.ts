@@ -86,7 +86,7 @@ export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {
         else read.done(error, result?.rows as (string | null)[][] | undefined);
       });
     });
-    PipelinedQuery.sendTogether(connection, queries);
+    PipelinedQuery.sendTogether(queries);
   };
 
   return repeatingReader(begin, pace);

@@ -63,7 +63,7 @@ export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTo
             }),
         );
         onBegin();
-        PipelinedQuery.sendTogether(connection, queries);
+        PipelinedQuery.sendTogether(queries);
       });
     });
 }

@@ -1,7 +1,7 @@
-import { apiError } from "../../errors/api-error.ts";
 import { parsePosition, textOfPosition } from "../../database/replicas/position.ts";
 import type { Position } from "../../database/replicas/position.ts";
 import type { Replicas } from "../../database/replicas/replicas.ts";
+import { refuse } from "../answers.ts";
 import type { Middleware, Response } from "../pipeline.ts";
 
 declare global {
@@ -29,7 +29,7 @@ export function ownWrites(replicas: Replicas | null): Middleware {
   return (request, response, next) => {
     const given = request.headers[header];
     const position = given === undefined ? 0n : parsePosition(String(given));
-    if (position === null) return next(apiError("BAD_USER_INPUT", wrong));
+    if (position === null) return refuse(request, response, 400, "BAD_USER_INPUT", wrong);
     if (replicas === null) return next();
     const { locals } = response;
     locals.sentAlong = position;

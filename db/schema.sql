@@ -15697,11 +15697,10 @@ comment on index erp.warehouse_search_idx is 'create index concurrently warehous
 comment on trigger warehouse_has_its_defaults on erp.warehouse is '@userError INVALID
 One warehouse must be the default, and one the default for receiving. Make another one it first.';
 
-CREATE OR REPLACE FUNCTION erp.address_fault(address jsonb)
- RETURNS text
+CREATE OR REPLACE FUNCTION erp.address_faults(address jsonb)
+ RETURNS SETOF text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
- SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
  SELECT
          CASE
@@ -15710,14 +15709,13 @@ BEGIN ATOMIC
          END AS format
     FROM jsonb_each(
          CASE
-             WHEN (jsonb_typeof(address_fault.address) = 'object'::text) THEN address_fault.address
+             WHEN (jsonb_typeof(address_faults.address) = 'object'::text) THEN address_faults.address
              ELSE NULL::jsonb
          END) a(key, value)
-   WHERE ((a.key <> ALL (erp.address_keys())) OR (jsonb_typeof(a.value) <> ALL (ARRAY['string'::text, 'null'::text])))
-  LIMIT 1;
+   WHERE ((a.key <> ALL (erp.address_keys())) OR (jsonb_typeof(a.value) <> ALL (ARRAY['string'::text, 'null'::text])));
 END;
-grant execute on function erp.address_fault(jsonb) to service_writer;
-comment on function erp.address_fault(jsonb) is 'What is wrong with an address that is entered for a warehouse or a supplier; null when nothing is. That it is an object is a rule of the tables.';
+grant execute on function erp.address_faults(jsonb) to service_writer;
+comment on function erp.address_faults(jsonb) is 'What is wrong with an address that is entered for a warehouse or a supplier. That it is an object is a rule of the tables.';
 
 CREATE OR REPLACE FUNCTION erp.address_keys()
  RETURNS text[]
@@ -17641,9 +17639,10 @@ CREATE OR REPLACE FUNCTION erp.faults_of_addresses(rows mutation.upsert_row[])
 BEGIN ATOMIC
  SELECT array_agg(ROW(f.line, 'INVALID'::text, f.fault, ARRAY['address'::text], NULL::jsonb)::mutation.row_fault) AS array_agg
     FROM ( SELECT u.line,
-             erp.address_fault((u.given -> 'address'::text)) AS fault
-            FROM unnest(faults_of_addresses.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)) f
-   WHERE (f.fault IS NOT NULL);
+             min(a.fault) AS fault
+            FROM (unnest(faults_of_addresses.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+              CROSS JOIN LATERAL erp.address_faults((u.given -> 'address'::text)) a(fault))
+           GROUP BY u.line) f;
 END;
 grant execute on function erp.faults_of_addresses(mutation.upsert_row[]) to service_writer;
 comment on function erp.faults_of_addresses(mutation.upsert_row[]) is 'What is wrong with the addresses that rows of an upsert give.';
@@ -19417,7 +19416,7 @@ CREATE OR REPLACE FUNCTION erp.require_address(address jsonb)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  fault constant text := erp.address_fault(address);
+  fault constant text := (select f from erp.address_faults(address) f limit 1);
 begin
   if fault is not null then
     perform mutation.refuse('INVALID', fault, '{address}');

@@ -1,10 +1,10 @@
 --! Previous: sha1:fe1fa718b16b4ac9e47c18a97dda4ca0f363067c
---! Hash: sha1:3b84a8d5e10075671eff8cbbb19cd579e7bacb0f
+--! Hash: sha1:de61304e595248933085d1deeaec65e3abdd614e
 --! Message: addresses by one statement
 
 --! split: 0100-addresses.sql
 -- The addresses of all rows are looked at by one statement
---! Included erp/address_fault.sql
+--! Included erp/address_faults.sql
 -- In a form that becomes part of the statement that calls it
 create or replace function erp.address_faults(address jsonb) returns setof text
 language sql immutable parallel safe
@@ -48,5 +48,5 @@ end;
 comment on function erp.faults_of_addresses(mutation.upsert_row[]) is
   'What is wrong with the addresses that rows of an upsert give.';
 grant execute on function erp.faults_of_addresses(mutation.upsert_row[]) to service_writer;
---! EndIncluded erp/address_fault.sql
+--! EndIncluded erp/address_faults.sql
 drop function if exists erp.address_fault(jsonb);

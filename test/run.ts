@@ -1,5 +1,6 @@
 /**
- * Runs test files; the arguments are their names or patterns. Many share a process (test/together.ts). The few that fail
+ * Runs test files; the arguments are their names or patterns. With `--check` the check comes first, while the data of the
+ * tests' Postgres are made, which alone would keep one core busy. Many files share a process (test/together.ts). The few that fail
  * run a second time, alone: what then passes relied on the order or speed of other processes. It is named at the end,
  * because somebody has to look at it, but it doesn't hold up a change that has nothing to do with it.
  */
@@ -9,6 +10,8 @@ import { globSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { prepare } from "./lib/prepared.ts";
 import { divide, remove, toRepeat, write } from "./together.ts";
 
 /** More failures than this are no accident. */
@@ -16,10 +19,20 @@ const mostRepeated = 5;
 
 const folder = await mkdtemp(join(tmpdir(), "results-"));
 try {
-  process.exitCode = await main(process.argv.slice(2));
+  const { values, positionals } = parseArgs({
+    options: { check: { type: "boolean" } },
+    allowPositionals: true,
+  });
+  const code = values.check ? await check() : 0;
+  process.exitCode = code || (await main(positionals));
 } finally {
   await rm(folder, { recursive: true });
   await remove();
+}
+
+async function check(): Promise<number> {
+  const [code] = await Promise.all([npm(["run", "--silent", "check"]), prepare()]);
+  return code;
 }
 
 async function main(patterns: string[]): Promise<number> {
@@ -40,15 +53,17 @@ async function main(patterns: string[]): Promise<number> {
 async function run(parameters: string[]) {
   const path = join(folder, "results");
   await rm(path, { force: true });
-  const child = spawn("npm", ["run", "--silent", "test:only", "--", ...parameters], {
-    env: { ...process.env, TEST_RESULTS: path },
-    stdio: "inherit",
-  });
-  const [code] = (await once(child, "close")) as [number | null];
+  const code = await npm(["run", "--silent", "test:only", "--", ...parameters], { TEST_RESULTS: path });
   const lines = (await readFile(path, "utf8").catch(() => "")).split("\n");
   const files = (result: "failed" | "passed") =>
     new Set(lines.filter((line) => line.startsWith(result)).map((line) => line.slice(result.length + 1)));
-  return { code: code ?? 1, files };
+  return { code, files };
+}
+
+async function npm(parameters: string[], environment: NodeJS.ProcessEnv = {}): Promise<number> {
+  const child = spawn("npm", parameters, { env: { ...process.env, ...environment }, stdio: "inherit" });
+  const [code] = (await once(child, "close")) as [number | null];
+  return code ?? 1;
 }
 
 function list(files: string[]): string {

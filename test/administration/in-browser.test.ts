@@ -76,13 +76,12 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
       await page.setViewportSize({ width, height: 800 });
       const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
       assert.equal(isTooWide, false, `${name} fits ${width} pixels`);
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
-        // Only contrast depends on the colours
-        const found = await violationsOn(page, colorScheme === "dark" ? ["color-contrast"] : undefined);
-        assert.deepEqual(found, [], `${name}, ${width} pixels, ${colorScheme}`);
-      }
+      assert.deepEqual(await violationsOn(page), [], `${name}, ${width} pixels`);
     }
+    // Only contrast depends on the colours, and colours don't on the width
+    await page.emulateMedia({ colorScheme: "dark" });
+    assert.deepEqual(await violationsOn(page, ["color-contrast"]), [], `${name}, dark`);
+    await page.emulateMedia({ colorScheme: "light" });
   }
 
   /** A subscription in trouble, whose receiver answers text that could break a page. Returns the path of its page. */
@@ -105,7 +104,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     return `/admin/webhooks/${rows[0].id}`;
   }
 
-  test("no page has a fault that axe knows of, in light and dark, at 360 and 1280 pixels", async () => {
+  test("no page has a fault that axe knows of, at 360 and 1280 pixels, nor in dark", async () => {
     const { page, faults } = await open();
     // Sent once, not to each page
     await page.addInitScript({ content: axe.source });

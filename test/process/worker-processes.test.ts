@@ -213,5 +213,7 @@ test("one that is still starting ends at once when all stop", async () => {
   // One that never hears of it is killed after nine and a half
   assert.ok(performance.now() - begun < 7_000);
   assert.equal(await service.ended, 0, service.output());
-  assert.doesNotMatch(said(), /can't start|"level":50/);
+  // A job may have been running when the database went
+  const own = said().replaceAll(/^.*"job":.*$/gm, "");
+  assert.doesNotMatch(own, /can't start|"level":50/);
 });

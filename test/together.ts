@@ -15,8 +15,8 @@ const startsSome = /from "(?:node:child_process|\S+\/(?:process|project|prepared
  * processes take longer, and come first in the alphabet.
  */
 const kinds = [
-  { name: "processes", startSome: true, most: 4 },
-  { name: "quick", startSome: false, most: 21 },
+  { name: "processes", startSome: true, most: 8 },
+  { name: "quick", startSome: false, most: 30 },
 ];
 
 export interface Divided {

@@ -1,1 +1,5 @@
--- Enter migration here
+-- A look-up of a key doesn't read all keys
+--!include mutation/take_key.sql
+--!include mutation/take_keys.sql
+--!include mutation/forget_keys.sql
+--!include mutation/prune_keys.sql

@@ -1,4 +1,3 @@
-import { createHash, randomUUID } from "node:crypto";
 import type pg from "pg";
 
 /** A shop whose calls all come by one connection, which keeps its plans. */
@@ -28,11 +27,7 @@ export class GrowingShop {
     return Object.values(rows[0] ?? {})[0];
   }
 
-  /** Calls a function as a role of the service, and counts what that reads. */
-  async as(role: string, text: string, ...values: unknown[]): Promise<any[]> {
-    return this.counted(text, role, text, values);
-  }
-
+  /** Runs a statement as a role of the service, and counts what that reads. */
   async counted(kind: string, role: string, text: string, values: unknown[]): Promise<any[]> {
     await this.#client.query(`set role ${role}`);
     const { rows } = await this.#client.query(text, values);
@@ -64,6 +59,3 @@ export class GrowingShop {
     return payload;
   }
 }
-
-export const hash = (text: string): Buffer => createHash("sha256").update(text).digest();
-export { randomUUID };

@@ -28,8 +28,8 @@ const described = `
      from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
     (select coalesce(jsonb_agg((select jsonb_agg(a.attname order by a.attnum) from pg_attribute a
        where a.attrelid = c.oid and a.attnum = any (i.indkey::smallint[]))), '[]')
-     from pg_index i where i.indrelid = c.oid and i.indisunique) as keys
-    ,exists (select from pg_index i where i.indrelid = c.oid and not i.indimmediate) as is_deferrable
+     from pg_index i where i.indrelid = c.oid and i.indisunique) as keys,
+    exists (select from pg_index i where i.indrelid = c.oid and not i.indimmediate) as is_deferrable
   from pg_class c join api_meta.own_schema s on s.oid = c.relnamespace
   where c.relkind = 'r' and c.oid <> all ($1::regclass[])`;
 

@@ -20,14 +20,18 @@ describe("a connection that has been there since there were no idempotency keys"
   };
   const uses: Record<string, (nth: number) => Promise<unknown>> = {
     "a mutation": (nth) =>
-      rows("select mutation.run('api_unstable', 'stock_adjust', '{\"lines\": []}', $1, false)", [`key ${nth}`]),
+      rows("select mutation.run('api_unstable', 'stock_adjust', '{\"lines\": []}', $1, false)", [
+        `key ${nth}`,
+      ]),
     "mutations that are run together": (nth) => {
       const line = { product_id: credential, place: { warehouse_id: credential }, delta: 1 };
       const call = {
         ...{ version: "api_unstable", operation: "stock_adjust", input: { lines: [line] } },
         ...{ key: `joint ${nth}`, credential_id: credential, request_id: "together", scopes: "stocks:write" },
       };
-      return rows("select mutation.run_together($1)", [JSON.stringify([call, { ...call, key: `other ${nth}` }])]);
+      return rows("select mutation.run_together($1)", [
+        JSON.stringify([call, { ...call, key: `other ${nth}` }]),
+      ]);
     },
     "forgetting old keys": () => rows("select mutation.forget_keys()"),
     "removing all that are too old": () => rows("select mutation.prune_keys()"),

@@ -1,5 +1,1 @@
--- A look-up of a key doesn't read all keys
---!include mutation/take_key.sql
---!include mutation/take_keys.sql
---!include mutation/forget_keys.sql
---!include mutation/prune_keys.sql
+-- Enter migration here

@@ -21,6 +21,9 @@ export const writers = [serviceContestant, limit, sameFunction];
 /** Most open orders that are prepared. */
 const maxOrders = { quick: 320, ordinary: 4_000 };
 
+/** At some hundreds a second, mutations need longer than reads until compilers have seen thousands of them. */
+const warmUpSeconds = 5;
+
 /** Measures mutations on a copy of the database, which LIMIT's own ledger is added to. */
 export async function measureWrites(
   options: BenchOptions,
@@ -52,7 +55,8 @@ export async function measureWrites(
       token,
       ...requests.get(query)![name as Writer],
     }));
-    await warmUp(players, { ...options, query, once, postmaster });
+    const seconds = Math.max(options.seconds, options.quick ? 0 : warmUpSeconds);
+    await warmUp(players, { ...options, seconds, query, once, postmaster });
     for (const connections of options.connections) {
       const played = await playMatch(players, {
         ...options,

@@ -29577,6 +29577,7 @@ CREATE OR REPLACE FUNCTION mutation.forget_keys()
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   expired constant timestamptz := now() - mutation.key_lifetime();
@@ -29769,6 +29770,7 @@ CREATE OR REPLACE FUNCTION mutation.prune_keys(batch integer DEFAULT 500)
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   deleted integer;
@@ -30060,6 +30062,7 @@ CREATE OR REPLACE FUNCTION mutation.take_key(idempotency_key text, digest bytea,
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   earlier record;
@@ -30094,6 +30097,10 @@ CREATE OR REPLACE FUNCTION mutation.take_keys(calls mutation.joint_call[])
  RETURNS mutation.joint_call[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   locked integer[];

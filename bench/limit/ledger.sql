@@ -47,7 +47,9 @@ insert into bare_ledger.order_line
 select id, order_id, product_id, quantity, shipped_quantity from erp.sales_order_line_item where type = 'product' and product_id is not null;
 
 -- The answer to an earlier call with the key, or null
-create function bare_ledger.take_key(wanted text) returns json language plpgsql as $$
+create function bare_ledger.take_key(wanted text) returns json language plpgsql
+-- The plan is made while there are no keys, and kept while there come many
+set enable_seqscan = off as $$
 declare
   caller constant uuid := current_setting('service.credential_id');
 begin
@@ -58,7 +60,8 @@ begin
   return (select k.answer from bare_ledger.idempotency_key k where k.credential_id = caller and k.key = wanted);
 end
 $$;
-create function bare_ledger.keep_answer(wanted text, answered json) returns json language plpgsql as $$
+create function bare_ledger.keep_answer(wanted text, answered json) returns json language plpgsql
+set enable_seqscan = off as $$
 begin
   update bare_ledger.idempotency_key k set answer = answered
   where k.credential_id = current_setting('service.credential_id')::uuid and k.key = wanted;

@@ -19,7 +19,7 @@ import { asApiLogin } from "../../src/database/roles.ts";
 import { keepSchemas } from "../../src/versions/built-schema.ts";
 import { versions as everyVersion } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "./database.ts";
-import { catalogOf } from "./catalogs.ts";
+import { catalogOf, scopesOf } from "./catalogs.ts";
 import { emptyTables } from "./empty-tables.ts";
 import { differences } from "./proof.ts";
 import type { Template } from "./database.ts";
@@ -111,10 +111,10 @@ export async function startService({
   const firstCatalog = before ? readCatalog : catalogOf(template);
   const first = await startProcess({ loginUrl: database.loginUrl, firstCatalog, ...options });
   const processes = [first];
-  // Postgres reads them from all comments of the API, which takes as long as the rest of making a credential
   let scopes: Promise<string[]> | undefined;
+  const readScopes = () => (before ? knownScopes(owner) : scopesOf(template, owner));
   const credential = async ({ name = "test", read = "all", write = [] }: Partial<CredentialRequest> = {}) =>
-    createCredential(owner, { name, read, write }, await (scopes ??= knownScopes(owner)));
+    createCredential(owner, { name, read, write }, await (scopes ??= readScopes()));
   return {
     ...first,
     owner,

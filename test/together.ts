@@ -11,12 +11,12 @@ const alone = /^\/\/ Has a process of its own: /m;
 const startsSome = /from "(?:node:child_process|\S+\/(?:process|project|prepared|chromium|standby)\.ts)"/m;
 
 /**
- * How many files share a process at most: it ends long before its time limit, also on a busy machine. Those that start
+ * How many files share a process, about: it ends long before its time limit, also on a busy machine. Those that start
  * processes take longer, and come first in the alphabet.
  */
 const kinds = [
-  { name: "processes", startSome: true, most: 8 },
-  { name: "quick", startSome: false, most: 30 },
+  { name: "processes", startSome: true, usual: 8 },
+  { name: "quick", startSome: false, usual: 30 },
 ];
 
 export interface Divided {
@@ -36,20 +36,30 @@ export function divide(files: readonly string[], textOf: (file: string) => strin
   const texts = new Map(files.map((file) => [file, textOf(file)]));
   const single = files.filter((file) => alone.test(texts.get(file)!));
   const together = new Map<string, string[]>();
-  for (const { name, startSome, most } of kinds) {
+  for (const { name, startSome, usual } of kinds) {
     const shared = files.filter((file) => {
       const text = texts.get(file)!;
       return !alone.test(text) && startsSome.test(text) === startSome;
     });
-    const count = Math.ceil(shared.length / most);
-    // Neighbours go to different processes: so each has some of what takes long
-    for (let process = 0; process < count; process++) {
-      const some = shared.filter((_, index) => index % count === process);
+    const processes = share(shared, Math.ceil(shared.length / usual), (file) => texts.get(file)!.length);
+    for (const [index, some] of processes.entries()) {
       if (some.length === 1) single.push(some[0]!);
-      else together.set(join(folder, `${name}-${String(process + 1).padStart(2, "0")}.mjs`), some);
+      else together.set(join(folder, `${name}-${String(index + 1).padStart(2, "0")}.mjs`), some);
     }
   }
   return { single, together };
+}
+
+/** Shares files out so that all processes take about as long: a long file takes longer than a short one, mostly. */
+function share(files: readonly string[], count: number, lengthOf: (file: string) => number): string[][] {
+  const processes = Array.from({ length: count }, () => ({ length: 0, files: [] as string[] }));
+  for (const file of files.toSorted((one, other) => lengthOf(other) - lengthOf(one))) {
+    const least = processes.reduce((one, other) => (other.length < one.length ? other : one));
+    least.files.push(file);
+    // That of loading an empty one
+    least.length += lengthOf(file) + 1;
+  }
+  return processes.map(({ files }) => files.sort());
 }
 
 /**

@@ -27,6 +27,20 @@ test("files that start processes share others, which are run first", () => {
   assert.ok([first!, second!].every((path) => path > processes!));
 });
 
+test("processes have about as much to do", () => {
+  const lengths = [900, 300, 300, 200, 100, ...Array.from({ length: 40 }, () => 1)];
+  const files = lengths.map((length, index) => [`test/http/${index}.test.ts`, "x".repeat(length)] as const);
+  const { together } = divide(
+    files.map(([file]) => file),
+    (file) => new Map(files).get(file)!,
+  );
+  const sums = [...together.values()].map((some) =>
+    some.reduce((sum, file) => sum + new Map(files).get(file)!.length, 0),
+  );
+  assert.deepEqual(sums.length, 2);
+  assert.ok(Math.abs(sums[0]! - sums[1]!) < 50, String(sums));
+});
+
 test("a file that has none to share with has a process of its own", () => {
   const { single, together } = divide(["test/live/0.test.ts"], () => "");
   assert.deepEqual([single, together.size], [["test/live/0.test.ts"], 0]);

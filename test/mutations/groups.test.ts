@@ -181,10 +181,12 @@ describe("group commit", () => {
         ...{ client: "a", product: `p${n}`, isRepeatable: n % 2 === 1 },
         async alone(onBegin) {
           onBegin();
-          await sleep(2); // The work of a statement
+          // So long that calls are patient, also on a machine that pauses between them
+          await sleep(100);
           return "alone";
         },
       });
+    await book(0);
     const outcomes = await Promise.allSettled([0, 1, 2, 3, 4, 5, 6].map(book));
     // The first few had nothing to wait for
     assert.deepEqual(

@@ -13466,6 +13466,7 @@ create table erp.customer (
   constraint customer_bound_sales_channel_id_fkey FOREIGN KEY (bound_sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE SET NULL,
   constraint customer_default_payment_method_id_fkey FOREIGN KEY (default_payment_method_id) REFERENCES erp.payment_method(id) ON DELETE SET NULL,
   constraint customer_email_is_unique_per_channel UNIQUE NULLS NOT DISTINCT (email, sales_channel_id, bound_sales_channel_id),
+  constraint customer_first_name_length CHECK ((length(first_name) <= 255)) NOT VALID,
   constraint customer_group_id_fkey FOREIGN KEY (group_id) REFERENCES erp.customer_group(id) ON DELETE RESTRICT,
   constraint customer_last_payment_method_id_fkey FOREIGN KEY (last_payment_method_id) REFERENCES erp.payment_method(id) ON DELETE SET NULL,
   constraint customer_number_is_unique UNIQUE (customer_number),
@@ -13473,7 +13474,9 @@ create table erp.customer (
   constraint customer_requested_group_id_fkey FOREIGN KEY (requested_group_id) REFERENCES erp.customer_group(id) ON DELETE SET NULL,
   constraint customer_sales_channel_id_fkey FOREIGN KEY (sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE RESTRICT,
   constraint customer_salutation_id_fkey FOREIGN KEY (salutation_id) REFERENCES erp.salutation(id) ON DELETE SET NULL,
-  constraint customer_vat_ids_are_strings CHECK (erp.is_string_array(vat_ids))
+  constraint customer_title_length CHECK ((length(title) <= 255)) NOT VALID,
+  constraint customer_vat_ids_are_strings CHECK (erp.is_string_array(vat_ids)),
+  constraint customer_vat_ids_length CHECK ((length((vat_ids)::text) <= 5000)) NOT VALID
 );
 CREATE INDEX customer_bound_sales_channel_id_id_idx ON erp.customer USING btree (bound_sales_channel_id, id);
 CREATE INDEX customer_company_id_idx ON erp.customer USING btree (company, id);
@@ -13525,10 +13528,16 @@ comment on constraint customer_account_type_is_known on erp.customer is '@userEr
 There is no such type of accounts.';
 comment on constraint customer_email_is_unique_per_channel on erp.customer is '@userError NOT_UNIQUE email
 Another customer of the sales channel has this address.';
+comment on constraint customer_first_name_length on erp.customer is '@userError OUT_OF_RANGE first_name
+The text has more than 255 characters.';
 comment on constraint customer_number_is_unique on erp.customer is '@userError NOT_UNIQUE customer_number
 Another customer has this number.';
+comment on constraint customer_title_length on erp.customer is '@userError OUT_OF_RANGE title
+The text has more than 255 characters.';
 comment on constraint customer_vat_ids_are_strings on erp.customer is '@userError INVALID vat_ids
 This must be a list of texts.';
+comment on constraint customer_vat_ids_length on erp.customer is '@userError OUT_OF_RANGE vat_ids
+This has more than 5,000 characters as JSON.';
 comment on index erp.customer_search_idx is 'create index concurrently customer_search_idx on erp.customer using gin ((lower((customer_number::text || ''
 '' || first_name::text || ''
 '' || last_name::text || ''
@@ -13987,6 +13996,7 @@ create table erp.goods_receipt (
   comment text collate "C",
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  constraint goods_receipt_comment_length CHECK ((length(comment) <= 10000)) NOT VALID,
   constraint goods_receipt_currency_factor_is_a_rate CHECK (((currency_factor >= 0.000000000001) AND (currency_factor <= '1000000000000'::numeric))) NOT VALID,
   constraint goods_receipt_currency_factor_is_positive CHECK ((currency_factor > (0)::numeric)),
   constraint goods_receipt_currency_factor_origin_is_known CHECK ((currency_factor_origin_type = ANY (ARRAY['ExchangeRateImport'::text, 'Manual'::text, 'ShopCurrencyFactor'::text]))),
@@ -13995,6 +14005,7 @@ create table erp.goods_receipt (
   constraint goods_receipt_customer_only_on_customer_returns CHECK (((customer_id IS NULL) OR (type = 'Customer'::text))),
   constraint goods_receipt_number_is_unique UNIQUE (number),
   constraint goods_receipt_pkey PRIMARY KEY (id),
+  constraint goods_receipt_rate_source_length CHECK ((length(currency_factor_origin_source) <= 255)) NOT VALID,
   constraint goods_receipt_rate_source_only_when_imported CHECK (((NOT (currency_factor_origin_type IS DISTINCT FROM 'ExchangeRateImport'::text)) OR ((currency_factor_origin_source IS NULL) AND (currency_factor_reference_date IS NULL)))),
   constraint goods_receipt_state_is_known CHECK ((state = ANY (ARRAY['draft'::text, 'created'::text, 'approved'::text, 'in_progress'::text, 'completed'::text]))),
   constraint goods_receipt_supplier_id_fkey FOREIGN KEY (supplier_id) REFERENCES erp.supplier(id) ON DELETE SET NULL,
@@ -14054,6 +14065,8 @@ comment on column erp.goods_receipt.amount_net is 'Total without tax, in the cur
 comment on column erp.goods_receipt.amount_total is 'Total with tax, in the currency of the receipt.';
 comment on column erp.goods_receipt.position_price is 'Sum of the lines before discounts and charges on the whole receipt.';
 comment on column erp.goods_receipt.comment is 'Free note.';
+comment on constraint goods_receipt_comment_length on erp.goods_receipt is '@userError OUT_OF_RANGE comment
+The text has more than 10,000 characters.';
 comment on constraint goods_receipt_currency_factor_is_a_rate on erp.goods_receipt is '@userError OUT_OF_RANGE currency_factor
 An exchange rate must be from 0.000000000001 to 1,000,000,000,000.';
 comment on constraint goods_receipt_currency_factor_is_positive on erp.goods_receipt is '@userError OUT_OF_RANGE currency_factor
@@ -14062,6 +14075,8 @@ comment on constraint goods_receipt_currency_factor_origin_is_known on erp.goods
 comment on constraint goods_receipt_customer_only_on_customer_returns on erp.goods_receipt is '@userError INVALID customer_id
 Only receipts of type Customer have a customer.';
 comment on constraint goods_receipt_number_is_unique on erp.goods_receipt is '@internal The functions that write here see to it.';
+comment on constraint goods_receipt_rate_source_length on erp.goods_receipt is '@userError OUT_OF_RANGE currency_factor_origin_source
+The text has more than 255 characters.';
 comment on constraint goods_receipt_rate_source_only_when_imported on erp.goods_receipt is '@internal The functions that write here see to it.';
 comment on constraint goods_receipt_state_is_known on erp.goods_receipt is '@internal The functions that write here see to it.';
 comment on constraint goods_receipt_supplier_only_on_supplier_receipts on erp.goods_receipt is '@userError INVALID supplier_id
@@ -14250,6 +14265,7 @@ create table erp.location (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   constraint location_has_one_per_warehouse UNIQUE (warehouse_id),
+  constraint location_name_length CHECK ((length(name) <= 255)) NOT VALID,
   constraint location_pkey PRIMARY KEY (id),
   constraint location_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE CASCADE
 );
@@ -14274,6 +14290,8 @@ comment on column erp.location.active is 'Whether orders may be assigned to it.'
 comment on column erp.location.warehouse_id is 'Warehouse behind the location; null when the system does not manage it.';
 comment on column erp.location.storefront_id is 'Id of the location in the external storefront platform; null when it is not mapped.';
 comment on constraint location_has_one_per_warehouse on erp.location is '@internal each new warehouse gets its own';
+comment on constraint location_name_length on erp.location is '@userError OUT_OF_RANGE name
+The text has more than 255 characters.';
 
 create table erp.merchant (
   is_only_row boolean default true not null,
@@ -14410,6 +14428,7 @@ create table erp.product (
   updated_at timestamp(0) with time zone,
   constraint product_available_stock_follows CHECK ((available_stock = ((physical_stock - stock_not_available_for_sale) - reserved_stock))) NOT ENFORCED,
   constraint product_canonical_product_id_fkey FOREIGN KEY (canonical_product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
+  constraint product_description_length CHECK ((length(description) <= 65535)) NOT ENFORCED,
   constraint product_is_not_its_own_parent CHECK ((parent_id <> id)) NOT ENFORCED,
   constraint product_number_is_not_blank CHECK ((btrim(product_number) <> ''::text)) NOT ENFORCED,
   constraint product_number_is_unique UNIQUE (product_number),
@@ -14421,10 +14440,12 @@ create table erp.product (
   constraint product_reserved_stock_is_not_negative CHECK ((reserved_stock >= 0)) NOT ENFORCED,
   constraint product_stock_not_for_sale_is_part_of_physical_stock CHECK (((stock_not_available_for_sale >= 0) AND (stock_not_available_for_sale <= physical_stock))) NOT ENFORCED,
   constraint product_storefront_variants_is_a_list CHECK ((jsonb_typeof(storefront_variants) = 'array'::text)) NOT ENFORCED,
+  constraint product_storefront_variants_length CHECK ((length((storefront_variants)::text) <= 100000)) NOT ENFORCED,
   constraint product_storefront_variants_name_products CHECK (erp.are_storefront_variants(storefront_variants)) NOT ENFORCED,
   constraint product_target_maximum_is_not_negative CHECK ((target_maximum_quantity >= 0)) NOT ENFORCED,
   constraint product_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))) NOT ENFORCED,
-  constraint product_translations_are_texts CHECK (erp.are_translations(translations)) NOT ENFORCED
+  constraint product_translations_are_texts CHECK (erp.are_translations(translations)) NOT ENFORCED,
+  constraint product_translations_length CHECK ((length((translations)::text) <= 500000)) NOT ENFORCED
 );
 CREATE INDEX product_available_stock_id_idx ON erp.product USING btree (available_stock, id);
 CREATE INDEX product_canonical_product_id_id_idx ON erp.product USING btree (canonical_product_id, id);
@@ -14441,7 +14462,7 @@ CREATE TRIGGER keep_words AFTER UPDATE OF product_number, name, gtin, manufactur
 CREATE TRIGGER keep_words_of_new AFTER INSERT ON erp.product REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION search.keep_words_of_product();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, translations, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, last_supplier_order_at, created_at ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, translations, tax_rate, storefront_variants, reorder_point, target_maximum_quantity, available_stock ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, description, translations, tax_rate, storefront_variants, reorder_point, target_maximum_quantity, available_stock ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
 alter table erp.product enable row level security;
 create policy product_insert_writer on erp.product for insert to service_writer with check (true);
 create policy product_select_api on erp.product for select to service_api using (( SELECT auth.has_scope(VARIADIC '{products:read}'::text[]) AS has_scope));
@@ -14480,6 +14501,8 @@ comment on column erp.product.open_supplier_order_quantity is 'Units on open sup
 comment on column erp.product.last_supplier_order_at is 'Time of the newest supplier order, in any state, that contains the product.';
 comment on constraint product_available_stock_follows on erp.product is '@internal
 @keeps available_stock';
+comment on constraint product_description_length on erp.product is '@userError OUT_OF_RANGE description
+The text has more than 65,535 characters.';
 comment on constraint product_is_not_its_own_parent on erp.product is '@userError INVALID parent_id
 A product is no variant of itself.';
 comment on constraint product_number_is_not_blank on erp.product is '@userError INVALID product_number
@@ -14494,6 +14517,8 @@ comment on constraint product_reserved_stock_is_not_negative on erp.product is '
 comment on constraint product_stock_not_for_sale_is_part_of_physical_stock on erp.product is '@internal new products have no stock';
 comment on constraint product_storefront_variants_is_a_list on erp.product is '@userError INVALID storefront_variants
 This must be a list.';
+comment on constraint product_storefront_variants_length on erp.product is '@userError OUT_OF_RANGE storefront_variants
+This has more than 100,000 characters as JSON.';
 comment on constraint product_storefront_variants_name_products on erp.product is '@userError INVALID storefront_variants
 Each entry must be an object with productId and variantId.';
 comment on constraint product_target_maximum_is_not_negative on erp.product is '@userError OUT_OF_RANGE target_maximum_quantity
@@ -14501,6 +14526,8 @@ The quantity must not be negative.';
 comment on constraint product_tax_rate_is_a_percentage on erp.product is '@userError OUT_OF_RANGE tax_rate
 The tax rate is in percent, from 0 to 100.';
 comment on constraint product_translations_are_texts on erp.product is '@internal The functions that write here see to it.';
+comment on constraint product_translations_length on erp.product is '@userError OUT_OF_RANGE translations
+This has more than 500,000 characters as JSON.';
 comment on index erp.product_name_id_idx is 'For lists of products by name.';
 
 create table erp.product_image (
@@ -14509,11 +14536,13 @@ create table erp.product_image (
   url text collate "C" not null,
   alt_text text,
   translations jsonb default '{}'::jsonb not null,
+  constraint product_image_alt_text_length CHECK ((length(alt_text) <= 1000)) NOT VALID,
   constraint product_image_is_unique UNIQUE (url, product_id) DEFERRABLE,
   constraint product_image_pkey PRIMARY KEY (product_id, "position"),
   constraint product_image_position_is_counted_from_1 CHECK (("position" > 0)),
   constraint product_image_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
   constraint product_image_translations_are_texts CHECK (erp.are_translations(translations)),
+  constraint product_image_translations_length CHECK ((length((translations)::text) <= 500000)) NOT VALID,
   constraint product_image_url_is_a_web_address CHECK (erp.is_web_address(url))
 );
 alter table erp.product_image enable row level security;
@@ -14531,10 +14560,14 @@ comment on column erp.product_image."position" is 'Place of the image among thos
 comment on column erp.product_image.url is 'Address of the image, which begins with https:// or http://. It is kept, and not fetched.';
 comment on column erp.product_image.alt_text is 'What the image shows, for those who can''t see it.';
 comment on column erp.product_image.translations is 'The alternative text in other languages: an object from locale to an object of texts.';
+comment on constraint product_image_alt_text_length on erp.product_image is '@userError OUT_OF_RANGE alt_text
+The text has more than 1,000 characters.';
 comment on constraint product_image_is_unique on erp.product_image is '@internal The functions that write here see to it.';
 comment on constraint product_image_pkey on erp.product_image is '@internal set_images() replaces what is at a position';
 comment on constraint product_image_position_is_counted_from_1 on erp.product_image is '@internal The functions that write here see to it.';
 comment on constraint product_image_translations_are_texts on erp.product_image is '@internal The functions that write here see to it.';
+comment on constraint product_image_translations_length on erp.product_image is '@userError OUT_OF_RANGE translations
+This has more than 500,000 characters as JSON.';
 comment on constraint product_image_url_is_a_web_address on erp.product_image is '@internal The functions that write here see to it.';
 
 create table erp.product_price (
@@ -14661,7 +14694,8 @@ create table erp.product_supplier_configuration (
   constraint product_supplier_configuration_pkey PRIMARY KEY (id),
   constraint product_supplier_configuration_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
   constraint product_supplier_configuration_purchase_steps_are_positive CHECK ((purchase_steps > 0)),
-  constraint product_supplier_configuration_supplier_id_fkey FOREIGN KEY (supplier_id) REFERENCES erp.supplier(id) ON DELETE CASCADE
+  constraint product_supplier_configuration_supplier_id_fkey FOREIGN KEY (supplier_id) REFERENCES erp.supplier(id) ON DELETE CASCADE,
+  constraint product_supplier_product_number_length CHECK ((length(supplier_product_number) <= 255)) NOT VALID
 );
 CREATE UNIQUE INDEX product_supplier_configuration_has_one_default ON erp.product_supplier_configuration USING btree (product_id) WHERE supplier_is_default;
 CREATE INDEX product_supplier_configuration_product_id_id_idx ON erp.product_supplier_configuration USING btree (product_id, id);
@@ -14694,6 +14728,8 @@ comment on constraint product_supplier_configuration_min_purchase_is_positive on
 The least quantity must be at least 1.';
 comment on constraint product_supplier_configuration_purchase_steps_are_positive on erp.product_supplier_configuration is '@userError OUT_OF_RANGE purchase_steps
 The step must be at least 1.';
+comment on constraint product_supplier_product_number_length on erp.product_supplier_configuration is '@userError OUT_OF_RANGE supplier_product_number
+The text has more than 255 characters.';
 
 create table erp.product_supplier_price (
   product_supplier_configuration_id uuid not null,
@@ -15038,11 +15074,13 @@ create table erp.sales_order (
   constraint order_state_is_known CHECK ((state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text]))) NOT ENFORCED,
   constraint order_tax_status_is_known CHECK ((tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text]))) NOT ENFORCED,
   constraint order_tracking_codes_are_strings CHECK (erp.is_string_array(tracking_codes)) NOT ENFORCED,
+  constraint sales_order_billing_address_length CHECK ((length((billing_address)::text) <= 10000)) NOT ENFORCED,
   constraint sales_order_currency_id_fkey FOREIGN KEY (currency_id) REFERENCES erp.currency(id) ON DELETE RESTRICT,
   constraint sales_order_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES erp.customer(id) ON DELETE SET NULL,
   constraint sales_order_payment_method_id_fkey FOREIGN KEY (payment_method_id) REFERENCES erp.payment_method(id) ON DELETE SET NULL,
   constraint sales_order_pkey PRIMARY KEY (id),
   constraint sales_order_sales_channel_id_fkey FOREIGN KEY (sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE SET NULL,
+  constraint sales_order_shipping_address_length CHECK ((length((shipping_address)::text) <= 10000)) NOT ENFORCED,
   constraint sales_order_shipping_method_id_fkey FOREIGN KEY (shipping_method_id) REFERENCES erp.shipping_method(id) ON DELETE SET NULL
 );
 CREATE UNIQUE INDEX order_storefront_id_is_unique ON erp.sales_order USING btree (storefront_id, sales_channel_id);
@@ -15118,6 +15156,10 @@ There is no such state of orders.';
 comment on constraint order_tax_status_is_known on erp.sales_order is '@userError INVALID tax_status
 This is gross, net or tax-free.';
 comment on constraint order_tracking_codes_are_strings on erp.sales_order is '@internal settle_order() writes texts';
+comment on constraint sales_order_billing_address_length on erp.sales_order is '@userError OUT_OF_RANGE billing_address
+This has more than 10,000 characters as JSON.';
+comment on constraint sales_order_shipping_address_length on erp.sales_order is '@userError OUT_OF_RANGE shipping_address
+This has more than 10,000 characters as JSON.';
 comment on index erp.order_storefront_id_is_unique is '@userError NOT_UNIQUE storefront_id
 Another order of the sales channel has this id.';
 comment on index erp.sales_order_search_idx is 'create index concurrently sales_order_search_idx on erp.sales_order using gin ((lower((coalesce(order_number::text, '''') || ''
@@ -15153,10 +15195,14 @@ create table erp.sales_order_line_item (
   constraint order_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))) NOT ENFORCED,
   constraint order_line_item_total_price_is_an_amount CHECK ((abs(total_price) < '1000000000000000'::numeric)) NOT ENFORCED,
   constraint order_line_item_unit_price_is_an_amount CHECK ((abs(unit_price) < '1000000000000000'::numeric)) NOT ENFORCED,
+  constraint sales_order_line_item_description_length CHECK ((length(description) <= 10000)) NOT ENFORCED,
+  constraint sales_order_line_item_label_length CHECK ((length(label) <= 1000)) NOT ENFORCED,
   constraint sales_order_line_item_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE CASCADE,
   constraint sales_order_line_item_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES erp.sales_order_line_item(id) ON DELETE CASCADE,
   constraint sales_order_line_item_pkey PRIMARY KEY (id),
-  constraint sales_order_line_item_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE SET NULL
+  constraint sales_order_line_item_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
+  constraint sales_order_line_item_storefront_id_length CHECK ((length(storefront_id) <= 255)) NOT ENFORCED,
+  constraint sales_order_line_item_type_length CHECK ((length(type) <= 255)) NOT ENFORCED
 ) with (fillfactor=90);
 CREATE INDEX sales_order_line_item_identifier_id_idx ON erp.sales_order_line_item USING btree (identifier, id);
 CREATE INDEX sales_order_line_item_order_id_id_idx ON erp.sales_order_line_item USING btree (order_id, id);
@@ -15167,7 +15213,7 @@ CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.sales_order_line_it
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.sales_order_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_order_line_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF shipped_quantity ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_sales_order_line_item();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, parent_id, product_id, type, identifier, quantity, unit_price, total_price, tax_rate, payload, invoiced_quantity ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order_line_item();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, parent_id, product_id, type, identifier, label, description, quantity, unit_price, total_price, tax_rate, payload, storefront_id, invoiced_quantity ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order_line_item();
 alter table erp.sales_order_line_item enable row level security;
 create policy sales_order_line_item_delete_writer on erp.sales_order_line_item for delete to service_writer using (true);
 create policy sales_order_line_item_insert_writer on erp.sales_order_line_item for insert to service_writer with check (true);
@@ -15216,6 +15262,14 @@ comment on constraint order_line_item_total_price_is_an_amount on erp.sales_orde
 An amount must be less than 1,000,000,000,000,000.';
 comment on constraint order_line_item_unit_price_is_an_amount on erp.sales_order_line_item is '@userError OUT_OF_RANGE unit_price
 An amount must be less than 1,000,000,000,000,000.';
+comment on constraint sales_order_line_item_description_length on erp.sales_order_line_item is '@userError OUT_OF_RANGE description
+The text has more than 10,000 characters.';
+comment on constraint sales_order_line_item_label_length on erp.sales_order_line_item is '@userError OUT_OF_RANGE label
+The text has more than 1,000 characters.';
+comment on constraint sales_order_line_item_storefront_id_length on erp.sales_order_line_item is '@userError OUT_OF_RANGE storefront_id
+The text has more than 255 characters.';
+comment on constraint sales_order_line_item_type_length on erp.sales_order_line_item is '@userError OUT_OF_RANGE type
+The text has more than 255 characters.';
 
 create table erp.salutation (
   id uuid default uuidv7() not null,
@@ -15373,14 +15427,19 @@ create table erp.supplier (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   constraint supplier_address_is_an_object CHECK ((jsonb_typeof(address) = 'object'::text)),
+  constraint supplier_address_length CHECK ((length((address)::text) <= 10000)) NOT VALID,
   constraint supplier_currency_id_fkey FOREIGN KEY (currency_id) REFERENCES erp.currency(id) ON DELETE SET NULL,
+  constraint supplier_customer_number_length CHECK ((length(customer_number) <= 255)) NOT VALID,
   constraint supplier_delivery_time_is_not_negative CHECK ((default_delivery_time_days >= 0)),
+  constraint supplier_email_length CHECK ((length(email) <= 255)) NOT VALID,
   constraint supplier_language_code_fkey FOREIGN KEY (language_code) REFERENCES erp.language(code) ON UPDATE CASCADE ON DELETE SET NULL,
   constraint supplier_minimum_order_value_is_an_amount CHECK ((minimum_order_value < '1000000000000000'::numeric)) NOT VALID,
   constraint supplier_minimum_order_value_is_not_negative CHECK ((minimum_order_value >= (0)::numeric)),
   constraint supplier_name_is_not_blank CHECK ((btrim(name) <> ''::text)),
   constraint supplier_number_is_unique UNIQUE (number),
-  constraint supplier_pkey PRIMARY KEY (id)
+  constraint supplier_phone_length CHECK ((length(phone) <= 255)) NOT VALID,
+  constraint supplier_pkey PRIMARY KEY (id),
+  constraint supplier_vat_id_length CHECK ((length(vat_id) <= 255)) NOT VALID
 );
 CREATE INDEX supplier_currency_id_id_idx ON erp.supplier USING btree (currency_id, id);
 CREATE INDEX supplier_language_code_idx ON erp.supplier USING btree (language_code);
@@ -15415,8 +15474,14 @@ comment on column erp.supplier.vat_id is 'VAT identification number.';
 comment on column erp.supplier.active is 'Whether the shop still orders there.';
 comment on constraint supplier_address_is_an_object on erp.supplier is '@userError INVALID address
 The address must be a JSON object.';
+comment on constraint supplier_address_length on erp.supplier is '@userError OUT_OF_RANGE address
+This has more than 10,000 characters as JSON.';
+comment on constraint supplier_customer_number_length on erp.supplier is '@userError OUT_OF_RANGE customer_number
+The text has more than 255 characters.';
 comment on constraint supplier_delivery_time_is_not_negative on erp.supplier is '@userError OUT_OF_RANGE default_delivery_time_days
 The delivery time must not be negative.';
+comment on constraint supplier_email_length on erp.supplier is '@userError OUT_OF_RANGE email
+The text has more than 255 characters.';
 comment on constraint supplier_minimum_order_value_is_an_amount on erp.supplier is '@userError OUT_OF_RANGE minimum_order_value
 An amount must be less than 1,000,000,000,000,000.';
 comment on constraint supplier_minimum_order_value_is_not_negative on erp.supplier is '@userError OUT_OF_RANGE minimum_order_value
@@ -15425,6 +15490,10 @@ comment on constraint supplier_name_is_not_blank on erp.supplier is '@userError 
 The name is blank.';
 comment on constraint supplier_number_is_unique on erp.supplier is '@userError NOT_UNIQUE number
 Another supplier has this number.';
+comment on constraint supplier_phone_length on erp.supplier is '@userError OUT_OF_RANGE phone
+The text has more than 255 characters.';
+comment on constraint supplier_vat_id_length on erp.supplier is '@userError OUT_OF_RANGE vat_id
+The text has more than 255 characters.';
 comment on index erp.supplier_search_idx is 'create index concurrently supplier_search_idx on erp.supplier using gin ((lower((number::text || ''
 '' || name::text || ''
 '' || coalesce(customer_number::text, '''') || ''
@@ -15452,15 +15521,19 @@ create table erp.supplier_order (
   comment text collate "C",
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  constraint supplier_order_comment_length CHECK ((length(comment) <= 10000)) NOT VALID,
   constraint supplier_order_currency_id_fkey FOREIGN KEY (currency_id) REFERENCES erp.currency(id) ON DELETE RESTRICT,
   constraint supplier_order_number_is_unique UNIQUE (number),
   constraint supplier_order_pkey PRIMARY KEY (id),
   constraint supplier_order_state_is_known CHECK ((state = ANY (ARRAY['open'::text, 'sent'::text, 'confirmed'::text, 'partially_delivered'::text, 'delivered'::text, 'completed'::text, 'cancelled'::text]))),
   constraint supplier_order_supplier_id_fkey FOREIGN KEY (supplier_id) REFERENCES erp.supplier(id) ON DELETE SET NULL,
+  constraint supplier_order_supplier_order_number_length CHECK ((length(supplier_order_number) <= 255)) NOT VALID,
   constraint supplier_order_supplier_snapshot_is_an_object CHECK ((jsonb_typeof(supplier_snapshot) = 'object'::text)),
+  constraint supplier_order_supplier_snapshot_length CHECK ((length((supplier_snapshot)::text) <= 50000)) NOT VALID,
   constraint supplier_order_tax_status_is_known CHECK ((tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text]))),
   constraint supplier_order_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL,
-  constraint supplier_order_warehouse_snapshot_is_an_object CHECK ((jsonb_typeof(warehouse_snapshot) = 'object'::text))
+  constraint supplier_order_warehouse_snapshot_is_an_object CHECK ((jsonb_typeof(warehouse_snapshot) = 'object'::text)),
+  constraint supplier_order_warehouse_snapshot_length CHECK ((length((warehouse_snapshot)::text) <= 50000)) NOT VALID
 );
 CREATE INDEX supplier_order_currency_id_id_idx ON erp.supplier_order USING btree (currency_id, id);
 CREATE INDEX supplier_order_order_date_time_id_idx ON erp.supplier_order USING btree (order_date_time, id);
@@ -15506,12 +15579,18 @@ comment on column erp.supplier_order.due_date is 'When the invoice is due.';
 comment on column erp.supplier_order.delivery_date is 'When the goods are expected.';
 comment on column erp.supplier_order.actual_delivery_date is 'When the last of the goods came.';
 comment on column erp.supplier_order.comment is 'Free note.';
+comment on constraint supplier_order_comment_length on erp.supplier_order is '@userError OUT_OF_RANGE comment
+The text has more than 10,000 characters.';
 comment on constraint supplier_order_number_is_unique on erp.supplier_order is '@internal The functions that write here see to it.';
 comment on constraint supplier_order_state_is_known on erp.supplier_order is '@internal The functions that write here see to it.';
+comment on constraint supplier_order_supplier_order_number_length on erp.supplier_order is '@userError OUT_OF_RANGE supplier_order_number
+The text has more than 255 characters.';
 comment on constraint supplier_order_supplier_snapshot_is_an_object on erp.supplier_order is '@internal The functions that write here see to it.';
+comment on constraint supplier_order_supplier_snapshot_length on erp.supplier_order is '@internal';
 comment on constraint supplier_order_tax_status_is_known on erp.supplier_order is '@userError INVALID tax_status
 The tax status is net, gross or tax-free.';
 comment on constraint supplier_order_warehouse_snapshot_is_an_object on erp.supplier_order is '@internal The functions that write here see to it.';
+comment on constraint supplier_order_warehouse_snapshot_length on erp.supplier_order is '@internal';
 comment on index erp.supplier_order_search_idx is 'create index concurrently supplier_order_search_idx on erp.supplier_order using gin ((lower((number::text || ''
 '' || coalesce(supplier_order_number::text, '''')) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
@@ -15535,13 +15614,16 @@ create table erp.supplier_order_line_item (
   actual_delivery_date timestamp(0) with time zone,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  constraint supplier_order_line_item_label_length CHECK ((length(label) <= 1000)) NOT VALID,
   constraint supplier_order_line_item_min_purchase_is_positive CHECK ((min_purchase > 0)),
   constraint supplier_order_line_item_pkey PRIMARY KEY (id),
   constraint supplier_order_line_item_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
+  constraint supplier_order_line_item_product_number_length CHECK ((length(product_number) <= 255)) NOT VALID,
   constraint supplier_order_line_item_purchase_steps_are_positive CHECK ((purchase_steps > 0)),
   constraint supplier_order_line_item_quantity_is_positive CHECK ((quantity > 0)),
   constraint supplier_order_line_item_received_quantity_is_not_negative CHECK ((received_quantity >= 0)),
   constraint supplier_order_line_item_supplier_order_id_fkey FOREIGN KEY (supplier_order_id) REFERENCES erp.supplier_order(id) ON DELETE CASCADE,
+  constraint supplier_order_line_item_supplier_product_number_length CHECK ((length(supplier_product_number) <= 255)) NOT VALID,
   constraint supplier_order_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))),
   constraint supplier_order_line_item_unit_price_is_an_amount CHECK ((abs(unit_price) < '1000000000000000'::numeric)) NOT VALID
 ) with (fillfactor=80);
@@ -15583,10 +15665,16 @@ comment on column erp.supplier_order_line_item.total_price is 'Price of the line
 comment on column erp.supplier_order_line_item.tax_rate is 'Tax rate in percent.';
 comment on column erp.supplier_order_line_item.expected_delivery_date is 'When the units of this line are expected.';
 comment on column erp.supplier_order_line_item.actual_delivery_date is 'When the last units of this line came.';
+comment on constraint supplier_order_line_item_label_length on erp.supplier_order_line_item is '@userError OUT_OF_RANGE label
+The text has more than 1,000 characters.';
 comment on constraint supplier_order_line_item_min_purchase_is_positive on erp.supplier_order_line_item is '@internal The functions that write here see to it.';
+comment on constraint supplier_order_line_item_product_number_length on erp.supplier_order_line_item is '@userError OUT_OF_RANGE product_number
+The text has more than 255 characters.';
 comment on constraint supplier_order_line_item_purchase_steps_are_positive on erp.supplier_order_line_item is '@internal The functions that write here see to it.';
 comment on constraint supplier_order_line_item_quantity_is_positive on erp.supplier_order_line_item is '@internal The functions that write here see to it.';
 comment on constraint supplier_order_line_item_received_quantity_is_not_negative on erp.supplier_order_line_item is '@internal The functions that write here see to it.';
+comment on constraint supplier_order_line_item_supplier_product_number_length on erp.supplier_order_line_item is '@userError OUT_OF_RANGE supplier_product_number
+The text has more than 255 characters.';
 comment on constraint supplier_order_line_item_tax_rate_is_a_percentage on erp.supplier_order_line_item is '@internal The functions that write here see to it.';
 comment on constraint supplier_order_line_item_unit_price_is_an_amount on erp.supplier_order_line_item is '@userError OUT_OF_RANGE unit_price
 An amount must be less than 1,000,000,000,000,000.';
@@ -15638,6 +15726,7 @@ create table erp.warehouse (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   constraint warehouse_address_is_an_object CHECK ((jsonb_typeof(address) = 'object'::text)),
+  constraint warehouse_address_length CHECK ((length((address)::text) <= 10000)) NOT VALID,
   constraint warehouse_code_is_not_blank CHECK ((NOT erp.is_blank(code))),
   constraint warehouse_code_is_not_too_long CHECK ((length(code) <= 100)),
   constraint warehouse_code_is_unique UNIQUE (code),
@@ -15682,6 +15771,8 @@ comment on column erp.warehouse.is_stock_available_for_sale is 'Whether the stoc
 comment on column erp.warehouse.address is 'Postal address, with the keys of FulfillmentOrder.shippingAddress.';
 comment on constraint warehouse_address_is_an_object on erp.warehouse is '@userError INVALID address
 The address must be a JSON object.';
+comment on constraint warehouse_address_length on erp.warehouse is '@userError OUT_OF_RANGE address
+This has more than 10,000 characters as JSON.';
 comment on constraint warehouse_code_is_not_blank on erp.warehouse is '@userError INVALID code
 The code is blank.';
 comment on constraint warehouse_code_is_not_too_long on erp.warehouse is '@userError OUT_OF_RANGE code
@@ -20461,6 +20552,7 @@ BEGIN ATOMIC
                          CASE x.key
                              WHEN 'name'::text THEN 255
                              WHEN 'alt_text'::text THEN 1000
+                             WHEN 'description'::text THEN 65535
                              ELSE NULL::integer
                          END AS "case") m(longest))
            WHERE (length(x.value) > m.longest)
@@ -21037,7 +21129,8 @@ declare
   broken text;
 begin
   new.available_stock := ((new.physical_stock - new.stock_not_available_for_sale) - new.reserved_stock); -- 'product_available_stock_follows'
-  if not (((new.parent_id <> new.id))
+  if not (((length(new.description) <= 65535))
+    and ((new.parent_id <> new.id))
     and ((btrim(new.product_number) <> ''::text))
     and ((new.open_supplier_order_quantity >= 0))
     and ((new.physical_stock >= 0))
@@ -21045,11 +21138,14 @@ begin
     and ((new.reserved_stock >= 0))
     and (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock)))
     and ((jsonb_typeof(new.storefront_variants) = 'array'::text))
+    and ((length((new.storefront_variants)::text) <= 100000))
     and (erp.are_storefront_variants(new.storefront_variants))
     and ((new.target_maximum_quantity >= 0))
     and (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric)))
-    and (erp.are_translations(new.translations))) then
+    and (erp.are_translations(new.translations))
+    and ((length((new.translations)::text) <= 500000))) then
     broken := case
+      when not ((length(new.description) <= 65535)) then 'product_description_length'
       when not ((new.parent_id <> new.id)) then 'product_is_not_its_own_parent'
       when not ((btrim(new.product_number) <> ''::text)) then 'product_number_is_not_blank'
       when not ((new.open_supplier_order_quantity >= 0)) then 'product_open_supplier_order_quantity_is_not_negative'
@@ -21058,10 +21154,12 @@ begin
       when not ((new.reserved_stock >= 0)) then 'product_reserved_stock_is_not_negative'
       when not (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock))) then 'product_stock_not_for_sale_is_part_of_physical_stock'
       when not ((jsonb_typeof(new.storefront_variants) = 'array'::text)) then 'product_storefront_variants_is_a_list'
+      when not ((length((new.storefront_variants)::text) <= 100000)) then 'product_storefront_variants_length'
       when not (erp.are_storefront_variants(new.storefront_variants)) then 'product_storefront_variants_name_products'
       when not ((new.target_maximum_quantity >= 0)) then 'product_target_maximum_is_not_negative'
       when not (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric))) then 'product_tax_rate_is_a_percentage'
-      when not (erp.are_translations(new.translations)) then 'product_translations_are_texts' end;
+      when not (erp.are_translations(new.translations)) then 'product_translations_are_texts'
+      when not ((length((new.translations)::text) <= 500000)) then 'product_translations_length' end;
     raise check_violation using constraint = broken, table = 'product', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'product', broken);
   end if;
@@ -21128,13 +21226,17 @@ begin
     and ((jsonb_typeof(new.shipping_address) = 'object'::text))
     and ((new.state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text])))
     and ((new.tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text])))
-    and (erp.is_string_array(new.tracking_codes))) then
+    and (erp.is_string_array(new.tracking_codes))
+    and ((length((new.billing_address)::text) <= 10000))
+    and ((length((new.shipping_address)::text) <= 10000))) then
     broken := case
       when not ((jsonb_typeof(new.billing_address) = 'object'::text)) then 'order_billing_address_is_an_object'
       when not ((jsonb_typeof(new.shipping_address) = 'object'::text)) then 'order_shipping_address_is_an_object'
       when not ((new.state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text]))) then 'order_state_is_known'
       when not ((new.tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text]))) then 'order_tax_status_is_known'
-      when not (erp.is_string_array(new.tracking_codes)) then 'order_tracking_codes_are_strings' end;
+      when not (erp.is_string_array(new.tracking_codes)) then 'order_tracking_codes_are_strings'
+      when not ((length((new.billing_address)::text) <= 10000)) then 'sales_order_billing_address_length'
+      when not ((length((new.shipping_address)::text) <= 10000)) then 'sales_order_shipping_address_length' end;
     raise check_violation using constraint = broken, table = 'sales_order', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'sales_order', broken);
   end if;
@@ -21159,7 +21261,11 @@ begin
     and (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= new.quantity)))
     and (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric)))
     and ((abs(new.total_price) < '1000000000000000'::numeric))
-    and ((abs(new.unit_price) < '1000000000000000'::numeric))) then
+    and ((abs(new.unit_price) < '1000000000000000'::numeric))
+    and ((length(new.description) <= 10000))
+    and ((length(new.label) <= 1000))
+    and ((length(new.storefront_id) <= 255))
+    and ((length(new.type) <= 255))) then
     broken := case
       when not (((new.invoiced_quantity >= 0) AND (new.invoiced_quantity <= GREATEST(new.quantity, 0)))) then 'order_line_item_invoices_no_more_than_ordered'
       when not ((new.parent_id <> new.id)) then 'order_line_item_is_not_its_own_parent'
@@ -21169,7 +21275,11 @@ begin
       when not (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= new.quantity))) then 'order_line_item_ships_no_more_than_ordered'
       when not (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric))) then 'order_line_item_tax_rate_is_a_percentage'
       when not ((abs(new.total_price) < '1000000000000000'::numeric)) then 'order_line_item_total_price_is_an_amount'
-      when not ((abs(new.unit_price) < '1000000000000000'::numeric)) then 'order_line_item_unit_price_is_an_amount' end;
+      when not ((abs(new.unit_price) < '1000000000000000'::numeric)) then 'order_line_item_unit_price_is_an_amount'
+      when not ((length(new.description) <= 10000)) then 'sales_order_line_item_description_length'
+      when not ((length(new.label) <= 1000)) then 'sales_order_line_item_label_length'
+      when not ((length(new.storefront_id) <= 255)) then 'sales_order_line_item_storefront_id_length'
+      when not ((length(new.type) <= 255)) then 'sales_order_line_item_type_length' end;
     raise check_violation using constraint = broken, table = 'sales_order_line_item', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'sales_order_line_item', broken);
   end if;
@@ -29484,19 +29594,18 @@ CREATE OR REPLACE FUNCTION mutation.faults_of_columns(relation regclass)
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
  SELECT string_agg(f.query, ' union all '::text) AS string_agg
-    FROM ( SELECT format('select w._line, ''REQUIRED'', ''This must not be null.'', array[%1$L] from w
-      where w.%1$I is null'::text, a.attname) AS format
+    FROM ( SELECT format('select ''REQUIRED'', ''This must not be null.'', array[%1$L] where w.%1$I is null'::text, a.attname) AS format
             FROM pg_attribute a
            WHERE ((a.attrelid = (faults_of_columns.relation)::oid) AND (a.attnum > 0) AND a.attnotnull AND (NOT a.attisdropped) AND has_column_privilege((faults_of_columns.relation)::oid, a.attnum, 'update'::text))
          UNION ALL
-          SELECT format('select w._line, ''OUT_OF_RANGE'', ''The text has more than 255 characters.'', array[%1$L]
-      from w where length(w.%1$I) > 255'::text, a.attname) AS format
+          SELECT format('select ''OUT_OF_RANGE'', ''The text has more than 255 characters.'', array[%1$L]
+      where length(w.%1$I) > 255'::text, a.attname) AS format
             FROM pg_attribute a
            WHERE ((a.attrelid = (faults_of_columns.relation)::oid) AND (a.atttypid = ('text'::regtype)::oid) AND (EXISTS ( SELECT
                     FROM pg_index i
                    WHERE ((i.indrelid = (faults_of_columns.relation)::oid) AND (a.attnum = ANY ((i.indkey)::smallint[]))))))
          UNION ALL
-          SELECT format('select w._line, ''NOT_FOUND'', ''There is no such %3$s.'', array[%1$L] from w
+          SELECT format('select ''NOT_FOUND'', ''There is no such %3$s.'', array[%1$L]
       where w._given ? %1$L and w.%1$I is not null
         and not exists (select from %2$s o where o.%4$I = w.%1$I)'::text, a.attname, (c.confrelid)::regclass, mutation.thing((c.confrelid)::regclass), r.attname) AS format
             FROM ((pg_constraint c
@@ -29504,7 +29613,7 @@ BEGIN ATOMIC
               JOIN pg_attribute r ON (((r.attrelid = c.confrelid) AND (r.attnum = c.confkey[1]))))
            WHERE ((c.conrelid = (faults_of_columns.relation)::oid) AND (c.contype = 'f'::"char") AND (cardinality(c.conkey) = 1))
          UNION ALL
-          SELECT format('select w._line, %L, %L, %L::text[] from w where not (%s)'::text, (e.error ->> 'code'::text), (e.error ->> 'message'::text), ARRAY( SELECT jsonb_array_elements_text(NULLIF((e.error -> 'field'::text), 'null'::jsonb)) AS jsonb_array_elements_text), pg_get_expr(c.conbin, c.conrelid)) AS format
+          SELECT format('select %L, %L, %L::text[] where not (%s)'::text, (e.error ->> 'code'::text), (e.error ->> 'message'::text), ARRAY( SELECT jsonb_array_elements_text(NULLIF((e.error -> 'field'::text), 'null'::jsonb)) AS jsonb_array_elements_text), pg_get_expr(c.conbin, c.conrelid)) AS format
             FROM (((pg_constraint c
               JOIN pg_class t ON ((t.oid = c.conrelid)))
               JOIN pg_namespace n ON ((n.oid = t.relnamespace)))
@@ -29512,7 +29621,7 @@ BEGIN ATOMIC
            WHERE ((c.conrelid = (faults_of_columns.relation)::oid) AND (c.contype = 'c'::"char") AND (e.error IS NOT NULL))) f(query);
 END;
 grant execute on function mutation.faults_of_columns(regclass) to service_writer;
-comment on function mutation.faults_of_columns(regclass) is 'SQL for the rows w of mutation.row_faults that break a rule of their own: columns that must not be null, of those that mutations change, checks, foreign keys that lead to nothing, and texts that are too long for an index.';
+comment on function mutation.faults_of_columns(regclass) is 'SQL for what is wrong with a row w of mutation.row_faults by itself: columns that must not be null, of those that mutations change, checks, foreign keys that lead to nothing, and texts that are too long for an index. It is asked of each row in turns, as reading many long rows again for each rule takes seconds.';
 
 CREATE OR REPLACE FUNCTION mutation.faults_of_keys(relation regclass)
  RETURNS text
@@ -29528,7 +29637,8 @@ BEGIN ATOMIC
                  CASE
                      WHEN (a.attnotnull OR (NOT i.indnullsnotdistinct)) THEN 'o.%1$I = w.%1$I'::text
                      ELSE 'o.%1$I is not distinct from w.%1$I'::text
-                 END, a.attname), ' and '::text ORDER BY k.n) AS is_same
+                 END, a.attname), ' and '::text ORDER BY k.n) AS is_same,
+             array_agg(a.attname) AS columns
             FROM (((((pg_index i
               JOIN pg_class c ON ((c.oid = i.indexrelid)))
               JOIN pg_class t ON ((t.oid = i.indrelid)))
@@ -29538,15 +29648,18 @@ BEGIN ATOMIC
            WHERE ((i.indrelid = (faults_of_keys.relation)::oid) AND i.indisunique AND (NOT i.indisprimary) AND (i.indexprs IS NULL) AND (i.indpred IS NULL))
            GROUP BY c.relname, n.nspname, t.relname, i.indnullsnotdistinct
          )
-  SELECT string_agg(format('
+  SELECT ((format('(with w as materialized (select u.line as _line, r.id, %s from unnest($1) u cross join lateral jsonb_populate_record(null::%s, u.wanted) r where u.errors is null) '::text, ( SELECT string_agg(DISTINCT format('r.%I'::text, c.c), ', '::text) AS string_agg
+            FROM (unique_key o
+              CROSS JOIN LATERAL unnest(o.columns) c(c))
+           WHERE (c.c <> 'id'::name)), faults_of_keys.relation) || string_agg(format('
     select w._line, %L, %L, %L::text[] from w
     where exists (select from %s o where %s and o.id <> w.id)
-      or exists (select from w o where o._line < w._line and %s)'::text, (e.error ->> 'code'::text), (e.error ->> 'message'::text), ARRAY( SELECT jsonb_array_elements_text(NULLIF((e.error -> 'field'::text), 'null'::jsonb)) AS jsonb_array_elements_text), faults_of_keys.relation, u.is_same, u.is_same), ' union all '::text ORDER BY u.name) AS string_agg
+      or exists (select from w o where o._line < w._line and %s)'::text, (e.error ->> 'code'::text), (e.error ->> 'message'::text), ARRAY( SELECT jsonb_array_elements_text(NULLIF((e.error -> 'field'::text), 'null'::jsonb)) AS jsonb_array_elements_text), faults_of_keys.relation, u.is_same, u.is_same), ' union all '::text ORDER BY u.name)) || ')'::text)
     FROM (unique_key u
       CROSS JOIN LATERAL mutation.violation(u.schema, u.owner, u.name) e(error));
 END;
 grant execute on function mutation.faults_of_keys(regclass) to service_writer;
-comment on function mutation.faults_of_keys(regclass) is 'SQL for the rows w of mutation.row_faults with a unique key that another row has, be it one of the same call. Null when a table has no unique key.';
+comment on function mutation.faults_of_keys(regclass) is 'SQL for the rows of mutation.row_faults with a unique key that another row has, be it one of the same call. Null when a table has no unique key.';
 
 CREATE OR REPLACE FUNCTION mutation.find(version name, operation name, OUT routine regproc, OUT input_type regtype, OUT takes_changes boolean, OUT secrets text[], OUT plan text)
  RETURNS record
@@ -29901,15 +30014,17 @@ declare
   is_late boolean := false;
 begin
   execute format($q$
-    with w as materialized (
-      select u.line as _line, u.given as _given, r.*
-      from unnest($1) u cross join lateral jsonb_populate_record(null::%s, u.wanted) r
-      where u.errors is null
-    )
     select array_agg(row(f.line, f.code, f.message, f.field, null)::mutation.row_fault)
     from (%s) f (line, code, message, field)
-    $q$, relation,
-    concat_ws(' union all ', mutation.faults_of_columns(relation), mutation.faults_of_keys(relation)))
+    $q$, concat_ws(' union all ', format($q$
+      select w._line, f.*
+      from (
+        select u.line as _line, u.given as _given, r.*
+        from unnest($1) u cross join lateral jsonb_populate_record(null::%s, u.wanted) r
+        where u.errors is null
+      ) w
+      cross join lateral (%s) f
+      $q$, relation, mutation.faults_of_columns(relation)), mutation.faults_of_keys(relation)))
   into result using rows;
   -- Somebody has just made what a row is about: another try will find it
   if matches <> '{}' and exists (
@@ -30242,8 +30357,12 @@ CREATE OR REPLACE FUNCTION mutation.with_changes(rows mutation.upsert_row[], cha
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT array_agg(ROW(u.line, u.id, u.is_new, u.given, u.present, u.wanted, (u.is_changed OR ((u.errors IS NULL) AND (u.id = ANY (with_changes.changed)))), u.errors)::mutation.upsert_row ORDER BY u.line) AS array_agg
-    FROM unnest(with_changes.rows) u(line, id, is_new, given, present, wanted, is_changed, errors);
+ SELECT
+         CASE
+             WHEN (cardinality(changed) = 0) THEN rows
+             ELSE ( SELECT array_agg(ROW(u.line, u.id, u.is_new, u.given, u.present, u.wanted, (u.is_changed OR ((u.errors IS NULL) AND (u.id = ANY (with_changes.changed)))), u.errors)::mutation.upsert_row ORDER BY u.line) AS array_agg
+                FROM unnest(with_changes.rows) u(line, id, is_new, given, present, wanted, is_changed, errors))
+         END AS array_agg;
 END;
 grant execute on function mutation.with_changes(mutation.upsert_row[],uuid[]) to service_writer;
 comment on function mutation.with_changes(mutation.upsert_row[],uuid[]) is 'The rows of an upsert, those with these ids noted as changed: something that belongs to them was.';
@@ -30254,19 +30373,23 @@ CREATE OR REPLACE FUNCTION mutation.with_faults(rows mutation.upsert_row[], list
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- WITH found(line, errors) AS (
-          SELECT f_1.line,
-             jsonb_agg(mutation.user_error(f_1.code, f_1.message, mutation.path(with_faults.list, f_1.line, VARIADIC COALESCE(f_1.field, '{}'::text[])), f_1.details) ORDER BY f_1.field, f_1.code, f_1.message) AS jsonb_agg
-            FROM unnest(with_faults.faults) f_1(line, code, message, field, details)
-           GROUP BY f_1.line
-         )
-  SELECT array_agg(ROW(u.line, u.id, u.is_new, u.given, u.present, u.wanted, u.is_changed,
+ SELECT
          CASE
-             WHEN (u.errors IS NULL) THEN f.errors
-             ELSE (u.errors || COALESCE(f.errors, '[]'::jsonb))
-         END)::mutation.upsert_row ORDER BY u.line) AS array_agg
-    FROM (unnest(with_faults.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
-      LEFT JOIN found f ON ((f.line = u.line)));
+             WHEN (COALESCE(cardinality(faults), 0) = 0) THEN rows
+             ELSE ( WITH found(line, errors) AS (
+                      SELECT f_1.line,
+                         jsonb_agg(mutation.user_error(f_1.code, f_1.message, mutation.path(with_faults.list, f_1.line, VARIADIC COALESCE(f_1.field, '{}'::text[])), f_1.details) ORDER BY f_1.field, f_1.code, f_1.message) AS jsonb_agg
+                        FROM unnest(with_faults.faults) f_1(line, code, message, field, details)
+                       GROUP BY f_1.line
+                     )
+              SELECT array_agg(ROW(u.line, u.id, u.is_new, u.given, u.present, u.wanted, u.is_changed,
+                     CASE
+                         WHEN (u.errors IS NULL) THEN f.errors
+                         ELSE (u.errors || COALESCE(f.errors, '[]'::jsonb))
+                     END)::mutation.upsert_row ORDER BY u.line) AS array_agg
+                FROM (unnest(with_faults.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+                  LEFT JOIN found f ON ((f.line = u.line))))
+         END AS array_agg;
 END;
 grant execute on function mutation.with_faults(mutation.upsert_row[],text,mutation.row_fault[]) to service_writer;
 comment on function mutation.with_faults(mutation.upsert_row[],text,mutation.row_fault[]) is 'Refuses rows of an upsert for these faults, beside those that are noted already.';
@@ -30277,11 +30400,15 @@ CREATE OR REPLACE FUNCTION mutation.with_values(rows mutation.upsert_row[], chan
  IMMUTABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT array_agg(ROW(u.line, u.id, u.is_new, u.given, u.present, (u.wanted || COALESCE((with_values.changes -> (u.line)::text), '{}'::jsonb)), u.is_changed, u.errors)::mutation.upsert_row ORDER BY u.line) AS array_agg
-    FROM unnest(with_values.rows) u(line, id, is_new, given, present, wanted, is_changed, errors);
+ SELECT
+         CASE
+             WHEN (changes IS NULL) THEN rows
+             ELSE ( SELECT array_agg(ROW(u.line, u.id, u.is_new, u.given, u.present, (u.wanted || COALESCE((with_values.changes -> (u.line)::text), '{}'::jsonb)), u.is_changed, u.errors)::mutation.upsert_row ORDER BY u.line) AS array_agg
+                FROM unnest(with_values.rows) u(line, id, is_new, given, present, wanted, is_changed, errors))
+         END AS array_agg;
 END;
 grant execute on function mutation.with_values(mutation.upsert_row[],jsonb) to service_writer;
-comment on function mutation.with_values(mutation.upsert_row[],jsonb) is 'The rows of an upsert with other values of columns, which an object names by the places of rows.';
+comment on function mutation.with_values(mutation.upsert_row[],jsonb) is 'The rows of an upsert with other values of columns, which an object names by the places of rows; null for none.';
 
 CREATE OR REPLACE FUNCTION mutation.write_rows(relation regclass, rows mutation.upsert_row[])
  RETURNS mutation.upsert_row[]

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { boundAnswers } from "./answer-bound.ts";
 import type { Allotment } from "./connection-budget.ts";
 import { prepareNothingOn } from "./pipeline/prepared-statements.ts";
 import { watchReplication } from "./pipeline/unreplicated.ts";
@@ -73,6 +74,7 @@ export function createPool(
   pool.on("connect", (client) => {
     client.on("error", () => {});
     watchReplication(client);
+    boundAnswers(client);
     if (!prepare) prepareNothingOn(client);
   });
   return pool;

@@ -80,7 +80,7 @@ export const errorCodes = {
     retryable: false,
     status: "200 or 400",
     meaning:
-      "There is more of something than `maximum`: points, relations, aliases, directives, tokens, mutations. Ask for less at once.",
+      "There is more of something than `maximum`: points, relations, aliases, directives, tokens, mutations; or the answer would have more than 32 MB. Ask for less at once.",
   },
   THROTTLED: {
     retryable: true,

@@ -57,6 +57,11 @@ const readOnly: DatabaseFailure = {
   message: "The merchant's plan allows queries only, no mutations.",
 };
 
+const tooLong: DatabaseFailure = {
+  code: "QUERY_TOO_COMPLEX",
+  message: "The answer would have more than 32 MB. Ask for less at once: shorter pages, or fewer fields.",
+};
+
 const tooBroad: DatabaseFailure = {
   code: "SEARCH_TOO_BROAD",
   message: "The search finds more than 10,000 entries. Give more of a word, or another word.",
@@ -84,6 +89,7 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "54001": unstorable, // statement_too_complex: JSON that is nested too deeply
   "25006": notWritable, // read_only_sql_transaction: a standby, or a database that was made read-only
   "25P03": unavailable, // idle_in_transaction_session_timeout
+  ANSWER_TOO_LONG: tooLong, // of database/answer-bound.ts
   NO_TURN: busy, // of lib/turns.ts
   UNREPLICATED: unavailable, // of database/pipeline/unreplicated.ts
   NO_SECRETS_KEY: unavailable, // of secrets/secrets.ts: another process may have the key

@@ -1,6 +1,7 @@
 import type { execute, GrafastExecutionArgs } from "postgraphile/grafast";
 import type { ExecutionResult } from "postgraphile/graphql";
 import { GraphQLError, isNonNullType } from "postgraphile/graphql";
+import type { ErrorCode } from "../errors/api-error.ts";
 import { databaseFailure } from "../errors/postgres-errors.ts";
 import { readCounts } from "./counts.ts";
 import type { ReadStatement } from "./statements.ts";
@@ -36,16 +37,23 @@ function asData(text: string, { outputDataAsString }: GrafastExecutionArgs): Rec
   return (outputDataAsString ? text : JSON.parse(text)) as Record<string, unknown>;
 }
 
+const final = new Set<ErrorCode>([
+  "QUERY_TIMEOUT",
+  "QUERY_TOO_COMPLEX",
+  "CONFLICT_RETRY",
+  "SERVICE_UNAVAILABLE",
+]);
+
 /**
- * Whether a repetition would make it worse: the time is up, the database is away, or there is too much to read, which
- * Grafast finds out only after reading it.
+ * Whether a repetition would make it worse: the time is up, the database is away, the answer is too long, or there is too much to
+ * aggregate, which Grafast finds out only after reading it.
  */
 function isFinal(error: unknown, { fields }: ReadStatement): boolean {
   const code = databaseFailure(error)?.code;
   // Of several fields it isn't known which one reads too much
   const isTooBroad = code === "AGGREGATE_TOO_BROAD" || code === "SEARCH_TOO_BROAD";
   if (isTooBroad) return fields().size === 1;
-  return code === "QUERY_TIMEOUT" || code === "CONFLICT_RETRY" || code === "SERVICE_UNAVAILABLE";
+  return code !== undefined && final.has(code);
 }
 
 /** The answer when nothing could be read: the same as Grafast's when each root field fails. */

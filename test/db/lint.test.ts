@@ -62,6 +62,7 @@ const mistakes: Record<string, string | string[]> = {
     "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes tags:read\\n@search name'",
     "create view api_unstable.t as select name from erp.tag; comment on view api_unstable.t is E'@primaryKey name\\n@requiresScopes tags:read\\n@search name'",
   ],
+  "text-bound": "alter table erp.supplier drop constraint supplier_phone_length",
   "topic-scope": [
     "update events.topic set scope = 'tags:read' where name = 'order.created'",
     "comment on view api_unstable.events is E'@primaryKey id\\n@requiresScopes tags:read'",

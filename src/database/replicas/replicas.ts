@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import { AnswerTooLong } from "../answer-bound.ts";
 import type { ReadText } from "../pipeline/read-text.ts";
 import type { OnWritten } from "../pipeline/send-together.ts";
 import type { PoolOptions } from "../pool.ts";
@@ -145,7 +146,7 @@ export class Replicas {
         return [{ text: await replica.read(position, ...read) }, "replica"];
       } catch (error) {
         const code = error instanceof Error && "code" in error ? error.code : undefined;
-        if (code === timedOut) throw error;
+        if (code === timedOut || error instanceof AnswerTooLong) throw error;
         // Or a mistake of the statement itself, of which the primary tells
         if (code !== notYetReplayed) return [null, "primary: failed"];
         if (attempt >= pausesMs.length) return [null, "primary: behind"];
@@ -237,7 +238,7 @@ export class Replicas {
 
 /** invalid_text_representation, of `guardedSettings`. */
 const notYetReplayed = "22P02";
-/** query_canceled: the primary would take as long. */
+/** query_canceled: the primary would take as long, as an answer would be as long there. */
 const timedOut = "57014";
 
 /** Cursors of followed lists contain the open transactions, which only the primary knows exactly. */

@@ -3,6 +3,12 @@ import type { Pool } from "pg";
 import { asRole } from "../database/as-role.ts";
 import { isUuid } from "../lib/uuid.ts";
 
+/** A file, in parts, as answers of Postgres have a bound. Later parts are read when they are asked for. */
+export interface StoredFile {
+  bytes: number;
+  parts: AsyncIterable<Buffer>;
+}
+
 /** A document as the database has it. */
 export interface ErpDocument {
   id: string;
@@ -11,22 +17,39 @@ export interface ErpDocument {
   /** Whether it was uploaded as a finished file. */
   static: boolean;
   /** The file, if there is one. Otherwise the document is rendered from its config. */
-  content: Buffer | null;
+  content: StoredFile | null;
   contentType: string | null;
   config: unknown;
 }
+
+const partBytes = 4_000_000;
 
 /** The document with this id and this code; null when one of them is wrong. */
 export async function openErpDocument(pool: Pool, id: string, code: string): Promise<ErpDocument | null> {
   if (!isUuid(id.toLowerCase())) return null;
   const hash = createHash("sha256").update(code).digest();
-  const { rows } = await asRole(pool, "service_document", (client) =>
-    client.query<Omit<ErpDocument, "id">>(
-      `select document_number as number, static, content, content_type as "contentType", config
-       from erp.open_document($1, $2)`,
-      [id, hash],
-    ),
+  const read = <Row extends object>(columns: string, ...values: number[]) =>
+    asRole(pool, "service_document", async (client) => {
+      const text = `select ${columns} from erp.open_document($1, $2)`;
+      return (await client.query<Row>(text, [id, hash, ...values])).rows;
+    });
+  const [row] = await read<Omit<ErpDocument, "id" | "content"> & { bytes: number | null; first: Buffer }>(
+    `document_number as number, static, content_type as "contentType", config,
+      octet_length(content) as bytes, substring(content for ${partBytes}) as first`,
   );
-  const [row] = rows;
-  return row ? { id, ...row } : null;
+  if (!row) return null;
+  const { bytes, first, ...document } = row;
+  if (bytes === null) return { id, ...document, content: null };
+  async function* parts(): AsyncGenerator<Buffer> {
+    yield first;
+    for (let from = partBytes; from < bytes!; from += partBytes) {
+      const [next] = await read<{ part: Buffer }>(
+        `substring(content from $3 for ${partBytes}) as part`,
+        from + 1,
+      );
+      if (!next) throw new Error("The document was deleted while it was read.");
+      yield next.part;
+    }
+  }
+  return { id, ...document, content: { bytes, parts: parts() } };
 }

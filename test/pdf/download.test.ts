@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
@@ -122,6 +122,13 @@ test("an uploaded file comes byte for byte", async () => {
     "select download_url, content from api_unstable.documents join erp.document using (id) where erp.document.static and content is not null limit 1",
   );
   assert.ok(rows[0].content.equals(await (await get(rows[0].download_url)).bytes()));
+});
+
+test("a large file is read in parts, which are the same together", async () => {
+  const file = randomBytes(40_000_001);
+  const response = await get(await upload(file, "application/pdf"));
+  assert.equal(response.headers.get("content-length"), "40000001");
+  assert.ok(file.equals(await response.bytes()));
 });
 
 test("what a browser might run is only ever saved", async () => {

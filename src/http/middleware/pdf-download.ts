@@ -1,3 +1,5 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { RequestHandler, Response } from "express";
 import type { Pool } from "pg";
 import { refuse } from "../answers.ts";
@@ -27,18 +29,28 @@ export function pdfDownload(
     if (document === null) return next();
     const { number, content, contentType, config } = document;
     const name = number ?? document.id;
-    if (content !== null) send(response, name, contentType!, content);
-    else if (document.static) next();
-    else send(response, name, "application/pdf", await renderer.render(config));
+    if (content !== null) {
+      setHeaders(response, name, contentType!, content.bytes);
+      if (request.method === "HEAD") return void response.end();
+      // A client that goes away is no failure; one that gets half of a file sees that by the connection
+      await pipeline(Readable.from(content.parts, { objectMode: false }), response).catch(() =>
+        response.destroy(),
+      );
+    } else if (document.static) next();
+    else {
+      const pdf = await renderer.render(config);
+      setHeaders(response, name, "application/pdf", pdf.byteLength);
+      response.end(pdf);
+    }
   };
 }
 
-function send(response: Response, name: string, storedType: string, body: Uint8Array): void {
+function setHeaders(response: Response, name: string, storedType: string, bytes: number): void {
   const contentType = contentTypeOf(storedType);
   response
     .status(200)
     .setHeader("content-type", contentType)
-    .setHeader("content-length", body.byteLength)
+    .setHeader("content-length", bytes)
     .setHeader("content-disposition", dispositionOf(name, contentType))
     // Styles are those of the browser's own viewer
     .setHeader(
@@ -47,6 +59,5 @@ function send(response: Response, name: string, storedType: string, body: Uint8A
     )
     .setHeader("cross-origin-resource-policy", "same-origin")
     .setHeader("cache-control", "private, no-store")
-    .setHeader("x-robots-tag", "noindex")
-    .end(body);
+    .setHeader("x-robots-tag", "noindex");
 }

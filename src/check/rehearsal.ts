@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { withClient } from "../database/client.ts";
 import { runCurrentMigration } from "../database/migrations/migrations.ts";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
@@ -5,6 +6,7 @@ import { hasStatements, readCommitted, readCurrent } from "../database/migration
 import { withCommitted } from "../database/migrations/templates.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { UserError } from "../errors/user-error.ts";
+import { retry } from "../lib/retry.ts";
 import { check } from "./check.ts";
 import type { Finding } from "./finding.ts";
 import type { ApiState } from "./state.ts";
@@ -40,13 +42,30 @@ export async function checkCurrent(adminUrl: string, wanted?: readonly CurrentFi
     const before = current.some(hasStatements) ? await stateAt(url) : null;
     const failure = await failureOf(runCurrentMigration(url, {}, current));
     if (failure !== null) return [failure];
-    return withClient(urlAsOwner(adminUrl), (recorded) =>
-      withClient(urlAsOwner(url), (client) =>
-        check(client, { current, before, recorded, after: () => readState(client, urlAsOwner(url)) }),
-      ),
-    );
+    const after = (client: pg.ClientBase) => readState(client, urlAsOwner(url));
+    const whole = () =>
+      withClient(urlAsOwner(adminUrl), async (recorded) => {
+        let isLost = false;
+        recorded.once("end", () => (isLost = true));
+        const findings = await withClient(urlAsOwner(url), (client) =>
+          check(client, { current, before, recorded, after: () => after(client) }),
+        );
+        if (isLost)
+          throw new UserError("The database was recreated meanwhile. Check again.", { cause: "lost" });
+        return findings;
+      });
+    return retry(whole, {
+      pauseMs(error, failures) {
+        // Only a connection has a cause: another program may be recreating the database
+        if ((error as Error).cause === undefined || failures >= attempts) throw error;
+        return pauseMs;
+      },
+    });
   });
 }
+
+/** How often the check begins while the database is recreated, and the pause in milliseconds. */
+const [attempts, pauseMs] = [4, 500];
 
 /** There is no such schema, or table. */
 const isMissing = /\((3F000|42P01)\)/;

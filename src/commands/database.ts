@@ -24,7 +24,7 @@ const usage = `Usage: npm run db:<command>
                  [-- --accept RULE]  though the check refuses pending migrations by that rule
   db:watch                       the service, with db/current run again and the API rebuilt at every change
   db:commit -- "message" [FILE…]  turn db/current, or some of its files, into a committed migration
-  db:uncommit                    bring the newest committed migration back into db/current
+  db:uncommit [-- --shared]      bring the newest committed migration back into db/current; --shared though others may have it
   db:check [-- --json]           what in db/current, or made by it, is dangerous or against the rules
   db:backfill [-- --run]         how far background work is with what migrations have it fill; --run works it off here
   db:reset [-- --erase]          make the development database anew, with demonstration data; --erase for DATABASE_URL's
@@ -124,6 +124,7 @@ const options = {
   json: { type: "boolean" },
   erase: { type: "boolean" },
   run: { type: "boolean" },
+  shared: { type: "boolean" },
 } as const;
 
 /** Options of each command; the others take none. */
@@ -132,6 +133,7 @@ const optionsOf: Record<string, readonly string[]> = {
   setup: ["new-password", "accept"],
   check: ["json"],
   backfill: ["run"],
+  uncommit: ["shared"],
 };
 
 await atTheCommandLine({ usage, options, arguments: Infinity }, async (values, positionals) => {
@@ -154,7 +156,7 @@ await atTheCommandLine({ usage, options, arguments: Infinity }, async (values, p
     const what = files.length === 0 ? "db/current" : files.join(", ");
     console.error(`Committed ${what} as the newest file of db/committed.`);
   } else if (command === "uncommit") {
-    await asAdmin((url) => uncommitMigration(url));
+    await asAdmin((url) => uncommitMigration(url, values.shared === true));
     console.error("The newest file of db/committed is in db/current again.");
   } else if (command === "schema") {
     await asAdmin(async (url) => writeSchema(await committedSchema(url)));

@@ -5,7 +5,7 @@ import { isRefused } from "../check/finding.ts";
 import { printFindings } from "../check/report.ts";
 import { withClient } from "../database/client.ts";
 import { commitText } from "../database/migrations/commit-migration.ts";
-import { hasCurrentMigration } from "../database/migrations/migrations.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../database/migrations/migrations.ts";
 import { withCommitted } from "../database/migrations/templates.ts";
 import { openAsAdmin } from "../database/open.ts";
 import { urlAsOwner } from "../database/roles.ts";
@@ -47,7 +47,7 @@ const changelog = () => import("../check/changelog.ts");
 await atTheCommandLine({ usage, options, arguments: Infinity }, async ({ date }, [first, ...rest]) => {
   const [slug, ...others] = rest;
   if (first === "diff" && slug !== undefined && others.length === 1)
-    console.log(await difference(await sdlOf(slug), await sdlOf(others[0]!)));
+    console.log(await difference(await sdlNow(slug), await sdlNow(others[0]!)));
   else if (first === "retire" && slug !== undefined && others.length === 0) await retire(slug);
   else if (first === "extend" && slug !== undefined) await extend(slug, others);
   else if (first !== undefined && rest.length === 0)
@@ -137,6 +137,16 @@ async function printed(version: Version, url: string): Promise<string> {
 async function sdlOf(slug: string): Promise<string> {
   if (!versions.some((version) => version.slug === slug)) throw new UserError(`There is no version ${slug}.`);
   return readFile(inRoot(`schema/${slug}.graphql`), "utf8");
+}
+
+/** The SDL of a version; of the head with db/current in it, whether its file is up to date or not. */
+async function sdlNow(slug: string): Promise<string> {
+  const version = versions.find((one) => one.slug === slug);
+  if (version?.kind !== "floating") return sdlOf(slug);
+  return onBlankDatabase(async (adminUrl) => {
+    await runCurrentMigration(adminUrl);
+    return printed(version, adminUrl);
+  });
 }
 
 /** The newest version that clients come from, as it was released. */

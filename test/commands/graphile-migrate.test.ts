@@ -110,12 +110,21 @@ test("uncommit brings it back, and reset makes the database anew, with all that 
   assert.equal(back.code, 0, back.output);
   const name = (await project.list("db/current")).find((each) => /try/.test(each))!;
   assert.match(await project.read(`db/current/${name}`), /create table erp\.shape/);
-  await rm(join(project.path, "db/current", name));
-  watching.kill("SIGINT");
-  await watching.ended;
+  // Beside db:watch, which keeps off until that is finished, and then runs db/current for longer than that takes
+  await project.write(`db/current/${name}`, `select pg_sleep(1);\n${shapes}`);
+  await watching.said(/has been run \(5-try\.sql\), in \d{4} ms/);
+  const length = watching.output().length;
   const { code, output } = await graphileMigrate("reset", "--erase");
   assert.equal(code, 0, output);
   assert.deepEqual(await rows(facts), []);
+  await until(() => /has been run \(5-try\.sql\)/.test(watching.output().slice(length)));
+  assert.doesNotMatch(
+    watching.output().slice(length),
+    /graphile_migrate|connection error|terminat|unchecked/,
+  );
+  watching.kill("SIGINT");
+  await watching.ended;
+  await rm(join(project.path, "db/current", name));
   assert.deepEqual(
     await rows(
       `select to_regclass('graphile_worker.jobs') is not null as queue,

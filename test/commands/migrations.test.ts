@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { after, afterEach, before, describe, test } from "node:test";
 import pg from "pg";
 import { Project } from "./project.ts";
@@ -8,6 +10,8 @@ import type { CommandProcess } from "./process.ts";
 import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
+
+const execute = promisify(execFile);
 
 // On a copy of the project with its own database, as developers and operators have them
 let project: Project;
@@ -193,7 +197,16 @@ test("db:commit takes the files that are named, in their order, and db:uncommit 
     names.map((name) => name.slice(6)),
     ["-one.sql", "-two.sql"],
   );
-  const back = await project.run(["database.ts", "uncommit"], settings);
+  // As if everything had been pushed
+  const git = (...words: string[]) => execute("git", words, { cwd: project.path });
+  await git("init", "--quiet");
+  await git("add", "db");
+  await git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--message=all");
+  await git("update-ref", "refs/remotes/origin/main", "HEAD");
+  const shared = await project.run(["database.ts", "uncommit"], settings);
+  assert.equal(shared.code, 1, shared.output);
+  assert.match(shared.output, /Others have 0000\d\d-two\.sql: git has it on a remote branch/);
+  const back = await project.run(["database.ts", "uncommit", "--shared"], settings);
   assert.equal(back.code, 0, back.output);
   assert.match(await project.read("db/current/20-two.sql"), /create table if not exists erp\.two/);
   assert.doesNotMatch(await project.read("db/schema.sql"), /erp\.two/);

@@ -80,6 +80,7 @@ test("deleting a file of db/current undoes what it did; who may log in stays, an
   await until(async () => (await ask(asked)).errors === undefined);
   await rows("insert into erp.note (text) values ('mine'); insert into erp.tag (name) values ('mine')");
   assert.ok((await tagNames()).includes("mine"));
+  await watching.said(/Type 'Note' was added/);
   await rm(join(project.path, file));
   await watching.said(
     /5-try\.sql is gone\. The database is made anew without it, with demonstration data\.\n/,
@@ -94,6 +95,23 @@ test("deleting a file of db/current undoes what it did; who may log in stays, an
   assert.deepEqual(await tagNames(), demonstrated);
   assert.deepEqual(await rows("select to_regclass('erp.note') as note"), [{ note: null }]);
   assert.deepEqual(await rows("select text from erp.note", "erp_before_reset"), [{ text: "mine" }]);
+  // The connections that ended with the former database are nobody's news
+  await watching.said(/The API has changed:\n(.*\n)* {2}- Type 'Note' was removed/);
+  assert.doesNotMatch(watching.output(), /connection error|terminat|unchecked/);
+});
+
+test("a check goes on when the database is recreated beside it", async () => {
+  await project.write(file, notes);
+  await until(async () => (await ask(asked)).errors === undefined);
+  const checking = project.start(["database.ts", "check"]);
+  const isChecking = "select from pg_database where datname like 'rehearsal\\_________-%'";
+  await until(async () => (await rows(isChecking, "postgres")).length > 0);
+  await rows("select pg_terminate_backend(pid) from pg_stat_activity where datname = 'erp'", "postgres");
+  await checking.ended;
+  assert.match(checking.output(), /The check finds nothing|row-level|note/);
+  assert.doesNotMatch(checking.output(), /connection|terminat|unchecked/);
+  assert.deepEqual(await rows(isChecking, "postgres"), []);
+  await rm(join(project.path, file));
 });
 
 test("a file that gets another name is not gone", async () => {

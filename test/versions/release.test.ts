@@ -84,3 +84,12 @@ test("and while a migration is being written, nothing is released", async () => 
   assert.equal(code, 1);
   assert.match(output, /migration in db\/current/);
 });
+
+test("the difference to the head is that of the SQL at hand, whether its schema file is written or not", async () => {
+  const later = `create view api_unstable.shades with (security_invoker = true) as select id from erp.tag;
+comment on view api_unstable.shades is E'@primaryKey id\\n@requiresScopes tags:read\\nShades.';`;
+  await project.write("db/current/0001-something.sql", later);
+  const { code, output } = await release("diff", "2027-01", "unstable");
+  assert.equal(code, 0, output);
+  assert.match(output, /shades/);
+});

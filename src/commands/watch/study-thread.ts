@@ -34,8 +34,8 @@ export interface Answer {
   troubles: string[];
 }
 
-/** What the thread sends for each question. */
-export type Reply = Answer | "stopped";
+/** The reply to each question; it is lost with the connection, as when the database is recreated. */
+export type Reply = Answer | "stopped" | "lost";
 
 const { adminUrl } = workerData as StudyData;
 const ownerUrl = urlAsOwner(adminUrl);
@@ -48,13 +48,12 @@ let stopping = new AbortController();
 parentPort!.on("message", (message: ThreadMessage) => {
   if (message === "stop") return stopping.abort();
   stopping = new AbortController();
-  void answer(message, stopping.signal).then(
-    (reply: Reply) => parentPort!.postMessage(reply),
-    () => parentPort!.postMessage("stopped" satisfies Reply),
-  );
+  const { signal } = stopping;
+  const reply = (text: Reply) => parentPort!.postMessage(text);
+  void answer(message, signal).then(reply, () => reply(signal.aborted ? "stopped" : "lost"));
 });
 
-/** @throws when it is stopped */
+/** @throws when it is stopped, or the connection ends */
 async function answer({ isFirst }: Question, signal: AbortSignal): Promise<Answer> {
   const troubles: string[] = [];
   const orTell = async <T>(what: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
@@ -68,6 +67,8 @@ async function answer({ isFirst }: Question, signal: AbortSignal): Promise<Answe
     }
   };
   return withClient(ownerUrl, async (client) => {
+    let isLost = false;
+    client.once("end", () => (isLost = true));
     const state = await orTell(
       "The API could not be printed",
       // Of the database at hand: its shadow may lack what earlier saves have left
@@ -90,6 +91,7 @@ async function answer({ isFirst }: Question, signal: AbortSignal): Promise<Answe
         }),
       [],
     );
+    if (isLost) throw new Error("The connection has ended.");
     before = state?.sdl ?? before;
     return { changes, findings, troubles };
   });

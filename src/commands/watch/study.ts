@@ -54,6 +54,8 @@ export class Study {
       if (!this.#isPaused) this.resume();
       return;
     }
+    // It is asked again when the database is back
+    if (reply === "lost") return;
     this.#open = null;
     const text = printAnswer(reply);
     if (text !== "") say(`\n${text}`);

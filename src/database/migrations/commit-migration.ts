@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { getCurrentMigrationLocation, writeCurrentMigration } from "graphile-migrate/dist/current.js";
 import { calculateHash } from "graphile-migrate/dist/hash.js";
 import { getAllMigrations, serializeMigration } from "graphile-migrate/dist/migration.js";
@@ -24,6 +26,7 @@ import { urlAsOwner } from "../roles.ts";
 import { committedSchema, writeSchema } from "./schema-file.ts";
 
 const settings = { migrationsFolder, blankMigrationContent: "" } as ParsedSettings;
+const execute = promisify(execFile);
 const blank = "-- Enter migration here\n";
 
 export interface CommitOptions extends MigrateOptions {
@@ -106,11 +109,16 @@ async function writeMigration(message: string, text: string): Promise<string> {
 /**
  * Moves the newest committed migration back into db/current.
  *
- * @throws {UserError} when db/current has a migration
+ * @param mayBeShared whether others may have it already
+ * @throws {UserError} when db/current has a migration, or others have the committed one
  */
-export async function uncommitMigration(adminUrl: string): Promise<void> {
+export async function uncommitMigration(adminUrl: string, mayBeShared = false): Promise<void> {
   const last = (await getAllMigrations(settings)).at(-1);
   if (last === undefined) throw new UserError("There is no committed migration.");
+  if (!mayBeShared && (await isShared(last.fullPath)))
+    throw new UserError(
+      `Others have ${last.realFilename}: git has it on a remote branch. Write another migration instead. If no database but yours has run it, add --shared.`,
+    );
   const current = (await readCurrent()).filter(hasStatements);
   if (current.length > 0)
     throw new UserError(`Commit ${namesOf(current)} first: db/current must be empty for this.`);
@@ -123,4 +131,11 @@ export async function uncommitMigration(adminUrl: string): Promise<void> {
     owner.query("delete from graphile_migrate.migrations where hash = $1", [last.hash]),
   );
   await writeSchema(await committedSchema(adminUrl));
+}
+
+/** Returns whether git has a file on a remote branch; false without git, or without remotes. */
+async function isShared(path: string): Promise<boolean> {
+  const search = ["log", "--remotes", "--max-count=1", "--format=%H", "--", path];
+  const found = await execute("git", search, { cwd: migrationsFolder }).catch(() => null);
+  return found !== null && found.stdout.trim() !== "";
 }

@@ -1,4 +1,5 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FileMigration } from "graphile-migrate/dist/migration.js";
 import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
@@ -168,4 +169,20 @@ export async function requireUntouched({
   throw new UserError(
     `db/committed/${realFilename} has been changed since it was committed. Take the change back.`,
   );
+}
+
+/** Returns a text that changes whenever a file of db/current or db/fixtures does. */
+export async function filesSignature(): Promise<string> {
+  const lists = ["current", "fixtures"].map(async (folder) => {
+    const path = join(migrationsFolder, folder);
+    const names = await readdir(path, { recursive: true }).catch(() => []);
+    const fileStates = names
+      .filter((name) => name.endsWith(".sql"))
+      .map(async (name) => {
+        const file = await stat(join(path, name)).catch(() => null);
+        return `${name} ${file?.mtimeMs} ${file?.size}`;
+      });
+    return (await Promise.all(fileStates)).sort().join("\n");
+  });
+  return (await Promise.all(lists)).join("\n");
 }

@@ -1,3 +1,4 @@
+import type { FileMigration } from "graphile-migrate/dist/migration.js";
 import type pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { committedHashes, withoutBlank } from "./migration-files.ts";
@@ -96,4 +97,23 @@ export async function noteCurrent(client: pg.ClientBase, text: string): Promise<
   );
   // Locks aren't held for the disk: what a crash undoes is run again
   await client.query("set local synchronous_commit = off");
+}
+
+/** Notes that a committed migration has been run. */
+export async function noteCommitted(
+  client: pg.ClientBase,
+  { hash, previousHash, filename }: Pick<FileMigration, "hash" | "previousHash" | "filename">,
+): Promise<void> {
+  await client.query(
+    "insert into graphile_migrate.migrations (hash, previous_hash, filename) values ($1, $2, $3)",
+    [hash, previousHash, filename],
+  );
+}
+
+/** Returns the number of the database, which another one of the same name doesn't have. */
+export async function numberOfDatabase(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query<{ oid: number }>(
+    "select oid from pg_database where datname = current_database()",
+  );
+  return rows[0]!.oid;
 }

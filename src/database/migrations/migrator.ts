@@ -29,7 +29,9 @@ import {
 import {
   currentContent,
   migrationState,
+  noteCommitted,
   noteCurrent,
+  numberOfDatabase,
   requireSameMigrations,
   stateOf,
 } from "./migration-history.ts";
@@ -117,6 +119,9 @@ export class Migrator {
     return (this.#client as unknown as pg.Client).end();
   }
 
+  /** Identifies the database: another one of the same name has another number. */
+  number = (): Promise<number> => numberOfDatabase(this.#client);
+
   /** A text that is another whenever anybody has run a migration, by any program. */
   noted(): Promise<string> {
     return migrationState(this.#client);
@@ -143,13 +148,7 @@ export class Migrator {
     for (const migration of wanted) {
       await requireUntouched(migration);
       const text = compilePlaceholders(this.#settings, migration.body);
-      const { hash, previousHash, filename } = migration;
-      await this.#run(migration.realFilename, text, () =>
-        this.#client.query(
-          "insert into graphile_migrate.migrations (hash, previous_hash, filename) values ($1, $2, $3)",
-          [hash, previousHash, filename],
-        ),
-      );
+      await this.#run(migration.realFilename, text, () => noteCommitted(this.#client, migration));
     }
     // db/current comes after them, so it must run again
     if (wanted.length > 0) await this.#client.query("delete from graphile_migrate.current");

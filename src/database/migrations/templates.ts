@@ -68,14 +68,13 @@ export async function withCommitted<T>(
   options: CommittedOptions = {},
 ): Promise<T> {
   const name = `rehearsal_${randomUUID()}`;
-  return withClient(adminUrl, async (admin) => {
-    try {
-      await createCommitted(admin, adminUrl, name, options);
-      return await work(besides(adminUrl, name));
-    } finally {
-      await dropDatabase(admin, name);
-    }
-  });
+  try {
+    await withClient(adminUrl, (admin) => createCommitted(admin, adminUrl, name, options));
+    return await work(besides(adminUrl, name));
+  } finally {
+    // The first connection would have ended if another program has recreated its database meanwhile
+    await withClient(adminUrl, (admin) => dropDatabase(admin, name));
+  }
 }
 
 /** Makes such a database, to stay. */

@@ -1,12 +1,20 @@
 import { watch } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { goneFiles, hasStatements, migrationsFolder, readCurrent } from "./migration-files.ts";
+import {
+  filesSignature,
+  goneFiles,
+  hasStatements,
+  migrationsFolder,
+  readCurrent,
+} from "./migration-files.ts";
 import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
+import { isLockFailure } from "./retry-locked.ts";
 import { Shadow } from "./shadow.ts";
 import type { ShadowOptions } from "./shadow.ts";
+import { UserError } from "../../errors/user-error.ts";
 import { pause, retry } from "../../lib/retry.ts";
+import { within } from "../../lib/within.ts";
 
 /** How long files must stay as they are before they are run: some editors write a little at a time. */
 const settledMs = 25;
@@ -15,8 +23,16 @@ const lookEveryMs = 1_000;
 /** Milliseconds before a lost connection is opened anew. */
 const reconnectMs = 250;
 const reconnectAttempts = 20;
+/**
+ * Milliseconds in which a program that has recreated the database finishes its migrations. graphile-migrate doesn't wait
+ * for the lock of migrations: it fails when somebody holds it, after it has dropped the database.
+ */
+const recreatedMs = 2_000;
 /** Milliseconds after which a file is gone: some programs remove one before they write it anew. */
 const goneMs = 300;
+
+/** Milliseconds after which a connection that was cut has ended. */
+const cutMs = 50;
 
 /** What was done about a change. */
 export interface Run {
@@ -54,10 +70,14 @@ export class CurrentWatch {
   /** When the change was seen that waits to be run. */
   #since: number | null = null;
   #timer: NodeJS.Timeout | undefined;
-  /** The files of the last run, see {@link signature}. */
+  /** The files of the last run, see {@link filesSignature}. */
   #ranWith = Promise.resolve("");
   /** What the database notes of migrations since the last run, see {@link Migrator.noted}. */
   #noted = "";
+  /** Identifies the database of the last run; null before the first, and while this recreates it. */
+  #database: number | null = null;
+  /** Whether the last run was given up because others hold a lock, and is tried again until it gets it. */
+  #isLocked = false;
 
   /** @param adminUrl the database, as a role that may become its owner */
   constructor(adminUrl: string, options: WatchOptions) {
@@ -107,26 +127,51 @@ export class CurrentWatch {
   }
 
   async #runOnce(): Promise<void> {
-    const { onRun, onGone, onFailure, rehearsal } = this.#options;
+    const { onRun, onGone, rehearsal } = this.#options;
     const since = this.#since ?? performance.now();
     this.#since = null;
-    this.#ranWith = signature();
+    this.#ranWith = filesSignature();
     const shadow = this.#shadow;
+    let migrator: Migrator | undefined;
     try {
-      const migrator = await (this.#migrator ??= this.#open());
+      migrator = await this.#opened();
       const gone = await this.#gone(migrator);
-      const isAnew = gone.length > 0 && (await onGone(gone));
+      const isAnew = gone.length > 0 && (await this.#recreate(() => onGone(gone)));
+      const current = (migrator = await this.#opened());
       const present = await presentFiles();
       const isNew =
         isAnew ||
-        (await migrator.alone(() => migrator.runCurrent({ files: present, rehearsal, shadow }))).isNew;
+        (await current.alone(() => current.runCurrent({ files: present, rehearsal, shadow }))).isNew;
       const files = present.map(({ name }) => name);
       if (this.#stopping.signal.aborted) return;
+      this.#isLocked = false;
       onRun({ files, isNew, ms: performance.now() - since });
       void shadow.follow(present, await migrator.state());
     } catch (error) {
-      if (!this.#stopping.signal.aborted) onFailure(error as Error);
+      // With a connection that was cut nothing has failed: it runs again on the next one
+      if (migrator === undefined || !(await within(cutMs, migrator.ended))) this.#failed(error as Error);
     }
+  }
+
+  #failed(error: Error): void {
+    const { onFailure, onWait } = this.#options;
+    const wasLocked = this.#isLocked;
+    this.#isLocked = isLockFailure(error.cause);
+    if (this.#stopping.signal.aborted || (wasLocked && this.#isLocked)) return;
+    onFailure(error);
+    if (this.#isLocked) onWait?.("It is tried again until it gets that lock.");
+  }
+
+  #opened(): Promise<Migrator> {
+    return (this.#migrator ??= this.#open());
+  }
+
+  /** Recreates the database, whose connections end. @returns whether that was possible */
+  async #recreate(work: () => Promise<boolean>): Promise<boolean> {
+    this.#options.rehearsal.begin();
+    const isAnew = await work();
+    if (isAnew) this.#migrator = this.#database = null;
+    return isAnew;
   }
 
   /** The names of the files that were run last, and are gone, whether this has watched them or not. */
@@ -141,8 +186,7 @@ export class CurrentWatch {
   async #open(): Promise<Migrator> {
     const { signal } = this.#stopping;
     try {
-      const open = () => Migrator.open(this.#adminUrl, this.#options);
-      const migrator = await retry(open, {
+      const migrator = await retry(() => this.#connect(), {
         pauseMs(error, failures) {
           // Only a database that is away, as while it is made anew, may come back
           if ((error as Error).cause === undefined || failures >= reconnectAttempts) throw error;
@@ -150,7 +194,9 @@ export class CurrentWatch {
         },
       });
       // The database may have been made anew, without what is in db/current
+      const opened = this.#migrator;
       void migrator.ended.then(async () => {
+        if (this.#migrator !== opened) return;
         this.#migrator = null;
         await pause(reconnectMs, signal);
         if (!signal.aborted) this.#ask();
@@ -159,6 +205,26 @@ export class CurrentWatch {
     } catch (error) {
       this.#migrator = null;
       throw error;
+    }
+  }
+
+  /** Connects; to a database that another program has recreated when that has had time to migrate it. */
+  async #connect(): Promise<Migrator> {
+    const onWait = (line: string) => (this.#isLocked ? undefined : this.#options.onWait?.(line));
+    const migrator = await Migrator.open(this.#adminUrl, { ...this.#options, onWait });
+    try {
+      const database = await migrator.number();
+      if (this.#database !== null && this.#database !== database) {
+        this.#options.rehearsal.begin();
+        await pause(recreatedMs, this.#stopping.signal);
+        // Fails when the database was dropped meanwhile
+        await migrator.number();
+      }
+      this.#database = database;
+      return migrator;
+    } catch (cause) {
+      await migrator.close().catch(() => {});
+      throw new UserError("The database is being recreated.", { cause });
     }
   }
 
@@ -174,25 +240,10 @@ export class CurrentWatch {
     while (!signal.aborted) {
       await pause(lookEveryMs, signal);
       if (this.#isRunning || signal.aborted) continue;
-      if ((await signature()) !== (await this.#ranWith) || (await this.#isMigrated())) this.#ask();
+      if (this.#isLocked || (await filesSignature()) !== (await this.#ranWith) || (await this.#isMigrated()))
+        this.#ask();
     }
   }
 }
 
 const presentFiles = async () => (await readCurrent()).filter(hasStatements);
-
-/** Another text whenever a file of db/current or db/fixtures is another. */
-async function signature(): Promise<string> {
-  const lists = ["current", "fixtures"].map(async (folder) => {
-    const path = join(migrationsFolder, folder);
-    const names = await readdir(path, { recursive: true }).catch(() => []);
-    const fileStates = names
-      .filter((name) => name.endsWith(".sql"))
-      .map(async (name) => {
-        const file = await stat(join(path, name)).catch(() => null);
-        return `${name} ${file?.mtimeMs} ${file?.size}`;
-      });
-    return (await Promise.all(fileStates)).sort().join("\n");
-  });
-  return (await Promise.all(lists)).join("\n");
-}

@@ -48,14 +48,39 @@ export async function apiChanges(before: string, after: string): Promise<ApiChan
 const isWithin = (path: string, wholes: ReadonlySet<string>): boolean =>
   path.split(".").some((_, index, words) => index > 0 && wholes.has(words.slice(0, index).join(".")));
 
-function told({ type, path = "", message, criticality }: Change): ApiChange {
+function told(change: Change): ApiChange {
+  const { type, path = "", criticality } = change;
+  const message =
+    type === "FIELD_ARGUMENT_DEFAULT_CHANGED" ? defaultChange(change.meta as DefaultChange) : change.message;
   const weight = ((): Weight => {
     if (/DEPRECATION_ADDED/.test(type as string)) return "deprecated";
     if (criticality.level === CriticalityLevel.Breaking) return "breaking";
+    // Operations that don't give an optional argument work as before
+    if (type === "FIELD_ARGUMENT_ADDED") return "added";
     if (criticality.level === CriticalityLevel.Dangerous) return "dangerous";
     return /_ADDED$/.test(type as string) ? "added" : "changed";
   })();
   return { weight, path: path.replace(/\.@deprecated$/, ""), message: `${message}.` };
+}
+
+interface DefaultChange {
+  typeName: string;
+  fieldName: string;
+  argumentName: string;
+  oldDefaultValue?: string;
+  newDefaultValue?: string;
+}
+
+/** Describes the change of an argument's default value, also when it has none before or after. */
+function defaultChange({
+  typeName,
+  fieldName,
+  argumentName,
+  oldDefaultValue,
+  newDefaultValue,
+}: DefaultChange): string {
+  const [old, now] = [oldDefaultValue, newDefaultValue].map((value) => value ?? "none");
+  return `The default of argument '${argumentName}' changed from ${old} to ${now} on field '${typeName}.${fieldName}'`;
 }
 
 /** Fields that need other scopes than before, which breaks clients that lack them. */

@@ -6,7 +6,11 @@ import type { ApiState } from "./state.ts";
 
 const headings: readonly [Weight, string, string][] = [
   ["breaking", "Breaking", "Operations that use these have to be changed."],
-  ["dangerous", "To be ready for", "Programs that list all values of an enum should know these."],
+  [
+    "dangerous",
+    "To be ready for",
+    "Check programs that list all values of an enum, or rely on the default of an argument.",
+  ],
   ["deprecated", "Deprecated", "These still work, and will be gone one day."],
   ["added", "New", ""],
   ["changed", "Changed", "Operations work as they are."],
@@ -19,14 +23,24 @@ export async function printDifference(before: string, after: string): Promise<st
   const sections = headings.flatMap(([weight, heading, note]) => {
     const own = changes.filter((change) => change.weight === weight);
     if (own.length === 0) return [];
-    const lines = own.map((change) => lineOf(change, reasons));
-    return [[`## ${heading}`, ...(note === "" ? [] : [note]), lines.join("\n")].join("\n\n")];
+    const lines = [...Map.groupBy(own, groupOf).values()].map((group) => lineOf(group, reasons));
+    return [[`## ${heading}`, ...(note === "" ? [] : [note]), [...new Set(lines)].join("\n")].join("\n\n")];
   });
   return sections.length === 0 ? "Nothing has changed." : sections.join("\n\n");
 }
 
-function lineOf({ weight, path, message }: ApiChange, reasons: ReadonlyMap<string, string>): string {
+/** The path of an argument without its name. */
+const fieldOf = (path: string): string => path.split(".").slice(0, 2).join(".");
+
+/** Returns the same text for changes of an argument that many fields share. */
+const groupOf = ({ path, message }: ApiChange): string =>
+  path.split(".").length === 3 ? message.replace(`'${fieldOf(path)}'`, "") : message;
+
+/** @param group changes that differ in their field only */
+function lineOf(group: readonly ApiChange[], reasons: ReadonlyMap<string, string>): string {
+  const [{ weight, path, message }] = group as [ApiChange];
   const words = message.replaceAll("'", "`");
+  if (group.length > 1) return `- ${words.replace(/ field (?=`)/, ` ${group.length} fields, such as `)}`;
   if (weight === "added") return `- \`${path}\``;
   const reason = weight === "deprecated" ? reasons.get(path) : undefined;
   return reason === undefined ? `- ${words}` : `- \`${path}\`: ${reason}`;

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import { buildSchema } from "graphql";
 import { apiChanges } from "../../src/check/api-changes.ts";
+import { printDifference } from "../../src/check/changelog.ts";
 import { apiDiff, eventDiff } from "../../src/check/api-diff.ts";
 import { check } from "../../src/check/check.ts";
 import { eventChanges } from "../../src/check/event-changes.ts";
@@ -152,6 +153,9 @@ test("changes of an API are told by what they mean", async () => {
       ["breaking Query.a"],
     ],
     [sdl("a: Int"), sdl('"""Words.""" a: Int'), []],
+    [sdl("a: Int"), sdl("a(b: Int): Int"), ["added Query.a.b"]],
+    [sdl("a: Int"), sdl("a(b: Int!): Int"), ["breaking Query.a.b"]],
+    [sdl("a(b: Int = 1): Int"), sdl("a(b: Int): Int"), ["dangerous Query.a.b"]],
   ];
   for (const [one, other, expected] of cases) {
     const changes = await apiChanges(one, other);
@@ -161,6 +165,20 @@ test("changes of an API are told by what they mean", async () => {
       other,
     );
   }
+});
+
+test("a change of the same argument in many fields is one line", async () => {
+  const fields = (argument: string) =>
+    sdl(["a", "b", "c"].map((name) => `${name}(${argument}): Int`).join(" "));
+  const lines = async (...pair: [string, string]) =>
+    (await printDifference(...pair)).split("\n").filter((line) => line.startsWith("- "));
+  assert.deepEqual(await lines(fields("x: Int = 10"), fields("x: Int, y: Int")), [
+    "- The default of argument `x` changed from 10 to none on 3 fields, such as `Query.a`.",
+    "- Argument `y: Int` added to 3 fields, such as `Query.a`.",
+  ]);
+  assert.deepEqual(await lines(fields("x: Int"), fields("x: Int").replace("x: Int", "x: Int, y: Int")), [
+    "- `Query.a.y`",
+  ]);
 });
 
 test("changes of the bodies of events are told by what they mean", () => {

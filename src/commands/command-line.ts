@@ -30,6 +30,7 @@ export function atTheCommandLine<const O extends ParseArgsOptionsConfig>(
   return atTheTerminal(async () => {
     const { values, positionals } = parse({ ...options, ...helpOption });
     if (values.help || positionals[0] === "help") return void process.stdout.write(usage);
+    refuseTakenByNpm(Object.keys(options ?? {}), Object.keys(values));
     if (positionals.length > max) throw new UsageError(`“${positionals[max]}” is one argument too many.`);
     await main(values as Parsed<O>["values"], positionals);
   }, usage);
@@ -41,4 +42,26 @@ function parse<const O extends ParseArgsOptionsConfig>(options: O) {
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error });
   }
+}
+
+/**
+ * Refuses a command whose options npm has taken as its own, as it does without `--` before them.
+ *
+ * @throws {UsageError} naming one of them
+ */
+function refuseTakenByNpm(names: readonly string[], given: readonly string[]): void {
+  const { npm_lifecycle_event: script, ...environment } = process.env;
+  if (script === undefined) return;
+  // npm completes names: it takes --read for --read-only
+  const flags = Object.keys(environment).filter(
+    (name) => name.startsWith("npm_config_") && environment[name] === "true",
+  );
+  const taken = names.find((name) => {
+    const start = `npm_config_${name.replaceAll("-", "_")}`;
+    return !given.includes(name) && flags.some((flag) => flag.startsWith(start));
+  });
+  if (taken !== undefined)
+    throw new UsageError(
+      `npm took --${taken} as an option of its own. Write -- before the arguments: npm run ${script} -- …`,
+    );
 }

@@ -23,7 +23,7 @@ export function costText(model: Model, owner: string, field: Field): string | nu
   const target = getNamedType(field.type);
   if (owner.endsWith("Edge")) return null;
   const added = pointsInList(model, owner, field);
-  if (added > 0) return `${added} points`;
+  if (added > 0) return points(added);
   if (entryOf(target) !== null)
     return `1 point, and one for every ${rowsPerPoint} rows of a page (${defaultPageSize} by default, at most ${maxPageSize})`;
   if (!isInterfaceType(target) && !(isObjectType(target) && target.getInterfaces().length > 0)) return null;
@@ -33,6 +33,8 @@ export function costText(model: Model, owner: string, field: Field): string | nu
   const most = bound === undefined ? [`${maxPageSize}`] : bound.atMost > 0 ? [String(bound.atMost)] : [];
   return `1 point, and one for every ${rowsPerPoint} rows, of which there are at most ${[...lines, ...most].join(" and ")}`;
 }
+
+const points = (count: number): string => `${count} ${count === 1 ? "point" : "points"}`;
 
 /** Points of a relation that a filter follows: as any relation, and for the rows that are looked at. */
 const pointsPerHop = 1 + rowsPerRelation / rowsPerPoint;
@@ -44,12 +46,12 @@ export type Condition = Pick<GraphQLInputField, "name" | "type"> & { extensions:
 export function costOfCondition({ name, type, extensions }: Condition): string | null {
   const target = getNamedType(type);
   if (isInputObjectType(target)) {
-    if (["some", "none", "every"].includes(name)) return `${pointsPerHop} points`;
+    if (["some", "none", "every"].includes(name)) return points(pointsPerHop);
     const { indexes } = extensions as GraphQLInputFieldExtensions;
-    return indexes && target.name.endsWith("FilterInput") ? `${pointsPerHop} points` : null;
+    return indexes && target.name.endsWith("FilterInput") ? points(pointsPerHop) : null;
   }
   const rows = rowsOfComparison(name);
-  if (rows > 1) return `${rows / rowsPerPoint} points: no index answers it`;
+  if (rows > 1) return `${points(rows / rowsPerPoint)}: no index answers it`;
   return `a point for every ${rowsPerPoint} ${isListType(getNullableType(type)) ? "values" : "comparisons"}`;
 }
 

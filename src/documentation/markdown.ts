@@ -65,7 +65,10 @@ rules.fence = (tokens, index) => {
   return codeBlock(content.replace(/\n$/, ""), info.trim().split(/\s/)[0]).toString();
 };
 rules.code_block = (tokens, index) => codeBlock(tokens[index]!.content.replace(/\n$/, ""), "sh").toString();
-rules.table_open = () => '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>';
+rules.table_open = (tokens, index) => {
+  labelCells(tokens.slice(index));
+  return '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>';
+};
 rules.table_close = () => "</table></div>";
 
 rules.heading_open = (tokens, index, options, env, renderer) => {
@@ -105,6 +108,18 @@ rules.image = (tokens, index, _options, env) => {
 };
 
 type Token = ReturnType<typeof markdown.parse>[number];
+
+/** Gives each cell the heading of its column: on a narrow screen a row is a list of these. */
+function labelCells(tokens: readonly Token[]): void {
+  const headings: string[] = [];
+  let column = 0;
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === "table_close") return;
+    if (token.type === "tr_open") column = 0;
+    if (token.type === "th_open") headings.push(plainText(tokens[index + 1]!.children ?? []));
+    if (token.type === "td_open") token.attrSet("data-label", headings[column++] ?? "");
+  }
+}
 
 const plainText = (tokens: readonly Token[]): string =>
   tokens.map(({ type, content }) => (type === "text" || type === "code_inline" ? content : "")).join("");

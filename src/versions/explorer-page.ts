@@ -58,6 +58,8 @@ export function explorerPage(slug: string, explorerPath: string, endpoint: strin
   return {
     htmlParts: {
       titleTag: `<title>Stock and order – GraphQL explorer, ${slug}</title>`,
+      metaTags: (tags: string) =>
+        `${tags}<meta name="viewport" content="width=device-width, initial-scale=1">`,
       styleTags: (styles: string) => `${styles}<link rel="stylesheet" href="${explorerFiles}/explorer.css">`,
       // Before the editor, which sends its first request at once
       configScript: (script: string) =>

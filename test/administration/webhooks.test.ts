@@ -78,7 +78,7 @@ test("the list shows topic, host, version, token, health, what waits; and those 
   for (const text of [
     "order.created to hooks.example.com:8443 Version unstable Token: Shop <b>",
     "Last success 2 Jan 2026, 03:04 UTC 1,234 waiting Suspended Nothing <i>arrives</i>.",
-    "product.deleted to well.example.com Version unstable Token: None; an administrator made it No success yet Healthy",
+    "product.deleted to well.example.com Version unstable Token: None; an administrator made it No success yet Nothing delivered yet",
   ])
     assert.ok(all.includes(text), `${text} in ${all}`);
   const troubled = textOf(await visitor.get("/admin/webhooks?show=trouble"));

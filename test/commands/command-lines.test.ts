@@ -42,6 +42,18 @@ describe("the command lines of package.json", { concurrency: 2 }, () => {
     }
   });
 
+  it("refuse options that npm has taken, and say where they belong", async () => {
+    const token = ["run", "--silent", "token", "create", "--name", "Shop", "--read", "products"];
+    const env = { ...process.env, DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
+    const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) =>
+      execFile("npm", token, { cwd: fileURLToPath(root), env }, (error, _, stderr) =>
+        resolve({ code: error?.code, stderr }),
+      ),
+    );
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /npm took --(name|read) as an option of its own.*npm run token -- …/);
+  });
+
   // What several scripts run, such as those of db:, reads its arguments in one place
   for (const scriptsOfProgram of programs.values()) {
     const [first, script] = scriptsOfProgram[0]!;

@@ -37,6 +37,13 @@ test("a field's page says its scope, cost, errors, what it writes and which even
   assert.match(words, /Warnings STOCK_PROMISED/);
   assert.match(words, /input: StockAdjustInput! required/);
   assert.match(text, /href="\/docs\/unstable\/types\/UserErrorCode#INSUFFICIENT_STOCK"/);
+  const upsert = wordsOf((await get("/docs/unstable/mutations/productsUpsert")).text);
+  assert.match(upsert, /Events product\.created, product\.updated/);
+  assert.doesNotMatch(upsert, /product\.deleted/);
+  assert.match(
+    wordsOf((await get("/docs/unstable/mutations/goodsReceiptDelete")).text),
+    /Events .*goods_receipt\.deleted/,
+  );
 });
 
 test("a type's page says what reads and writes it, its events, filter, and each field with arguments", async () => {

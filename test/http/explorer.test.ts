@@ -50,6 +50,9 @@ describe("the explorer in a browser", { skip: skipBrowser }, () => {
     const { context, page, answers } = await open();
     assert.equal(await page.title(), "Stock and order – GraphQL explorer, unstable");
     await page.locator(".graphiql-query-editor").getByText("orders").waitFor();
+    assert.equal(await page.locator("meta[name=viewport]").count(), 1);
+    await page.getByRole("button", { name: /^Execute query/ }).click();
+    await page.locator(".result-window").getByText("Log in first, at the top of the page.").waitFor();
     await logIn(page, { ...credentials, clientSecret: "sk_wrong" });
     await page.getByText("The client is unknown, its secret is wrong").waitFor();
     assert.equal(answers.length, 0, "nothing is asked that would be refused");

@@ -2,11 +2,13 @@ import { html } from "../../administration/html.ts";
 import type { Content, Html } from "../../administration/html.ts";
 import { codeBlock, renderDescription, renderSummary } from "../markdown.ts";
 import { costText } from "../costs.ts";
+import type { Topic } from "../edition.ts";
 import type { Field, Model } from "../model.ts";
 import { inputFieldsOf, kinds, scopesOf } from "../model.ts";
 import type { Page } from "../page.ts";
 import { sampleOf } from "../sample.ts";
 import { isInputObjectType } from "postgraphile/graphql";
+import type { GraphQLNamedType } from "postgraphile/graphql";
 import {
   codeLinks,
   deprecation,
@@ -60,7 +62,7 @@ export function rootFieldPage(model: Model, field: Field): Page {
   const sample = sampleOf(model, field);
   const [, scopeSentence] = [null, ofMutation.exec(description ?? "")?.[0] ?? ""];
   const written = [...new Set(model.types.filter((each) => model.writersOf(each).includes(field)))];
-  const events = written.flatMap((each) => model.topicsOf(each));
+  const events = written.flatMap((each) => topicsOfWriter(model, field, each));
   const errors = codesAfter("User errors", scopeSentence);
   const warnings = codesAfter("Warnings", scopeSentence);
   return {
@@ -100,6 +102,13 @@ export function rootFieldPage(model: Model, field: Field): Page {
       ${Object.keys(sample.variables).length > 0 && codeBlock(JSON.stringify(sample.variables, null, 2), "json")}
     `,
   };
+}
+
+/** Topics of events about a type that a mutation writes: `.deleted` only if its payload names what it has deleted. */
+function topicsOfWriter(model: Model, { type }: Field, written: GraphQLNamedType): Topic[] {
+  const payload = namedTypeOf(type);
+  const deletes = "getFields" in payload && `deleted${written.name}Id` in payload.getFields();
+  return model.topicsOf(written).filter(({ name }) => deletes || !name.endsWith(".deleted"));
 }
 
 function inputsOfMutation(model: Model, { args }: Field): Content {

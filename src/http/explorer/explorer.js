@@ -48,12 +48,24 @@ async function freshToken() {
   return token.text;
 }
 
-/** Adds a token to what the editor asks; before there is one, it waits for the log-in instead of being refused. */
+/** The answer to an operation that is run before the log-in, in the form of the service's own refusal. */
+const refusal = () =>
+  Response.json(
+    {
+      errors: [{ message: "Log in first, at the top of the page.", extensions: { code: "UNAUTHENTICATED" } }],
+    },
+    { status: 401 },
+  );
+
+/** Adds a token to requests of the editor. Before the log-in, its request for the schema waits, and others are refused. */
 window.fetch = async (input, init = {}) => {
   if (new URL(input.url ?? input, location.href).pathname !== endpoint) return send(input, init);
   const headers = new Headers(init.headers);
   if (!headers.has("authorization")) {
-    if (token === null) find("#log-in input").focus();
+    if (token === null && kept.read() === null) {
+      find("#log-in input").focus();
+      if (!String(init.body).includes("__schema")) return refusal();
+    }
     await whenLoggedIn;
     headers.set("authorization", `Bearer ${await freshToken()}`);
   }

@@ -74,7 +74,10 @@ const healths = {
 } as const;
 
 /** Health of a subscription, as a badge. */
-export function healthBadge({ health }: Subscription): Html {
+export function healthBadge({ health, last_delivered_at: delivered }: Subscription): Html {
+  // Nothing has failed yet, which says nothing about the receiver
+  if (health === "HEALTHY" && delivered === null)
+    return html`<span class="badge">Nothing delivered yet</span>`;
   const [kind, word] = healths[health];
   return html`<span class="badge ${kind}">${word}</span>`;
 }

@@ -362,7 +362,9 @@ describe("orderShipmentComplete refuses", () => {
     assert.deepEqual(userErrors, [
       {
         code: "INSUFFICIENT_STOCK",
-        message: "Warehouse hall holds 4 units of product nail to be picked, 6 are needed.",
+        message:
+          "Warehouse hall holds 4 units of product nail to be picked, 6 are needed. " +
+          "Other warehouses hold 100: assign units to them by fulfillmentOrderCreate.",
         field: ["orderId"],
         details: { available: 4, requested: 6, productNumber: "nail" },
       },

@@ -1,4 +1,5 @@
 -- A key by which rows are found is never blank: an empty one would be the same for all that have none
+--!include erp/is_blank.sql
 alter table erp.batch drop constraint if exists batch_number_is_not_blank;
 alter table erp.batch add constraint batch_number_is_not_blank check (not erp.is_blank(number)) not enforced;
 comment on constraint batch_number_is_not_blank on erp.batch is

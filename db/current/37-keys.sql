@@ -68,17 +68,19 @@ comment on index bulk.operation_idempotency_key_is_unique is
   '@internal begin_upload() answers the operation that has the key, if it is the same upload';
 --!include erp/check_goods_receipt_lines.sql
 
--- Blank keys that are there: null where that means none, and for lines what they would have got without
+-- Blank keys that are there: null where that means none, and for lines what they would have got without. A
+-- new database has none
 select api_meta.backfill('blank keys of customers', 'erp.customer', '{storefront_id}', 'null',
-  'erp.is_blank(storefront_id)');
+  'erp.is_blank(storefront_id)') where exists (select from erp.customer);
 select api_meta.backfill('blank keys of orders', 'erp.sales_order', '{order_number,storefront_id}',
   'case when not erp.is_blank(order_number) then order_number end, '
   'case when not erp.is_blank(storefront_id) then storefront_id end',
-  'erp.is_blank(order_number) or erp.is_blank(storefront_id)');
+  'erp.is_blank(order_number) or erp.is_blank(storefront_id)') where exists (select from erp.sales_order);
 select api_meta.backfill('blank keys of order lines', 'erp.sales_order_line_item',
   '{storefront_id,identifier}', 'case when not erp.is_blank(storefront_id) then storefront_id end, '
   'case when erp.is_blank(identifier) then id::text else identifier end',
-  'erp.is_blank(storefront_id) or erp.is_blank(identifier)');
+  'erp.is_blank(storefront_id) or erp.is_blank(identifier)')
+where exists (select from erp.sales_order_line_item);
 
 -- Unique keys are judged as they are after a call, so rows may exchange them
 --!include events/retract.sql

@@ -21,6 +21,11 @@ const mistakes: Record<string, string | string[]> = {
     "create function erp.f() returns int security definer set search_path = pg_catalog, pg_temp language sql as 'select 1'; grant execute on function erp.f() to service_api_login",
   ],
   "append-only": "grant update (comment) on ledger.stock_movement to service_ledger",
+  "blank-key": [
+    "alter table erp.supplier drop constraint supplier_number_is_not_blank",
+    "alter table erp.sales_order drop constraint order_storefront_id_is_not_blank",
+    "alter table erp.supplier drop constraint supplier_number_is_not_blank; alter table erp.supplier add constraint supplier_number_is_not_blank check (number <> '')",
+  ],
   "constraint-user-error": "comment on constraint fulfillment_number_is_unique on erp.fulfillment is null",
   "definer-function":
     "create function erp.f() returns int security definer set search_path = pg_catalog language sql as 'select 1'; grant execute on function erp.f() to public",

@@ -105,6 +105,20 @@ test("amounts of orders are the sums of their lines", async () => {
   assert.deepEqual(rows, []);
 });
 
+test("orders are delivered as far as their lines are shipped", async () => {
+  const { rows } = await client.query(`
+    select o.order_number, o.state, o.delivery_state, l.units, l.shipped
+    from erp.sales_order o join (
+      select order_id, sum(quantity) as units, sum(shipped_quantity) as shipped
+      from erp.sales_order_line_item where type = 'product' group by order_id
+    ) l on l.order_id = o.id
+    where (o.state = 'completed') <> (l.shipped = l.units) or case
+      when l.shipped = 0 then o.delivery_state not in ('open', 'cancelled')
+      when l.shipped < l.units then o.delivery_state <> 'shipped_partially'
+      else o.delivery_state not in ('shipped', 'returned', 'returned_partially') end`);
+  assert.deepEqual(rows, []);
+});
+
 test("every list has rows, most more than a page", async () => {
   const all = await apiLists(client);
   assert.ok(all.length > 60, `${all.length} lists`);

@@ -128,6 +128,38 @@ describe("ordersUpsert", () => {
     assert.deepEqual([outcomes(emptied), await reserved("hammer")], ["UPDATED", before]);
   });
 
+  it("leaves lines in their places, whatever their order, unless a position is given", async () => {
+    const lines = ["a", "b", "c"].map((identifier) => ({ identifier, label: identifier, quantity: 1 }));
+    const upsert = async (...lineItems: object[]) => {
+      const answer = await shop.mutate(
+        "ordersUpsert",
+        { orders: [{ ...key("placed"), lineItems }] },
+        {
+          select: `results { outcome } orders { lineItems { edges { node { identifier position } } } }`,
+        },
+      );
+      assert.deepEqual(answer.userErrors, []);
+      const places = linesOf(answer.orders[0]).map((line: any) => `${line.identifier} ${line.position}`);
+      return [outcomes(answer), ...places];
+    };
+    const [a, b, c] = lines as [object, object, object];
+    assert.deepEqual(await upsert(a, b), ["CREATED", "a 1", "b 2"]);
+    assert.deepEqual(await upsert(b, a), ["UNCHANGED", "a 1", "b 2"]);
+    assert.deepEqual(await upsert(c, b, a), ["UPDATED", "a 1", "b 2", "c 3"]);
+    const placed = { ...c, position: 1 };
+    assert.deepEqual(await upsert({ ...a, position: 3 }, b, placed), ["UPDATED", "a 3", "b 2", "c 1"]);
+    assert.deepEqual(await upsert(a, b, c), ["UNCHANGED", "a 3", "b 2", "c 1"]);
+    assert.deepEqual(refusals(await orders([{ ...key("placed"), lineItems: [{ ...a, position: null }] }])), [
+      ["REQUIRED", "orders.0.lineItems.0.position"],
+    ]);
+    await shop.sql(`update erp.sales_order set state = 'completed' where storefront_id = 'placed'`);
+    assert.deepEqual(await upsert(c, b, a), ["UNCHANGED", "a 3", "b 2", "c 1"]);
+    const moved = [{ ...a, position: 4 }, b, c];
+    assert.deepEqual(refusals(await orders([{ ...key("placed"), lineItems: moved }])), [
+      ["NOT_EDITABLE", "orders.0.lineItems.0"],
+    ]);
+  });
+
   it("tells of a new order once, with the amounts of its lines", async () => {
     const lines = [
       hammers(3),

@@ -91,6 +91,24 @@ describe("an upsert of many rows", () => {
       assert.deepEqual(repeated(), []);
     });
 
+  it("of all orders of the demonstration shop, lines in the order of ids as lists have them, changes nothing", async () => {
+    const { rows } = await client.query(`
+      select jsonb_agg(row) as given from (
+        select row_number() over (order by o.id) / 250 as call, jsonb_build_object('id', o.id, 'line_items', (
+          select jsonb_agg(jsonb_build_object('id', l.id, 'quantity', l.quantity, 'label', l.label,
+            'total_price', l.total_price) order by l.id)
+          from erp.sales_order_line_item l where l.order_id = o.id)) as row
+        from erp.sales_order o where o.storefront_id is null or o.sales_channel_id is not null) v group by call`);
+    assert.ok(rows.length > 1);
+    for (const { given } of rows) {
+      const { rows: changed } = await client.query(
+        "select id, errors from unnest(erp.upsert_orders($1, true)) where is_changed or errors is not null",
+        [JSON.stringify(given)],
+      );
+      assert.deepEqual(changed, []);
+    }
+  });
+
   it("of orders reads its own orders only, however many are open", async () => {
     const tables = ["erp.sales_order", "erp.sales_order_line_item"];
     /** Rows of orders and their lines that an upsert of 20 new orders reads. */

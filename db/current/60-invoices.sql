@@ -2,7 +2,7 @@
 -- rounded once
 
 -- Rounding
---!include erp/rounding.sql
+--!include erp/rounded.sql
 --!include erp/amounts.sql
 --!include erp/converted_price.sql
 --!include erp/match_order_lines.sql
@@ -13,7 +13,8 @@
 --!include erp/document_amounts.sql
 
 -- The total follows from the unrounded price, and so from the rate, which a generated column can't see
-alter table erp.goods_receipt_line_item alter column total_price_in_default_currency drop expression if exists;
+alter table erp.goods_receipt_line_item
+  alter column total_price_in_default_currency drop expression if exists;
 --!include erp/keep_default_currency_price.sql
 drop trigger if exists keep_figures on erp.goods_receipt_line_item;
 create trigger keep_figures
@@ -37,6 +38,7 @@ drop function if exists erp.create_reversal(uuid, text, uuid);
 drop function if exists erp.create_invoice(uuid, boolean, text[]);
 drop function if exists erp.billable_parts(uuid, boolean);
 --!include erp/reversal_of.sql
+--!include erp/open_invoices.sql
 --!include erp/standing_invoices.sql
 --!include erp/charges_services.sql
 --!include erp/newest_shipment.sql
@@ -61,6 +63,8 @@ drop function if exists erp.refuse_nothing_to_ship(uuid, text);
 --!include erp/settle_order.sql
 --!include erp/require_all_shipped.sql
 --!include erp/complete_shipment.sql
+--!include erp/cancel_order.sql
+--!include api/order_cancel.sql
 --!include api/order_shipment_complete.sql
 --!include api/fulfillment_create.sql
 --!include api/fulfillment_cancel.sql
@@ -68,8 +72,8 @@ drop function if exists erp.refuse_nothing_to_ship(uuid, text);
 -- Actions of clients
 alter table erp.state_transition add column if not exists mutation text;
 comment on column erp.state_transition.mutation is
-  'The mutation by which clients do it, by the name of its function, such as order_cancel. Null where it only '
-  'follows from something else, or nothing does it: then clients are not told of it.';
+  'The mutation by which clients do it, by the name of its function, such as order_cancel. Null where it '
+  'only follows from something else, or nothing does it: then refusals do not offer it.';
 update erp.state_transition t set mutation = m.mutation
 from (values
   ('goods_receipt', 'create', 'goods_receipt_update'), ('goods_receipt', 'withdraw', 'goods_receipt_update'),

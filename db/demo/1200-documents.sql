@@ -90,7 +90,8 @@ from (
       where p.order_n = d.order_n and (d.type = 1 or p.copy = d.copy)
       order by p.copy
     ) as parcels
-  from demo.document d left join demo.document i on i.order_n = d.order_n and i.type = 1 and d.type in (3, 4, 5)
+  from demo.document d
+  left join demo.document i on i.order_n = d.order_n and i.type = 1 and d.type in (3, 4, 5)
   order by d.n
 ) d
 left join lateral erp.document_config(

@@ -134,6 +134,16 @@ describe("an order of services alone", () => {
     assert.equal((await accountOf(other)).balance, 8_000);
   });
 
+  it("is not cancelled while it is invoiced", async () => {
+    const order = await shop.order([service(80)]);
+    const { document } = await done(create(order, "invoice"));
+    const refused = await shop.mutate("orderCancel", { id: order.id });
+    assert.deepEqual(refusals(refused), [["NOT_EDITABLE", "id"]]);
+    assert.deepEqual(refused.userErrors[0].details, { invoices: [document.documentNumber] });
+    await done(create(order, "storno"));
+    await done(shop.mutate("orderCancel", { id: order.id }));
+  });
+
   it("is not charged when it is cancelled, and an order without lines is not completed", async () => {
     const order = await shop.order([service(80)]);
     await done(shop.mutate("orderCancel", { id: order.id }));

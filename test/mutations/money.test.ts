@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { renderPdf } from "../../src/pdf/render.ts";
 import { Exact } from "../lib/exact.ts";
@@ -281,6 +282,20 @@ async function assertOrder(order: ModelOrder, n: number): Promise<void> {
 }
 
 describe("amounts", () => {
+  it("are rounded by the functions of one file", async () => {
+    const names = await shop.sql(
+      `select p.proname as name from pg_proc p
+       where p.pronamespace in ('erp'::regnamespace, 'ledger'::regnamespace) and p.prokind = 'f'
+         and pg_get_functiondef(p.oid) ~ '\\yround\\(' order by p.proname`,
+    );
+    const text = await readFile("db/fixtures/erp/rounded.sql", "utf8");
+    const own = [...text.matchAll(/function erp\.(\w+)\(/g)].map(([, name]) => name);
+    assert.deepEqual(
+      names.map(({ name }) => name).filter((name) => !own.includes(name)),
+      [],
+    );
+  });
+
   it("of random orders and their invoices are those of the model", async () => {
     for (let n = 0; n < count; n++) {
       const order = new ModelOrder();

@@ -27,7 +27,8 @@ select api_meta.backfill('totals of goods receipts in the default currency', 'er
   'unit_price_in_default_currency is not null and total_price_in_default_currency is distinct from '
   'erp.amount_in_default_currency(unit_price * quantity, (select r.currency_factor from erp.goods_receipt r '
   'where r.id = goods_receipt_id)) and (select r.currency_factor from erp.goods_receipt r '
-  'where r.id = goods_receipt_id) is not null');
+  'where r.id = goods_receipt_id) is not null')
+where exists (select from erp.goods_receipt_line_item l where l.total_price_in_default_currency is not null);
 
 -- Documents
 --!include erp/reversed_amounts.sql

@@ -246,7 +246,7 @@ async function assertOrder(order: ModelOrder, n: number): Promise<void> {
   const partOf = new Map<string, string>(
     fulfillmentOrder.lineItems.edges.map(({ node }: any) => [node.destinationOrderLineItem.id, node.id]),
   );
-  const documents = [];
+  const documents: any[] = [];
   for (let isFirst = true; goods.some((line) => line.charged < line.quantity); isFirst = false) {
     const units = new Map<Line, number>();
     for (const line of goods) {

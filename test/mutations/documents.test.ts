@@ -147,7 +147,9 @@ describe("an order of services alone", () => {
   it("is not charged when it is cancelled, and an order without lines is not completed", async () => {
     const order = await shop.order([service(80)]);
     await done(shop.mutate("orderCancel", { id: order.id }));
-    assert.deepEqual(refusals(await create(order, "invoice")), [["INVALID", "documentType"]]);
+    const { userErrors } = await create(order, "invoice");
+    assert.deepEqual(refusals({ userErrors }), [["INVALID", "documentType"]]);
+    assert.match(userErrors[0].message, /is cancelled/);
     assert.deepEqual(refusals(await complete(await shop.order([]))), [
       ["INVALID_STATE_TRANSITION", "orderId"],
     ]);

@@ -306,6 +306,31 @@ describe("amounts", () => {
     }
   });
 
+  it("of tax are converted at the rate of the delivery, although the invoice comes later", async () => {
+    const line = { storefrontId: "l1", productId: shop.id.nail, quantity: 2, unitPrice: 59.5, taxRate: 19 };
+    const { orders } = await done(
+      "ordersUpsert",
+      { orders: [{ orderNumber: "M-late", currencyId: shop.id.USD, lineItems: [line] }] },
+      "orders { id }",
+    );
+    const [{ id: orderId }] = orders;
+    const { fulfillments } = await done("orderShipmentComplete", { orderId }, "fulfillments { id }");
+    await shop.sql(
+      "update erp.fulfillment set created_at = now() - interval '3 days' where id = $1",
+      fulfillments[0].id,
+    );
+    await shop.sql(`insert into erp.exchange_rate (currency_id, reference_date, factor, source)
+      select id, (now() at time zone 'UTC')::date - 4, 1.5, 'ECB' from erp.currency where iso_code = 'USD'`);
+    const { document } = await done(
+      "documentCreate",
+      { orderId, documentType: "invoice" },
+      "document { config }",
+    );
+    const { exchangeRate, tax } = document.config.taxInDefaultCurrency;
+    const published = new Date(Date.now() - 4 * 86_400_000).toISOString().slice(0, 10);
+    assert.deepEqual([exchangeRate.factor, exchangeRate.date, tax], [1.5, published, 12.67]);
+  });
+
   it("of a storno are those of its invoice, at its rate, whatever the rate is by then", async () => {
     const line = {
       storefrontId: "l1",

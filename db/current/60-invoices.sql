@@ -6,6 +6,7 @@
 --!include erp/amounts.sql
 --!include erp/converted_price.sql
 --!include erp/match_order_lines.sql
+--!include api/orders_upsert.sql
 --!include erp/copy_supplier_prices.sql
 --!include erp/set_supplier_order_lines.sql
 --!include ledger/order_amounts.sql

@@ -306,6 +306,27 @@ describe("amounts", () => {
     }
   });
 
+  it("of lines are cents, also those that a shop sends", async () => {
+    const line = { type: "custom", label: "Half a cent", quantity: 1, unitPrice: 10.005 };
+    const lineItems = [
+      { ...line, storefrontId: "l1", totalPrice: 10.005 },
+      { ...line, storefrontId: "l2", totalPrice: 10.005 },
+    ];
+    const upsert = () =>
+      done(
+        "ordersUpsert",
+        { orders: [{ orderNumber: "M-half", currencyId: shop.id.EUR, lineItems }] },
+        `results { outcome } orders { amountTotal ${lineFields} }`,
+      );
+    const { orders } = await upsert();
+    assert.equal(orders[0].amountTotal, 20.02);
+    assert.deepEqual(
+      orders[0].lineItems.edges.map(({ node }: any) => node.totalPrice),
+      [10.01, 10.01],
+    );
+    assert.deepEqual((await upsert()).results, [{ outcome: "UNCHANGED" }]);
+  });
+
   it("of tax are converted at the rate of the delivery, although the invoice comes later", async () => {
     const line = { storefrontId: "l1", productId: shop.id.nail, quantity: 2, unitPrice: 59.5, taxRate: 19 };
     const { orders } = await done(

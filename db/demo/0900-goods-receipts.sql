@@ -159,7 +159,8 @@ order by r.n;
 insert into erp.goods_receipt_line_item (id, goods_receipt_id, product_id, batch_id, return_order_id,
   supplier_order_id,
   supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity,
-  unit_price, unit_price_in_default_currency, tax_rate, created_at, updated_at)
+  unit_price, unit_price_in_default_currency, total_price_in_default_currency, tax_rate, created_at,
+  updated_at)
 select l.id, demo.id('goods receipt', l.receipt_n),
   case when not l.is_gone then demo.id('product', l.product_n) end,
   case when not l.is_gone then demo.batch_id(l.product_n, l.batch) end, l.return_order_id,
@@ -167,12 +168,15 @@ select l.id, demo.id('goods receipt', l.receipt_n),
   demo.id('supplier order line', l.supplier_line_key), demo.bin_id(h.warehouse, h.bin), l.quantity,
     case when l.state = 'in_progress' then disposed else 0 end,
   l.price,
-  case
-    when l.at >= timestamptz '2024-10-01' + demo.age() or l.factor = 1 then round(l.price / l.factor, 4) end,
+  case when c.is_converted then erp.in_default_currency(l.price, l.factor) end,
+  case when c.is_converted then erp.amount_in_default_currency(l.price * l.quantity, l.factor) end,
   l.tax_rate,
     l.at,
     case when l.state in ('in_progress', 'completed') then l.at + interval '5 hours' end
 from demo.receipt_line l join demo.home h on h.product_n = l.product_n and h.warehouse = l.warehouse
+cross join lateral (
+  select l.at >= timestamptz '2024-10-01' + demo.age() or l.factor = 1 as is_converted
+) c
 order by l.n;
 
 insert into erp.goods_receipt_supplier_order (goods_receipt_id, supplier_order_id)

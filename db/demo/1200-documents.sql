@@ -50,16 +50,16 @@ from (
   from demo.sales_order o cross join generate_series(1, 5) type
   left join lateral (select max(parcels) as parcels from demo.parcel where order_n = o.n) k on true
   cross join lateral generate_series(
-    1, case when type = 2 then coalesce(k.parcels, 1) when o.n % 500 = 17 and type = 3 then 12 else 1 end
+    1, case when type = 2 then coalesce(k.parcels, 1) when o.n % 500 = 17 and type = 5 then 12 else 1 end
   ) c (copy)
   left join demo.parcel p on p.order_n = o.n and p.copy = case type when 2 then c.copy else 1 end
   where case type
     when 1 then o.state = 'completed' or o.state = 'cancelled' and o.n % 2 = 0 or o.state = 'in_progress'
       and o.n % 3 = 0
     when 2 then o.state = 'completed' and not is_digital and o.n % 2 = 1
-    when 3 then o.state = 'completed' and wants_return or o.n % 500 = 17
+    when 3 then o.state = 'completed' and wants_return
     when 4 then o.state = 'cancelled' and o.n % 2 = 0
-    when 5 then o.n % 37 = 5 end
+    when 5 then o.n % 37 = 5 or o.n % 500 = 17 end
 ) v where at < demo.today();
 analyze demo.document;
 -- What documents show is read order by order: without statistics, each time by all lines of all orders
@@ -90,7 +90,8 @@ from (
       where p.order_n = d.order_n and (d.type = 1 or p.copy = d.copy)
       order by p.copy
     ) as parcels
-  from demo.document d left join demo.document i on i.order_n = d.order_n and i.type = 1 and d.type in (3, 4)
+  from demo.document d
+  left join demo.document i on i.order_n = d.order_n and i.type = 1 and d.type in (3, 4, 5)
   order by d.n
 ) d
 left join lateral erp.document_config(
@@ -101,7 +102,7 @@ left join lateral erp.document_config(
 update erp.document d
 set config = d.config || jsonb_build_object('referencedDocumentDate', i.config -> 'documentDate',
   'deliveryDate', i.config -> 'deliveryDate')
-from erp.document i where i.id = d.referenced_document_id;
+from erp.document i where i.id = d.referenced_document_id and not d.static;
 
 insert into erp.document_fulfillment (document_id, fulfillment_id)
 select d.id, p.id

@@ -29,6 +29,13 @@ const address = z
 /** The first and last day of something. */
 const period = z.object({ from: day, to: day });
 
+const currency = z.object({
+  isoCode: z.string(),
+  symbol: z.string().transform(plain),
+  /** 1 when the symbol comes after the amount, 0 before it. */
+  position: z.number(),
+});
+
 /** The seller, as the law requires. Null on documents that are older than this field. */
 const seller = z
   .object({
@@ -71,12 +78,7 @@ export const pdfConfig = z.object({
   taxStatus: z.enum(["gross", "net", "tax-free"]),
   /** Why no tax is charged. */
   taxExemption: z.enum(["small_business", "export", "intra_community"]).nullish(),
-  currency: z.object({
-    isoCode: z.string(),
-    symbol: z.string().transform(plain),
-    /** 1 when the symbol comes after the amount, 0 before it. */
-    position: z.number(),
-  }),
+  currency,
   shippingMethod: text,
   paymentMethod: text,
   billingAddress: address,
@@ -112,6 +114,15 @@ export const pdfConfig = z.object({
       total: amount,
     })
     .nullable(),
+  /** The tax of a document in a foreign currency, in the merchant's. `factor` is units of the foreign one per unit. */
+  taxInDefaultCurrency: z
+    .object({
+      currency,
+      exchangeRate: z.object({ factor: amount, date: day, source: text }),
+      taxes: z.array(z.object({ rate: amount, tax: amount })),
+      tax: amount,
+    })
+    .nullish(),
 });
 
 export type PdfConfig = z.output<typeof pdfConfig>;

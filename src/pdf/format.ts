@@ -4,11 +4,13 @@ import { printable } from "./text.ts";
 /** Formats of a document for numbers, amounts and dates. */
 export interface Formats {
   amount(value: number): string;
-  /** With up to four decimals, as unit prices without tax have. */
+  /** With as many decimals as the config has: four or more, where the price is without tax. */
   unitPrice(value: number): string;
   quantity(value: number): string;
   /** Of a rate in percent. */
   rate(value: number): string;
+  /** Of an exchange rate, with the digits that were published. */
+  factor(value: number): string;
   /** Of a date like 2026-05-01. */
   date(value: string): string;
 }
@@ -18,9 +20,10 @@ export function formatsOf(locale: string, currency: PdfConfig["currency"]): Form
   const digits = digitsOf(currency.isoCode);
   const number = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options);
   const whole = number({ minimumFractionDigits: digits, maximumFractionDigits: digits });
-  const precise = number({ minimumFractionDigits: digits, maximumFractionDigits: Math.max(digits, 4) });
+  const precise = number({ minimumFractionDigits: digits, maximumFractionDigits: 12 });
   const percent = number({ style: "percent", maximumFractionDigits: 2 });
   const quantity = number({ maximumFractionDigits: 6 });
+  const factor = number({ maximumSignificantDigits: 15 });
   const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
   // No -0.00 when an amount is negated
   const money = (format: Intl.NumberFormat, value: number) =>
@@ -29,6 +32,7 @@ export function formatsOf(locale: string, currency: PdfConfig["currency"]): Form
     amount: (value) => money(whole, value),
     unitPrice: (value) => money(precise, value),
     quantity: (value) => printable(quantity.format(value)),
+    factor: (value) => printable(factor.format(value)),
     rate: (value) => printable(percent.format(value / 100)),
     date: (value) => printable(date.format(new Date(`${value}T00:00:00Z`))),
   };

@@ -27,6 +27,10 @@ export interface Labels {
   /** Label of the tax at a rate, on an amount without tax. */
   tax(rate: string, net: string): string;
   total: string;
+  /** The tax in another currency: its parts. */
+  taxIn(currency: string, parts: string): string;
+  /** The exchange rate of a day. */
+  exchangeRate(rate: string, date: string): string;
   /** Whether the prices of the lines include tax. */
   taxStatus: Record<PdfConfig["taxStatus"], string>;
   /** The reason why no tax is charged, in the words of EU law. */
@@ -75,6 +79,8 @@ const english: Labels = {
   net: "Net total",
   tax: (rate, net) => `VAT ${rate} on ${net}`,
   total: "Total",
+  taxIn: (currency, parts) => `VAT in ${currency}: ${parts}`,
+  exchangeRate: (rate, date) => `Exchange rate of ${date}: ${rate}`,
   taxStatus: {
     gross: "Prices include VAT.",
     net: "Prices of the lines are without VAT.",
@@ -132,6 +138,8 @@ const german: Labels = {
   net: "Summe netto",
   tax: (rate, net) => `USt. ${rate} auf ${net}`,
   total: "Gesamtbetrag",
+  taxIn: (currency, parts) => `USt. in ${currency}: ${parts}`,
+  exchangeRate: (rate, date) => `Wechselkurs vom ${date}: ${rate}`,
   taxStatus: {
     gross: "Die Preise enthalten die Umsatzsteuer.",
     net: "Die Preise der Positionen sind ohne Umsatzsteuer.",
@@ -189,6 +197,8 @@ const french: Labels = {
   net: "Total HT",
   tax: (rate, net) => `TVA ${rate} sur ${net}`,
   total: "Total",
+  taxIn: (currency, parts) => `TVA en ${currency} : ${parts}`,
+  exchangeRate: (rate, date) => `Taux de change du ${date} : ${rate}`,
   taxStatus: {
     gross: "Les prix s’entendent TVA comprise.",
     net: "Les prix des lignes s’entendent hors TVA.",

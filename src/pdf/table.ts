@@ -1,6 +1,8 @@
 import type { Content, TableCell } from "pdfmake";
 import type { PdfConfig, PdfLine } from "./config.ts";
+import { formatsOf } from "./format.ts";
 import type { Formats } from "./format.ts";
+import { pdfLocale } from "./labels.ts";
 import type { Labels } from "./labels.ts";
 import { grey, mm, textWidth } from "./letter.ts";
 import { breakable } from "./text.ts";
@@ -137,8 +139,23 @@ export function totalsTable(config: PdfConfig, labels: Labels, formats: Formats)
         ],
       },
       { text: taxNote(config, labels), fontSize: 8, color: grey, margin: [0, 12, 0, 0] },
+      ...taxInDefaultCurrency(config, labels, formats),
     ],
   };
+}
+
+/** The tax in the merchant's own currency, as Article 230 of Directive 2006/112/EC wants it, with the exchange rate. */
+function taxInDefaultCurrency(config: PdfConfig, labels: Labels, formats: Formats): Content[] {
+  const { taxInDefaultCurrency: own, currency } = config;
+  if (!own) return [];
+  const { amount } = formatsOf(pdfLocale(config.locale), own.currency);
+  const taxes = own.taxes.map(({ rate, tax }) => `${formats.rate(rate)} ${amount(tax)}`);
+  const { factor, date } = own.exchangeRate;
+  const rate = `1 ${own.currency.isoCode} = ${formats.factor(factor)} ${currency.isoCode}`;
+  return [
+    labels.taxIn(own.currency.isoCode, [...taxes, `${labels.total} ${amount(own.tax)}`].join(", ")),
+    labels.exchangeRate(rate, formats.date(date)),
+  ].map((text) => ({ text, fontSize: 8, margin: [0, 2, 0, 0] }));
 }
 
 /** Whether prices include tax, or why there is none. */

@@ -8,6 +8,7 @@ interface Transition {
   action: string;
   from_state: string;
   to_state: string;
+  mutation: string | null;
 }
 
 describe("states", () => {
@@ -44,13 +45,27 @@ describe("states", () => {
                 [error.code, code, details.state],
                 ["UE001", "INVALID_STATE_TRANSITION", state],
               );
-              assert.deepEqual(details.allowedActions, allowed.map((candidate) => candidate.action).sort());
+              const offered = allowed.filter(({ mutation }) => mutation !== null);
+              assert.deepEqual(details.allowedActions, offered.map((candidate) => candidate.action).sort());
               return true;
             });
           }
         }
       }
     }
+  });
+
+  it("are offered to clients only where a mutation leads to them", async () => {
+    const { rows } = await used.client.query(
+      "select operation from mutation.operation where version = 'api_unstable'",
+    );
+    const mutations = new Set(rows.map(({ operation }) => operation));
+    for (const { machine, action, mutation } of transitions)
+      if (mutation !== null) assert.ok(mutations.has(mutation), `${machine} ${action}: ${mutation}`);
+    // An action with a mutation of its own is that mutation; goodsReceiptCreate makes another receipt
+    for (const { machine, action, mutation } of transitions)
+      if (mutations.has(`${machine}_${action}`) && machine !== "goods_receipt")
+        assert.equal(mutation, `${machine}_${action}`);
   });
 
   it("of every row that a machine has, are states of the machine", async () => {

@@ -32,9 +32,9 @@ const transitions: Record<string, Partial<Record<(typeof states)[number], string
 };
 const allowedActions = {
   Open: ["cancel", "close", "hold", "start"],
-  InProgress: ["cancel", "close", "hold", "stop"],
+  InProgress: ["cancel", "close", "hold"],
   OnHold: ["cancel", "release_hold"],
-  Closed: ["reopen"],
+  Closed: [],
   Cancelled: [],
 };
 

@@ -362,7 +362,7 @@ describe("fulfillmentCancel of what was invoiced", () => {
         order.id,
         documents[0].id,
       ),
-      /cancelled already/,
+      /taken back already/,
     );
     const [{ invoiced }] = await shop.sql(
       "select invoiced_quantity as invoiced from erp.sales_order_line_item where order_id = $1",

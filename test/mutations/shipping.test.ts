@@ -387,26 +387,19 @@ describe("orderShipmentComplete refuses", () => {
     assert.deepEqual(refusals(await refused(order)), [["ON_HOLD", "orderId"]]);
   });
 
-  it("an order of which nothing is left to ship", async () => {
-    const order = await shop.order([
-      { ...nails(2), shipped: 2 },
-      { quantity: 1, type: "custom" },
-    ]);
-    const payload = await refused(order);
+  it("an order without lines", async () => {
+    const payload = await refused(await shop.order([]));
     assert.deepEqual(refusals(payload), [["INVALID_STATE_TRANSITION", "orderId"]]);
     assert.deepEqual(payload.userErrors[0].details, { state: "open", allowedActions: ["cancel", "process"] });
   });
 
-  for (const [state, allowedActions] of [
-    ["completed", ["reopen"]],
-    ["cancelled", ["reopen"]],
-  ] as const) {
+  for (const state of ["completed", "cancelled"]) {
     it(`an order that is ${state}`, async () => {
       await shop.store("nail", "A-1", 9);
       const { userErrors } = await refused(await shop.order([nails(2)], [], { state }));
       assert.deepEqual(
         [userErrors[0].code, userErrors[0].details],
-        ["INVALID_STATE_TRANSITION", { state, allowedActions }],
+        ["INVALID_STATE_TRANSITION", { state, allowedActions: [] }],
       );
     });
   }

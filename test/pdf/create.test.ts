@@ -30,9 +30,11 @@ async function assertRefused(work: Promise<unknown>, code: string, message: RegE
 }
 
 test("the first documents of an empty database get the first numbers, and can be opened", async () => {
-  const order = await shop.order();
+  const [order, other] = [await shop.order(), await shop.order()];
   const numbers = ["INV-10001", "DN-10001", "CN-10001", "ST-10001"];
   for (const [i, type] of types.entries()) {
+    // The first invoice has been credited by then
+    if (type === "storno") await shop.create(other, "invoice");
     const {
       id,
       document_number,
@@ -40,7 +42,7 @@ test("the first documents of an empty database get the first numbers, and can be
       config,
       static: isStatic,
       sent,
-    } = await shop.find(await shop.create(order, type));
+    } = await shop.find(await shop.create(type === "storno" ? other : order, type));
     assert.deepEqual([document_number, isStatic, sent], [numbers[i], false, false]);
     const { documentNumber, documentType, documentDate } = pdfConfig.parse(config);
     assert.deepEqual([documentNumber, documentType], [numbers[i], type]);
@@ -74,6 +76,7 @@ test("the config has all that the document shows", async () => {
     referencedDocumentDate: null,
     deliveryDate: { from: documentDate, to: documentDate },
     seller: null,
+    taxInDefaultCurrency: null,
     currency: { isoCode: "EUR", symbol: "€", position: 1 },
     shippingMethod: "Express",
     paymentMethod: "Vorkasse",
@@ -200,13 +203,12 @@ test("credit notes and cancellations refer to an invoice of their order", async 
   const referenced = async (type: string, id?: string) =>
     (await shop.find(await shop.create(order, type, id))).referenced_document_id;
   const first = await shop.create(order, "invoice");
-  assert.equal(await referenced("credit_note"), first);
   assert.equal(await referenced("storno"), first);
   const second = await shop.create(order, "invoice");
   assert.equal(await referenced("credit_note"), second);
-  assert.equal(await referenced("storno", second), second);
   for (const type of ["credit_note", "storno"])
-    await assertRefused(shop.create(order, type, first), "INVALID", /has been cancelled already/);
+    for (const id of [first, second, null])
+      await assertRefused(shop.create(order, type, id), "INVALID", /has taken back invoice .* already/);
   await assertRefused(shop.create(order, "invoice", first), "INVALID", /Only credit notes/);
 });
 

@@ -20,6 +20,10 @@ const words: Record<string, Record<string, string[]>> = {
     delivered: ["Delivered on 3 May 2026 – 4 May 2026"],
     referenced: ["INV-10042 of 2 May 2026"],
     part: ["Of 5 ordered, 1 shipped before, 2 still to come", "Still to come: 2 × Boots (Product no. BK-1)"],
+    foreign: [
+      "VAT in EUR: 7% €64.56, 19% €17.52, Total €82.08",
+      "Exchange rate of 30 Apr 2026: 1 EUR = 1.0842 USD",
+    ],
     reasons: ["VAT-exempt export", "VAT-exempt intra-Community supply", "exemption for small enterprises"],
   },
   "de-DE": {
@@ -29,6 +33,10 @@ const words: Record<string, Record<string, string[]>> = {
     part: [
       "Von 5 bestellten, 1 früher geliefert, 2 folgen noch",
       "Es folgen noch: 2 × Boots (Artikelnr. BK-1)",
+    ],
+    foreign: [
+      "USt. in EUR: 7 % 64,56 €, 19 % 17,52 €, Gesamtbetrag 82,08 €",
+      "Wechselkurs vom 30.04.2026: 1 EUR = 1,0842 USD",
     ],
     reasons: [
       "Steuerfreie Ausfuhrlieferung",
@@ -41,6 +49,10 @@ const words: Record<string, Record<string, string[]>> = {
     delivered: ["Livré le 3 mai 2026 – 4 mai 2026"],
     referenced: ["INV-10042 du 2 mai 2026"],
     part: ["Sur 5 commandés, 1 déjà livrés, 2 à suivre", "À suivre : 2 × Boots (Référence BK-1)"],
+    foreign: [
+      "TVA en EUR : 7 % 64,56 €, 19 % 17,52 €, Total 82,08 €",
+      "Taux de change du 30 avr. 2026 : 1 EUR = 1,0842 USD",
+    ],
     reasons: [
       "Exportation exonérée de TVA",
       "Livraison intracommunautaire exonérée de TVA",
@@ -50,7 +62,7 @@ const words: Record<string, Record<string, string[]>> = {
 };
 const exemptions = ["export", "intra_community", "small_business"];
 
-for (const [locale, { numbers, delivered, referenced, part, reasons }] of Object.entries(words)) {
+for (const [locale, { numbers, delivered, referenced, part, foreign, reasons }] of Object.entries(words)) {
   describe(`documents in ${locale}`, () => {
     it("say who sells, on every page", async () => {
       for (const type of ["invoice", "credit_note", "storno", "delivery_note"]) {
@@ -62,6 +74,20 @@ for (const [locale, { numbers, delivered, referenced, part, reasons }] of Object
         else has(page, ...bank, ...delivered!);
         if (type === "credit_note" || type === "storno") has(page, ...referenced!);
       }
+    });
+
+    it("state tax in a foreign currency in the merchant's as well (Article 230)", async () => {
+      const taxInDefaultCurrency = {
+        currency: { isoCode: "EUR", symbol: "€", position: locale === "en-GB" ? 0 : 1 },
+        exchangeRate: { factor: 1.0842, date: "2026-04-30", source: "ECB" },
+        taxes: [
+          { rate: 7, tax: 64.56 },
+          { rate: 19, tax: 17.52 },
+        ],
+        tax: 82.08,
+      };
+      const currency = { isoCode: "USD", symbol: "$", position: 0 };
+      has(await text(legalConfig("invoice", { locale, currency, taxInDefaultCurrency })), ...foreign!);
     });
 
     it("say why there is no tax", async () => {

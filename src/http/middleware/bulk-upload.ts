@@ -13,8 +13,10 @@ import { isResource } from "../../bulk/resources.ts";
 import type { Format, Resource } from "../../bulk/resources.ts";
 import type { BegunUpload, BulkStorage } from "../../bulk/storage.ts";
 import { boundedBytes, storeRows } from "../../bulk/upload.ts";
+import { utf8Pieces } from "../../bulk/utf8-pieces.ts";
 import { upsertOf } from "../../bulk/upserts.ts";
 import { encodeGlobalId } from "../../graphql/global-id.ts";
+import { declaredCharset, UnreadableText } from "../../lib/charset.ts";
 import { pause } from "../../lib/retry.ts";
 import { allowLongBody } from "../connections.ts";
 import type { Middleware, Request, Response } from "../pipeline.ts";
@@ -101,6 +103,7 @@ async function refuseFile(
 interface Wanted {
   resource: Resource;
   format: Format;
+  charset: string;
   isCompressed: boolean;
   idempotencyKey: string | null;
 }
@@ -125,7 +128,16 @@ function wantedOf(request: Request, response: Response, resource: Resource): Wan
   const idempotencyKey = (request.headers["idempotency-key"] as string | undefined) ?? null;
   if (idempotencyKey !== null && (idempotencyKey === "" || idempotencyKey.length > maxKeyCharacters))
     throw new RefusedFile(400, `An idempotency key has 1 to ${maxKeyCharacters} characters.`);
-  return { resource, format: formats[type]!, isCompressed: encoding === "gzip", idempotencyKey };
+  const charset = charsetOf(request);
+  return { resource, format: formats[type]!, charset, isCompressed: encoding === "gzip", idempotencyKey };
+}
+
+function charsetOf({ headers }: Request): string {
+  try {
+    return declaredCharset(headers["content-type"]);
+  } catch (error) {
+    throw error instanceof UnreadableText ? new RefusedFile(error.status, error.message) : error;
+  }
 }
 
 async function pay(spend: Spend, credentialId: string, response: Response): Promise<void> {
@@ -158,7 +170,8 @@ async function receive(
   try {
     const bytes = bytesOf(request, wanted.isCompressed);
     const paid = boundedBytes(bytes, limits.maxBytes, payer(tools.spend, credentialId));
-    const count = await storeRows(storage, upload, rowsOf(paid, wanted, tools), limits);
+    const rows = rowsOf(utf8Pieces(paid, wanted.charset), wanted, tools);
+    const count = await storeRows(storage, upload, rows, limits);
     answer(response, upload, count);
   } catch (error) {
     await storage.drop(upload);

@@ -1,5 +1,6 @@
-import { json } from "express";
+import { raw } from "express";
 import typeIs from "type-is";
+import { declaredCharset, hasUtf8Escapes, textOf, UnreadableText } from "../../lib/charset.ts";
 import { refuse } from "../answers.ts";
 import { isPlainJson, readPlainJson, TooLaborious } from "../plain-json.ts";
 import type { Spending } from "./spend-points.ts";
@@ -71,7 +72,8 @@ function hashIn({
 
 /** The parameters in the address of a GET request; a text says what is wrong with them. */
 function parametersIn(url: string): Record<string, unknown> | string {
-  const given = new URL(url, "http://here.invalid").searchParams;
+  const { search, searchParams: given } = new URL(url, "http://here.invalid");
+  if (!hasUtf8Escapes(search)) return "The address has escapes that are not of UTF-8.";
   const parameters: Record<string, unknown> = {};
   for (const name of ["query", "operationName", "variables", "extensions", "documentId", "id"]) {
     const [text, ...others] = given.getAll(name);
@@ -98,7 +100,7 @@ type Complaint = [status: number, message: string];
 export function readGraphqlBody(maxBytes: number, spending: Spending): Middleware {
   // Compressed, of unknown length or in another charset
   const limit = Math.min(maxBytes, maxUntoldBytes);
-  const readOther = json({ limit, type: "application/json", strict: false });
+  const readOther = raw({ limit, type: "application/json" });
   return (request, response, next) => {
     const refuseWith = ([status, message]: Complaint) => {
       const answer = () => refuse(request, response, status, "BAD_USER_INPUT", message);
@@ -133,10 +135,23 @@ export function readGraphqlBody(maxBytes: number, spending: Spending): Middlewar
     // Null when there is no body at all; the check of the parameters reports that.
     if (typeIs(request, ["application/json"]) === false)
       return refuseWith([415, "Send the request as application/json."]);
-    readOther(request, response, (error?: unknown) =>
-      error ? refuseWith(complaintAboutOther(request, error, maxBytes)) : check(),
-    );
+    readOther(request, response, (failure?: unknown) => {
+      const error = failure ?? parseOther(request);
+      if (error) refuseWith(complaintAboutOther(request, error, maxBytes));
+      else check();
+    });
   };
+}
+
+/** Parses JSON in the charset that its type declares, and answers why it can't. Without a body there is nothing to parse. */
+function parseOther(request: Request): unknown {
+  if (!Buffer.isBuffer(request.body)) return null;
+  try {
+    request.body = JSON.parse(textOf(request.body, declaredCharset(request.headers["content-type"])));
+    return null;
+  } catch (error) {
+    return error;
+  }
 }
 
 function complaintAboutOther({ headers }: Request, error: unknown, maxBytes: number): Complaint {
@@ -149,8 +164,10 @@ function complaintAboutOther({ headers }: Request, error: unknown, maxBytes: num
 /** Status and message for an error of the body, ours or of Express's body parser. */
 function complaintAboutBody(error: unknown, maxBytes: number): Complaint {
   if (error instanceof TooLaborious) return [400, error.message];
+  if (error instanceof UnreadableText) return [error.status, error.message];
   const status = error instanceof Error && "status" in error ? error.status : 400;
   if (status === 413) return [413, `The body has more than ${maxBytes} bytes.`];
-  if (status === 415) return [415, "The charset or encoding of the body is not supported. Use UTF-8."];
+  if (status === 415)
+    return [415, "The Content-Encoding of the body is not supported. Use gzip, deflate or br."];
   return [400, "The body is not valid JSON."];
 }

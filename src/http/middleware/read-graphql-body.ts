@@ -70,6 +70,10 @@ function hashIn({
   return found ? found[1]!.toLowerCase() : null;
 }
 
+/** What a parameter says that is an object: an empty list, as which PHP writes an empty object, says nothing. */
+const withoutEmptyList = (value: unknown): unknown =>
+  Array.isArray(value) && value.length === 0 ? undefined : value;
+
 /** The parameters in the address of a GET request; a text says what is wrong with them. */
 function parametersIn(url: string): Record<string, unknown> | string {
   const { search, searchParams: given } = new URL(url, "http://here.invalid");
@@ -113,13 +117,15 @@ export function readGraphqlBody(maxBytes: number, spending: Spending): Middlewar
         return refuseWith([400, "A request holds one operation; there are no batches."]);
       if (request.body === null || !["object", "undefined"].includes(typeof request.body))
         return refuseWith([400, "The body is no JSON object."]);
-      const given = (request.body ?? {}) as Record<string, unknown>;
+      const body = (request.body ?? {}) as Record<string, unknown>;
+      const variables = withoutEmptyList(body.variables);
+      const given = { ...body, variables, extensions: withoutEmptyList(body.extensions) };
       const complaint = complaintAbout(given);
       if (complaint) return refuseWith([400, complaint]);
       // Grafserv gets nothing else, such as its experimental parameters.
-      const { query, operationName, variables } = given as Partial<GraphqlBody>;
+      const { query, operationName } = given as Partial<GraphqlBody>;
       const sha256 = hashIn(given) ?? undefined;
-      request.body = { query: query ?? "", operationName, variables, sha256 } satisfies GraphqlBody;
+      request.body = { query: query ?? "", operationName, variables, sha256 } as GraphqlBody;
       next();
     };
     if (request.method === "GET") {

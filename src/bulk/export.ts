@@ -7,7 +7,8 @@ import { packText } from "./chunks.ts";
 import { csvWriter } from "./export-csv.ts";
 import { exportLines } from "./export-lines.ts";
 import type { Line, RunQuery } from "./export-lines.ts";
-import { exportQueries } from "./export-query.ts";
+import { exportQueries, NoExport } from "./export-query.ts";
+import type { ExportQueries } from "./export-query.ts";
 import type { Failure, TakenOperation, WorkTools } from "./operation.ts";
 import type { Format } from "./resources.ts";
 import { openSnapshot } from "./snapshot.ts";
@@ -59,7 +60,7 @@ export async function exportRows(taken: TakenExport, tools: ExportTools): Promis
   try {
     await requireRights(taken, taken.scopes ?? [], tools);
     const reader = tools.reader();
-    const queries = exportQueries(reader.schema, taken.query);
+    const queries = exportQueries(reader.schema, taken.query, taken.variables);
     const { rows } = await pool.query<{ is_ours: boolean }>(
       "select bulk.begin_result($1, $2, $3) as is_ours",
       [...[taken.id, taken.claim, queries.key]],
@@ -67,7 +68,7 @@ export async function exportRows(taken: TakenExport, tools: ExportTools): Promis
     if (!rows[0]!.is_ours) return "left";
     const snapshot = await openSnapshot(readPool, tools.trace);
     try {
-      const file = new ResultFile(taken, tools);
+      const file = new ResultFile(taken, tools, queries);
       const run = runner(taken, reader, snapshot.withPgClient);
       const end = performance.now() + maxMs;
       let renewed = performance.now();
@@ -86,6 +87,8 @@ export async function exportRows(taken: TakenExport, tools: ExportTools): Promis
     }
   } catch (error) {
     if (error instanceof Ended) return error.outcome;
+    // The schema has changed, or it was asked for by an earlier release
+    if (error instanceof NoExport) return { code: "BAD_USER_INPUT", message: error.message };
     throw error;
   }
 }
@@ -144,12 +147,12 @@ class ResultFile {
   #rows = 0;
   #number = 0;
 
-  constructor(taken: TakenExport, tools: ExportTools) {
+  constructor(taken: TakenExport, tools: ExportTools, queries: ExportQueries) {
     this.#taken = taken;
     this.#tools = tools;
     tools.trace?.chunk(this.#number);
     if (taken.format === "csv") {
-      const writer = csvWriter(tools.reader().schema, taken.query, taken.variables);
+      const writer = csvWriter(queries);
       this.#lineOf = writer.lineOf;
       this.#put(writer.header);
     } else this.#lineOf = ({ values }) => JSON.stringify(values);

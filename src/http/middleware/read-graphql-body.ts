@@ -125,7 +125,7 @@ export function readGraphqlBody(maxBytes: number, spending: Spending): Middlewar
       // Grafserv gets nothing else, such as its experimental parameters.
       const { query, operationName } = given as Partial<GraphqlBody>;
       const sha256 = hashIn(given) ?? undefined;
-      request.body = { query: query ?? "", operationName, variables, sha256 } as GraphqlBody;
+      request.body = { query: query ?? "", operationName, variables, sha256 };
       next();
     };
     if (request.method === "GET") {

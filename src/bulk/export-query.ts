@@ -57,16 +57,18 @@ export class NoExport extends Error {
  * Rewrites a valid query of one list, so that it can be read page by page, with the lists within it: each field once,
  * without fragments and directives, and with what pages need.
  *
+ * @param most rows of a page
  * @throws {NoExport} when it is no query of one list, or asks for something that isn't in rows
  */
 export function exportQueries(
   schema: GraphQLSchema,
   source: string,
   variables: Record<string, unknown>,
+  most = maxPageSize,
 ): ExportQueries {
   const { operation: definition, fragments } = findOperation(parse(source), null);
   const operation = { schema, definition: definition!, fragments };
-  return new Rewriting(operation, variables, ownNames(source)).queries();
+  return new Rewriting(operation, variables, ownNames(source), most).queries();
 }
 
 function ownNames(source: string): OwnNames {
@@ -96,10 +98,17 @@ class Rewriting {
   readonly #operation: ReadableOperation;
   readonly #variables: Record<string, unknown>;
   readonly #names: OwnNames;
+  readonly #most: number;
   readonly #nested = new Map<string, Nested>();
   readonly #columns: string[] = [];
 
-  constructor(operation: ReadableOperation, variables: Record<string, unknown>, names: OwnNames) {
+  constructor(
+    operation: ReadableOperation,
+    variables: Record<string, unknown>,
+    names: OwnNames,
+    most: number,
+  ) {
+    this.#most = most;
     this.#operation = operation;
     this.#variables = variables;
     this.#names = names;
@@ -113,7 +122,7 @@ class Rewriting {
       throw new NoExport("The query must have one field, which is a list.");
     const list = this.#list(query, key, root, []);
     const { id, after, more } = this.#names;
-    const size = this.#nested.size > 0 ? pageSizeWithNested : maxPageSize;
+    const size = this.#nested.size > 0 ? Math.min(pageSizeWithNested, this.#most) : this.#most;
     const document = (declared: string, field: FieldNode) => queryNode(definition, declared, field);
     if (this.#nested.size > 0) this.#columns.push("__parentId");
     return {
@@ -121,7 +130,7 @@ class Rewriting {
       page: document(`$${after}: String`, this.#page(list, size, `$${after}`)),
       more: (path) => {
         const { owner, field } = this.#nested.get(path.join("."))!;
-        const page = this.#page({ ...field, alias: fieldNode(more).name }, maxPageSize, `$${after}`);
+        const page = this.#page({ ...field, alias: fieldNode(more).name }, this.#most, `$${after}`);
         return document(
           `$${id}: ID!, $${after}: String`,
           fieldNode("node", { arguments: [valueArgument("id", `$${id}`)], below: [page], on: owner.name }),
@@ -167,12 +176,12 @@ class Rewriting {
       if (name === wanted && key !== wanted) throw new NoExport(`“${wanted}” can't have another name.`);
       if (![wanted, ofPaging, "__typename"].includes(name))
         throw new NoExport(
-          `“${[...path.slice(0, -1), key].join(".")}” asks for “${name}”, which is not of a row. Ask for it by a query.`,
+          `“${[...path.slice(0, -1), name].join(".")}” is not of a row, and a file has rows only. Ask for it by a query.`,
         );
     }
     const found = fields.get(wanted);
     if (found?.name !== wanted)
-      throw new NoExport(`A list needs edges { node { … } }: a file has rows, and nothing else.`);
+      throw new NoExport("A list needs edges { node { … } }: a file has rows only.");
     return found;
   }
 
@@ -206,7 +215,7 @@ class Rewriting {
         const field = this.#list(type, key, selected, here);
         this.#nested.set(here.join("."), { owner: type, field });
         if (standing === "object" && !made.includes(id)) made.push(id);
-        made.push(this.#page(field, maxPageSize));
+        made.push(this.#page(field, this.#most));
       } else {
         const isList = isListType(getNullableType(fieldType));
         if (isList) column(here);

@@ -30,6 +30,8 @@ export interface ExportTools extends WorkTools {
   reader: () => Reader;
   spend: Spend;
   maxStoredBytes: number;
+  /** Rows of a page at first. */
+  pageSize: number;
 }
 
 /** Characters of a chunk of the file, and of it that cost a point. */
@@ -56,11 +58,25 @@ class Ended extends Error {
  * @returns as {@link importRows}
  */
 export async function exportRows(taken: TakenExport, tools: ExportTools): Promise<Failure | "left" | null> {
+  for (let most = tools.pageSize; ; most = Math.ceil(most / 8)) {
+    const outcome = await exportByPages(taken, tools, most);
+    // A page had more than an answer may hold, which its connection and so its moment didn't survive
+    const isTooLong = outcome !== null && outcome !== "left" && outcome.code === "QUERY_TOO_COMPLEX";
+    if (!isTooLong || most === 1) return outcome;
+  }
+}
+
+/** @param most rows of a page, of the list or of one within it */
+async function exportByPages(
+  taken: TakenExport,
+  tools: ExportTools,
+  most: number,
+): Promise<Failure | "left" | null> {
   const { pool, readPool } = tools;
   try {
     await requireRights(taken, taken.scopes ?? [], tools);
     const reader = tools.reader();
-    const queries = exportQueries(reader.schema, taken.query, taken.variables);
+    const queries = exportQueries(reader.schema, taken.query, taken.variables, most);
     const { rows } = await pool.query<{ is_ours: boolean }>(
       "select bulk.begin_result($1, $2, $3) as is_ours",
       [...[taken.id, taken.claim, queries.key]],

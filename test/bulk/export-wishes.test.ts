@@ -134,6 +134,14 @@ describe("an export", () => {
     for (const tag of tags) assert.equal(tag.kind, "Tag");
   });
 
+  it("has rows of which one page would be more than an answer may hold", async () => {
+    await shop.sql(`insert into erp.product (product_number, name, description)
+      select 'long-' || n, 'Long', repeat('ä', 65000) from generate_series(1, 260) n`);
+    const lines = await linesOf(`{ ${products(rows("description"), "long-")} }`);
+    assert.equal(new Set(lines.map(({ id }) => id)).size, 260);
+    for (const { description } of lines) assert.equal(description.length, 65_000);
+  });
+
   it("takes an empty list for no variables, as PHP writes them", async () => {
     assert.equal((await linesOf(`{ ${products(rows("name"), "p-49")} }`, { variables: [] })).length, 11);
   });

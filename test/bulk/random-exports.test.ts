@@ -24,7 +24,8 @@ let bulk: BulkWork;
 let token: string;
 before(async () => {
   service = await startService({ template: "template_demo", settings: { limits } });
-  bulk = startTestBulk(service);
+  // Lists within rows have few rows: they go on beyond such a page
+  bulk = startTestBulk(service, { pageSize: 7 });
   token = await service.token({ read: "all", write: "all" });
 });
 after(async () => {

@@ -9,6 +9,7 @@ const numbers = {
   SEED: String(Date.now() % 2 ** 31),
   RANDOM_READS: "10000",
   RANDOM_OPERATIONS: "3000",
+  RANDOM_EXPORTS: "300",
   MADE_UP_SCHEMAS: "100",
   BOOKINGS: "300",
   DOCUMENT_ORDERS: "300",
@@ -19,6 +20,7 @@ const numbers = {
 };
 const files = [
   "reads/differential",
+  "bulk/random-exports",
   "reads/made-up-schemas",
   "plugins/random-operations",
   "db/bookings-both-ways",

@@ -1,4 +1,5 @@
 import { Router, urlencoded } from "express";
+import { verifyUtf8 } from "../lib/charset.ts";
 import { serveAsset } from "./assets.ts";
 import { requireOwnForm } from "./csrf.ts";
 import { pageHeaders } from "./headers.ts";
@@ -18,7 +19,7 @@ export function administration(options: AdministrationOptions): Router {
   router.use(pageHeaders(options.publicUrl));
   router.get("/assets/:name", serveAsset);
   router.use(recogniseVisitor(options, navigation));
-  router.use(urlencoded({ extended: false, limit: maxFormBytes }));
+  router.use(urlencoded({ extended: false, limit: maxFormBytes, verify: verifyUtf8 }));
 
   router.use("/log-in", requireOwnForm(options.publicUrl), logIn(options));
   router.use(requireVisitor, requireOwnForm(options.publicUrl));

@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { databaseFailure } from "../errors/postgres-errors.ts";
+import { UnreadableText } from "../lib/charset.ts";
 import { html } from "./html.ts";
 import { showPage } from "./page.ts";
 import { missing, Problem } from "./problem.ts";
@@ -59,7 +60,7 @@ export function showProblem(logger: Logger): ErrorRequestHandler {
 function problemOf(error: unknown, code: unknown): Problem {
   if (error instanceof Problem) return error;
   if (code === "P0002") return missing(); // no_data_found
-  if (error instanceof URIError) return new Problem(400, "malformed");
+  if (error instanceof URIError || error instanceof UnreadableText) return new Problem(400, "malformed");
   // By Express's body parser
   if (error instanceof Error && "type" in error && "status" in error)
     return new Problem(Number(error.status), "malformed");

@@ -8,14 +8,15 @@ export function exportCheck(readerOf: (slug: string) => Reader | undefined): Mut
     const reader = readerOf("unstable");
     // SQL checks the others
     if (!reader || typeof query !== "string" || query.length > 10_000) return [];
-    const refusal = await reader.refusal(query, (variables ?? {}) as Record<string, unknown>, scopes);
+    const given = (variables ?? {}) as Record<string, unknown>;
+    const refusal = await reader.refusal(query, given, scopes);
     if (refusal) {
       const { code, ...details } = refusal.extensions;
       const isScope = code === "FORBIDDEN";
       return [fault(refusal.message, isScope ? "SCOPE_MISSING" : "INVALID", isScope ? details : null)];
     }
     try {
-      exportQueries(reader.schema, query);
+      exportQueries(reader.schema, query, given);
       return [];
     } catch (error) {
       if (!(error instanceof NoExport)) throw error;

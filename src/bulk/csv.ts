@@ -28,7 +28,7 @@ interface Record {
 }
 
 /**
- * The rows of a CSV file as JSON. Its first line names a field in each column, as the GraphQL input does, those of objects and
+ * The rows of a CSV file in UTF-8 as JSON. Its first line names a field in each column, as the GraphQL input does, those of objects and
  * lists by paths with dots: `price.0.net`. An empty cell says nothing about its field.
  *
  * @throws {RefusedFile} when a column names no field, or the file is no CSV

@@ -1,12 +1,11 @@
-import { names } from "./export-query.ts";
-import type { ExportQueries } from "./export-query.ts";
+import type { ExportQueries, OwnNames } from "./export-query.ts";
 import type { DocumentNode } from "postgraphile/graphql";
 
 type Json = Record<string, unknown>;
 
 /** A page of a list in an answer. */
 interface Page {
-  edges?: ({ node?: Json | null } | null)[];
+  edges: ({ node?: Json | null } | null)[];
 }
 
 /** A line of a file: the row, and how it came: names of the lists that it is in, from within the exported one. */
@@ -22,83 +21,78 @@ export type RunQuery = (document: DocumentNode, variables: Json) => Promise<Json
 export async function* exportLines(queries: ExportQueries, run: RunQuery): AsyncGenerator<Line[]> {
   let after: string | null = null;
   do {
-    const data: Json = await run(queries.page, { bulk_after: after });
+    const data: Json = await run(queries.page, { [queries.names.after]: after });
     const page = data[queries.key] as Page;
-    const lines: Line[] = [];
-    await addPage({ queries, run, lines }, page, null, []);
-    yield lines;
-    after = pageInfoOf(page)!.after;
+    const reading = new PageReading(queries, run);
+    await reading.addPage(page, null, []);
+    yield reading.lines;
+    after = endOf(page, queries.names)!.after;
   } while (after !== null);
 }
 
-interface Writing {
-  queries: ExportQueries;
-  run: RunQuery;
-  lines: Line[];
+/** A list within a row, as far as it has been read. */
+interface Begun {
+  page: Page;
+  /** The object with the list: the row, or one below it. */
+  ownerId: unknown;
+  path: readonly string[];
 }
 
-async function addPage(
-  writing: Writing,
-  { edges = [] }: Page,
-  parentId: unknown,
-  path: readonly string[],
-): Promise<void> {
-  for (const edge of edges) if (edge?.node) await addRow(writing, edge.node, parentId, path);
-}
+/** Writes lines for a page of the list. */
+class PageReading {
+  readonly lines: Line[] = [];
+  readonly #queries: ExportQueries;
+  readonly #run: RunQuery;
 
-async function addRow(
-  writing: Writing,
-  row: Json,
-  parentId: unknown,
-  path: readonly string[],
-): Promise<void> {
-  const lists: { page: Page; ownerId: unknown; path: readonly string[] }[] = [];
-  const values = valuesOf(row, path, (page, ownerId, here) => lists.push({ page, ownerId, path: here }));
-  const id = row[names.id] === undefined ? {} : { id: row[names.id] };
-  const parent = parentId === null ? {} : { __parentId: parentId };
-  writing.lines.push({ values: { ...id, ...values, ...parent }, path });
-  for (const list of lists) await addList(writing, list.page, list.ownerId, list.path);
-}
-
-/** All rows of a list within a row. */
-async function addList(
-  writing: Writing,
-  first: Page,
-  ownerId: unknown,
-  path: readonly string[],
-): Promise<void> {
-  for (let page = first; ;) {
-    await addPage(writing, page, ownerId, path);
-    const { after, number } = pageInfoOf(page)!;
-    if (after === null) return;
-    const variables = { bulk_id: ownerId, bulk_after: after };
-    const { node } = await writing.run(writing.queries.more(number), variables);
-    page = (node as Json)[names.more] as Page;
+  constructor(queries: ExportQueries, run: RunQuery) {
+    this.#queries = queries;
+    this.#run = run;
   }
-}
 
-/** The values of an object without its lists, which are told. */
-function valuesOf(
-  object: Json,
-  path: readonly string[],
-  onList: (page: Page, ownerId: unknown, path: readonly string[]) => void,
-): Json {
-  const values: Json = {};
-  for (const [key, value] of Object.entries(object)) {
-    if (key === names.id) continue;
-    if (typeof value !== "object" || value === null || Array.isArray(value)) values[key] = value;
-    else if (pageInfoOf(value)) onList(value, object[names.id], [...path, key]);
-    else values[key] = valuesOf(value as Json, [...path, key], onList);
+  async addPage({ edges }: Page, parentId: unknown, path: readonly string[]): Promise<void> {
+    for (const edge of edges) if (edge?.node) await this.#addRow(edge.node, parentId, path);
   }
-  return values;
-}
 
-/** Where a page ends: its cursor, if there are more rows, and the number of the list. Null when it is no page. */
-function pageInfoOf(object: object): { after: string | null; number: number } | null {
-  for (const key in object)
-    if (key.startsWith(names.page)) {
-      const { hasNextPage, endCursor } = (object as Json)[key] as { hasNextPage: boolean; endCursor: string };
-      return { after: hasNextPage ? endCursor : null, number: Number(key.slice(names.page.length)) };
+  async #addRow(row: Json, parentId: unknown, path: readonly string[]): Promise<void> {
+    const lists: Begun[] = [];
+    const values = this.#valuesOf(row, path, lists);
+    const rowId = row[this.#queries.names.id];
+    const id = rowId === undefined ? {} : { id: rowId };
+    const parent = parentId === null ? {} : { __parentId: parentId };
+    this.lines.push({ values: { ...id, ...values, ...parent }, path });
+    for (const list of lists) await this.#addList(list, rowId);
+  }
+
+  /** All rows of a list within a row. */
+  async #addList({ page: first, ownerId, path }: Begun, parentId: unknown): Promise<void> {
+    const { names, more } = this.#queries;
+    for (let page = first; ;) {
+      await this.addPage(page, parentId, path);
+      const { after } = endOf(page, names)!;
+      if (after === null) return;
+      const { node } = await this.#run(more(path), { [names.id]: ownerId, [names.after]: after });
+      page = (node as Json)[names.more] as Page;
     }
-  return null;
+  }
+
+  /** The values of an object without its lists, which are put to the others. */
+  #valuesOf(object: Json, path: readonly string[], lists: Begun[]): Json {
+    const { names } = this.#queries;
+    const values: Json = {};
+    for (const [key, value] of Object.entries(object)) {
+      if (key === names.id) continue;
+      const here = [...path, key];
+      if (typeof value !== "object" || value === null || Array.isArray(value)) values[key] = value;
+      else if (endOf(value, names))
+        lists.push({ page: value as Page, ownerId: object[names.id], path: here });
+      else values[key] = this.#valuesOf(value as Json, here, lists);
+    }
+    return values;
+  }
+}
+
+/** The cursor where a page ends, if there are more rows. Null when it is no page. */
+function endOf(object: object, { page }: OwnNames): { after: string | null } | null {
+  const end = (object as Json)[page] as { hasNextPage: boolean; endCursor: string } | undefined;
+  return end ? { after: end.hasNextPage ? end.endCursor : null } : null;
 }

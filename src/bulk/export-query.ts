@@ -1,40 +1,51 @@
 import type {
   DocumentNode,
   FieldNode,
-  GraphQLCompositeType,
+  GraphQLObjectType,
   GraphQLOutputType,
   GraphQLSchema,
-  OperationDefinitionNode,
   SelectionNode,
-  SelectionSetNode,
 } from "postgraphile/graphql";
 import {
   getNamedType,
+  getNullableType,
+  isLeafType,
+  isListType,
   isObjectType,
-  Kind,
   parse,
-  parseType,
-  parseValue,
-  TypeInfo,
-  visit,
-  visitWithTypeInfo,
 } from "postgraphile/graphql";
+import { findOperation } from "../graphql/operation.ts";
 import { maxPageSize } from "../graphql/page-size.ts";
-
-/** Names in rewritten queries, which no query of a client has. */
-export const names = { id: "bulk_id", page: "bulk_page_", more: "bulk_more" } as const;
+import type { ReadableOperation, SelectedField } from "../reads/operation.ts";
+import { selectedFields } from "../reads/operation.ts";
+import { fieldNode, queryNode, valueArgument } from "./query-nodes.ts";
 
 /** Rows of a page of the list, when there are lists within it. */
 const pageSizeWithNested = 50;
 
+/** Names in the queries, which the client's query doesn't have. */
+export interface OwnNames {
+  /** The id of a row, and of an object with a list. */
+  id: string;
+  /** Where a page of a list ends. */
+  page: string;
+  /** The next page of a list within a row. */
+  more: string;
+  /** The variable of the cursor. */
+  after: string;
+}
+
 /** The queries that read all rows of a list. */
 export interface ExportQueries {
+  names: OwnNames;
   /** The name of the list in answers. */
   key: string;
-  /** A page of the list, behind `$bulk_after`. */
+  /** The paths of all values of the rows, and of rows of lists within them. */
+  columns: readonly string[];
+  /** A page of the list, behind the cursor `$after`. */
   page: DocumentNode;
-  /** A page of the list within `$bulk_id` that has this number, behind `$bulk_after`. */
-  more(number: number): DocumentNode;
+  /** A page of the list with this path within the object `$id`, behind the cursor `$after`. */
+  more(path: readonly string[]): DocumentNode;
 }
 
 /** Why a query can't be exported; for its author. */
@@ -42,160 +53,198 @@ export class NoExport extends Error {
   override name = "NoExport";
 }
 
-/** A list within the list. */
-interface Nested {
-  parentType: string;
-  field: FieldNode;
-}
-
 /**
- * Rewrites a valid query of one list, so that it can be read page by page, with the lists within it.
+ * Rewrites a valid query of one list, so that it can be read page by page, with the lists within it: each field once,
+ * without fragments and directives, and with what pages need.
  *
- * @throws {NoExport} when it is no query of one list
+ * @param most rows of a page
+ * @throws {NoExport} when it is no query of one list, or asks for something that isn't in rows
  */
-export function exportQueries(schema: GraphQLSchema, source: string): ExportQueries {
-  const document = parse(source);
-  const root = rootOf(schema, document);
-  const lists: Nested[] = [];
-  const typeInfo = new TypeInfo(schema);
-  const hasNested = countLists(schema, document) > 1;
-  const rewritten = visit(
-    document,
-    visitWithTypeInfo(typeInfo, {
-      Field: {
-        leave(field) {
-          const parent = typeInfo.getParentType()!;
-          requireNoAlias(field, parent);
-          if (!isConnection(typeInfo.getType())) return undefined;
-          const isRoot = parent === schema.getQueryType();
-          const made = pageOf(
-            field,
-            lists.length,
-            isRoot && hasNested ? pageSizeWithNested : maxPageSize,
-            isRoot,
-          );
-          lists.push({ parentType: parent.name, field: made });
-          return made;
-        },
-      },
-      SelectionSet: {
-        leave(set) {
-          const type = typeInfo.getParentType();
-          return isNode(type) ? withSelections(set, `${names.id}: id`) : undefined;
-        },
-      },
-    }),
-  );
-  return {
-    key: root.alias?.value ?? root.name.value,
-    page: withVariables(rewritten, "$bulk_after: String"),
-    more: (number) => moreOf(rewritten, lists[number]!),
-  };
+export function exportQueries(
+  schema: GraphQLSchema,
+  source: string,
+  variables: Record<string, unknown>,
+  most = maxPageSize,
+): ExportQueries {
+  const { operation: definition, fragments } = findOperation(parse(source), null);
+  const operation = { schema, definition: definition!, fragments };
+  return new Rewriting(operation, variables, ownNames(source), most).queries();
 }
 
-const operationOf = ({ definitions }: DocumentNode): OperationDefinitionNode =>
-  definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION)!;
-
-function rootOf(schema: GraphQLSchema, document: DocumentNode): FieldNode {
-  const [root, ...others] = operationOf(document).selectionSet.selections;
-  const type = root?.kind === Kind.FIELD ? schema.getQueryType()!.getFields()[root.name.value]?.type : null;
-  if (root?.kind !== Kind.FIELD || others.length > 0 || !isConnection(type))
-    throw new NoExport("The query must have one field, which is a list.");
-  if (root.directives?.length) throw new NoExport("The list can't have directives.");
-  return root;
-}
-
-function countLists(schema: GraphQLSchema, document: DocumentNode): number {
-  const typeInfo = new TypeInfo(schema);
-  let count = 0;
-  visit(
-    document,
-    visitWithTypeInfo(typeInfo, { Field: () => void (isConnection(typeInfo.getType()) && count++) }),
-  );
-  return count;
+function ownNames(source: string): OwnNames {
+  let prefix = "bulk";
+  while (source.includes(prefix)) prefix += "_";
+  return { id: `${prefix}id`, page: `${prefix}page`, more: `${prefix}more`, after: `${prefix}after` };
 }
 
 /** Whether a type is a page of a list. */
-export function isConnection(type: GraphQLOutputType | null | undefined): boolean {
+function isConnection(type: GraphQLOutputType | null | undefined): boolean {
   const named = type && getNamedType(type);
   return isObjectType(named) && "edges" in named.getFields() && "pageInfo" in named.getFields();
 }
 
-const isNode = (type: GraphQLCompositeType | null | undefined): boolean =>
-  isObjectType(type) && type.getInterfaces().some(({ name }) => name === "Node");
+const isNode = (type: GraphQLObjectType): boolean => type.getInterfaces().some(({ name }) => name === "Node");
 
-function requireNoAlias({ name, alias }: FieldNode, parent: GraphQLCompositeType): void {
-  const isOfPage = isObjectType(parent) && (isConnection(parent) || "cursor" in parent.getFields());
-  if (isOfPage && alias && ["edges", "node"].includes(name.value))
-    throw new NoExport("edges and node can't have other names.");
+/** A list within the list: the type of the object with it, and the field. */
+interface Nested {
+  owner: GraphQLObjectType;
+  field: FieldNode;
+}
+
+/** How an object is reached from its row. */
+type Standing = "row" | "object" | "value of a list";
+
+class Rewriting {
+  readonly #operation: ReadableOperation;
+  readonly #variables: Record<string, unknown>;
+  readonly #names: OwnNames;
+  readonly #most: number;
+  readonly #nested = new Map<string, Nested>();
+  readonly #columns: string[] = [];
+
+  constructor(
+    operation: ReadableOperation,
+    variables: Record<string, unknown>,
+    names: OwnNames,
+    most: number,
+  ) {
+    this.#most = most;
+    this.#operation = operation;
+    this.#variables = variables;
+    this.#names = names;
+  }
+
+  queries(): ExportQueries {
+    const { schema, definition } = this.#operation;
+    const query = schema.getQueryType()!;
+    const [[key, root] = [], ...others] = this.#selected(query, [definition.selectionSet]);
+    if (key === undefined || !root || others.length > 0 || !isConnection(query.getFields()[root.name]?.type))
+      throw new NoExport("The query must have one field, which is a list.");
+    const list = this.#list(query, key, root, []);
+    const { id, after, more } = this.#names;
+    const size = this.#nested.size > 0 ? Math.min(pageSizeWithNested, this.#most) : this.#most;
+    const document = (declared: string, field: FieldNode) => queryNode(definition, declared, field);
+    if (this.#nested.size > 0) this.#columns.push("__parentId");
+    return {
+      ...{ names: this.#names, key, columns: this.#columns },
+      page: document(`$${after}: String`, this.#page(list, size, `$${after}`)),
+      more: (path) => {
+        const { owner, field } = this.#nested.get(path.join("."))!;
+        const page = this.#page({ ...field, alias: fieldNode(more).name }, this.#most, `$${after}`);
+        return document(
+          `$${id}: ID!, $${after}: String`,
+          fieldNode("node", { arguments: [valueArgument("id", `$${id}`)], below: [page], on: owner.name }),
+        );
+      },
+    };
+  }
+
+  #selected(type: GraphQLObjectType, sets: SelectedField["below"]): Map<string, SelectedField> {
+    return selectedFields(this.#operation, type, sets, this.#variables);
+  }
+
+  /** A list with its rows, but for the bounds of a page. */
+  #list(owner: GraphQLObjectType, key: string, selected: SelectedField, path: readonly string[]): FieldNode {
+    const connection = objectType(owner.getFields()[selected.name]!.type);
+    const edges = this.#wayToRows(connection, selected, "edges", "pageInfo", [...path, "edges"]);
+    const edge = objectType(connection.getFields().edges!.type);
+    const node = this.#wayToRows(edge, edges, "node", "cursor", [...path, "edges", "node"]);
+    const rows = this.#fields(objectType(edge.getFields().node!.type), node.below, path, "row");
+    return fieldNode(selected.name, {
+      alias: key,
+      arguments: (selected.node.arguments ?? []).filter(({ name }) => !pageArguments.has(name.value)),
+      below: [
+        fieldNode("pageInfo", {
+          alias: this.#names.page,
+          below: [fieldNode("hasNextPage"), fieldNode("endCursor")],
+        }),
+        fieldNode("edges", { below: [fieldNode("node", { below: rows })] }),
+      ],
+    });
+  }
+
+  /** The field that leads from a page to its rows. What belongs to paging is left out, as a file has no pages. */
+  #wayToRows(
+    type: GraphQLObjectType,
+    { below }: SelectedField,
+    wanted: string,
+    ofPaging: string,
+    path: readonly string[],
+  ): SelectedField {
+    const fields = this.#selected(type, below);
+    for (const [key, { name }] of fields) {
+      if (name === wanted && key !== wanted) throw new NoExport(`“${wanted}” can't have another name.`);
+      if (![wanted, ofPaging, "__typename"].includes(name))
+        throw new NoExport(
+          `“${[...path.slice(0, -1), name].join(".")}” is not of a row, and a file has rows only. Ask for it by a query.`,
+        );
+    }
+    const found = fields.get(wanted);
+    if (found?.name !== wanted)
+      throw new NoExport("A list needs edges { node { … } }: a file has rows only.");
+    return found;
+  }
+
+  #fields(
+    type: GraphQLObjectType,
+    sets: SelectedField["below"],
+    path: readonly string[],
+    standing: Standing,
+  ): SelectionNode[] {
+    const made: SelectionNode[] = [];
+    const id = fieldNode("id", { alias: this.#names.id });
+    const column = (here: readonly string[]) => {
+      if (standing !== "value of a list") this.#columns.push(here.join("."));
+    };
+    if (standing === "row" && isNode(type)) {
+      made.push(id);
+      column([...path, "id"]);
+    }
+    for (const [key, selected] of this.#selected(type, sets)) {
+      requireFreeName(key, selected, standing);
+      const here = [...path, key];
+      if (selected.name === "__typename" || isLeafType(getNamedType(type.getFields()[selected.name]!.type))) {
+        if (!(standing === "row" && isNode(type) && key === "id")) column(here);
+        made.push(fieldNode(selected.name, { ...selected.node, alias: key }));
+        continue;
+      }
+      const { type: fieldType } = type.getFields()[selected.name]!;
+      if (isConnection(fieldType)) {
+        if (standing === "value of a list" || !isNode(type))
+          throw new NoExport(`The list “${here.join(".")}” belongs to nothing that has an id.`);
+        const field = this.#list(type, key, selected, here);
+        this.#nested.set(here.join("."), { owner: type, field });
+        if (standing === "object" && !made.includes(id)) made.push(id);
+        made.push(this.#page(field, this.#most));
+      } else {
+        const isList = isListType(getNullableType(fieldType));
+        if (isList) column(here);
+        const below = isList || standing === "value of a list" ? "value of a list" : "object";
+        const fields = this.#fields(objectType(fieldType), selected.below, here, below);
+        made.push(fieldNode(selected.name, { ...selected.node, alias: key, below: fields }));
+      }
+    }
+    return made;
+  }
+
+  #page(field: FieldNode, size: number, after?: string): FieldNode {
+    const bounds = [valueArgument("first", String(size))];
+    if (after !== undefined) bounds.push(valueArgument("after", after));
+    return { ...field, arguments: [...field.arguments!, ...bounds] };
+  }
 }
 
 const pageArguments = new Set(["first", "last", "after", "before"]);
 
-function pageOf(field: FieldNode, number: number, size: number, isRoot: boolean): FieldNode {
-  const others = (field.arguments ?? []).filter(({ name }) => !pageArguments.has(name.value));
-  return {
-    ...field,
-    arguments: [
-      ...others,
-      argument("first", String(size)),
-      ...(isRoot ? [argument("after", "$bulk_after")] : []),
-    ],
-    selectionSet: withSelections(
-      field.selectionSet!,
-      `${names.page}${number}: pageInfo { hasNextPage endCursor }`,
-    ),
-  };
+/** Names of values that lines have besides, or that objects inherit. */
+function requireFreeName(key: string, { name }: SelectedField, standing: Standing): void {
+  const isTaken = (key.startsWith("__") && key !== "__typename") || (key === "id" && standing === "row");
+  if (isTaken && key !== name) throw new NoExport(`“${key}” can't be the name of another field.`);
 }
 
-const argument = (name: string, value: string) => ({
-  kind: Kind.ARGUMENT as const,
-  name: { kind: Kind.NAME as const, value: name },
-  value: parseValue(value),
-});
-
-function withSelections(set: SelectionSetNode, text: string): SelectionSetNode {
-  const { selections } = operationOf(parse(`{ ${text} }`)).selectionSet;
-  return { ...set, selections: [...set.selections, ...selections] };
-}
-
-/** The document with more variables in its operation, and perhaps another selection. */
-function withVariables(
-  document: DocumentNode,
-  variables: string,
-  selections?: readonly SelectionNode[],
-): DocumentNode {
-  const added = operationOf(parse(`query (${variables}) { __typename }`)).variableDefinitions!;
-  return {
-    ...document,
-    definitions: document.definitions.map((each) =>
-      each.kind === Kind.OPERATION_DEFINITION
-        ? {
-            ...each,
-            variableDefinitions: [...(each.variableDefinitions ?? []), ...added],
-            ...(selections && { selectionSet: { kind: Kind.SELECTION_SET, selections } }),
-          }
-        : each,
-    ),
-  };
-}
-
-function moreOf(document: DocumentNode, { parentType, field }: Nested): DocumentNode {
-  const more: FieldNode = {
-    ...field,
-    alias: { kind: Kind.NAME, value: names.more },
-    arguments: [...field.arguments!, argument("after", "$bulk_after")],
-  };
-  const condition = parseType(parentType);
-  if (condition.kind !== Kind.NAMED_TYPE) throw new Error(parentType);
-  const within: SelectionNode = {
-    kind: Kind.INLINE_FRAGMENT,
-    typeCondition: condition,
-    selectionSet: { kind: Kind.SELECTION_SET, selections: [more] },
-  };
-  const [node] = operationOf(parse("{ node(id: $bulk_id) { __typename } }")).selectionSet.selections as [
-    FieldNode,
-  ];
-  const selectionSet: SelectionSetNode = { kind: Kind.SELECTION_SET, selections: [within] };
-  return withVariables(document, "$bulk_id: ID!, $bulk_after: String", [{ ...node, selectionSet }]);
+function objectType(type: GraphQLOutputType): GraphQLObjectType {
+  const named = getNamedType(type);
+  if (!isObjectType(named))
+    throw new NoExport(`A file can't hold “${named.name}”, which is of several types.`);
+  return named;
 }

@@ -7,7 +7,8 @@ import { packText } from "./chunks.ts";
 import { csvWriter } from "./export-csv.ts";
 import { exportLines } from "./export-lines.ts";
 import type { Line, RunQuery } from "./export-lines.ts";
-import { exportQueries } from "./export-query.ts";
+import { exportQueries, NoExport } from "./export-query.ts";
+import type { ExportQueries } from "./export-query.ts";
 import type { Failure, TakenOperation, WorkTools } from "./operation.ts";
 import type { Format } from "./resources.ts";
 import { openSnapshot } from "./snapshot.ts";
@@ -29,6 +30,8 @@ export interface ExportTools extends WorkTools {
   reader: () => Reader;
   spend: Spend;
   maxStoredBytes: number;
+  /** Rows of a page at first. */
+  pageSize: number;
 }
 
 /** Characters of a chunk of the file, and of it that cost a point. */
@@ -55,11 +58,25 @@ class Ended extends Error {
  * @returns as {@link importRows}
  */
 export async function exportRows(taken: TakenExport, tools: ExportTools): Promise<Failure | "left" | null> {
+  for (let most = tools.pageSize; ; most = Math.ceil(most / 8)) {
+    const outcome = await exportByPages(taken, tools, most);
+    // A page had more than an answer may hold, which its connection and so its moment didn't survive
+    const isTooLong = outcome !== null && outcome !== "left" && outcome.code === "QUERY_TOO_COMPLEX";
+    if (!isTooLong || most === 1) return outcome;
+  }
+}
+
+/** @param most rows of a page, of the list or of one within it */
+async function exportByPages(
+  taken: TakenExport,
+  tools: ExportTools,
+  most: number,
+): Promise<Failure | "left" | null> {
   const { pool, readPool } = tools;
   try {
     await requireRights(taken, taken.scopes ?? [], tools);
     const reader = tools.reader();
-    const queries = exportQueries(reader.schema, taken.query);
+    const queries = exportQueries(reader.schema, taken.query, taken.variables, most);
     const { rows } = await pool.query<{ is_ours: boolean }>(
       "select bulk.begin_result($1, $2, $3) as is_ours",
       [...[taken.id, taken.claim, queries.key]],
@@ -67,7 +84,7 @@ export async function exportRows(taken: TakenExport, tools: ExportTools): Promis
     if (!rows[0]!.is_ours) return "left";
     const snapshot = await openSnapshot(readPool, tools.trace);
     try {
-      const file = new ResultFile(taken, tools);
+      const file = new ResultFile(taken, tools, queries);
       const run = runner(taken, reader, snapshot.withPgClient);
       const end = performance.now() + maxMs;
       let renewed = performance.now();
@@ -86,6 +103,8 @@ export async function exportRows(taken: TakenExport, tools: ExportTools): Promis
     }
   } catch (error) {
     if (error instanceof Ended) return error.outcome;
+    // The schema has changed, or it was asked for by an earlier release
+    if (error instanceof NoExport) return { code: "BAD_USER_INPUT", message: error.message };
     throw error;
   }
 }
@@ -144,12 +163,12 @@ class ResultFile {
   #rows = 0;
   #number = 0;
 
-  constructor(taken: TakenExport, tools: ExportTools) {
+  constructor(taken: TakenExport, tools: ExportTools, queries: ExportQueries) {
     this.#taken = taken;
     this.#tools = tools;
     tools.trace?.chunk(this.#number);
     if (taken.format === "csv") {
-      const writer = csvWriter(tools.reader().schema, taken.query, taken.variables);
+      const writer = csvWriter(queries);
       this.#lineOf = writer.lineOf;
       this.#put(writer.header);
     } else this.#lineOf = ({ values }) => JSON.stringify(values);

@@ -3,6 +3,7 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { createBackgroundPool } from "../database/background-pool.ts";
 import type { Allotment } from "../database/connection-budget.ts";
+import { maxPageSize } from "../graphql/page-size.ts";
 import { growingPause, pause } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
@@ -51,6 +52,7 @@ export interface BulkOptions {
   /** For tests. */
   leaseMs?: number;
   pollMs?: number;
+  pageSize?: number;
 }
 
 /** The running work on bulk operations. */
@@ -105,6 +107,7 @@ function openTools(options: BulkOptions, stopping: AbortSignal): Tools {
     ...{ reader, leaseMs, spend, usedByOthers, stopping },
     schema: () => reader().schema,
     maxStoredBytes: limits.maxStoredBytes,
+    pageSize: options.pageSize ?? maxPageSize,
   };
 }
 

@@ -23,6 +23,8 @@ export interface BegunUpload {
   isOurs: boolean;
   /** Whether a key that was used before stands for the same kind of file. */
   isSame: boolean;
+  /** SHA-256 of the text of the file that has arrived before; null when nothing keeps it. */
+  contentSha256: Buffer | null;
 }
 
 /** A reason why a row was refused. */
@@ -54,7 +56,8 @@ export class BulkStorage {
   }: UploadRequest): Promise<BegunUpload> {
     const claim = randomUUID();
     const [begun] = await this.#query<Omit<BegunUpload, "claim">>(
-      'select id, is_ours as "isOurs", is_same as "isSame" from bulk.begin_upload($1, $2, $3, $4, $5, $6, $7)',
+      `select id, is_ours as "isOurs", is_same as "isSame", content_sha256 as "contentSha256"
+       from bulk.begin_upload($1, $2, $3, $4, $5, $6, $7)`,
       [credentialId, scopes, resource, format, idempotencyKey, claim, traceparent],
     );
     return { ...begun!, claim };
@@ -74,9 +77,9 @@ export class BulkStorage {
   }
 
   /** @returns the number of rows; null when the upload was cancelled, or began anew elsewhere */
-  async end({ id, claim }: BegunUpload): Promise<number | null> {
-    const [ended] = await this.#query<{ rows: number | null }>("select bulk.end_upload($1, $2) as rows", [
-      ...[id, claim],
+  async end({ id, claim }: BegunUpload, contentSha256: Buffer): Promise<number | null> {
+    const [ended] = await this.#query<{ rows: number | null }>("select bulk.end_upload($1, $2, $3) as rows", [
+      ...[id, claim, contentSha256],
     ]);
     return ended!.rows;
   }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { BulkLimits } from "./limits.ts";
 import { loopShare } from "../lib/loop-share.ts";
 import type { FileRow } from "./chunks.ts";
@@ -28,9 +29,39 @@ export async function* boundedBytes(
   }
 }
 
+/** The text of a file in pieces, whose SHA-256 is known at its end. */
+export class HashedPieces implements AsyncIterable<Buffer> {
+  readonly #pieces: AsyncIterable<Buffer>;
+  readonly #hash = createHash("sha256");
+
+  constructor(pieces: AsyncIterable<Buffer>) {
+    this.#pieces = pieces;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void> {
+    for await (const piece of this.#pieces) {
+      this.#hash.update(piece);
+      yield piece;
+    }
+  }
+
+  sha256(): Buffer {
+    return this.#hash.digest();
+  }
+
+  /** Reads to the end, and answers whether the text has a SHA-256. Null stands for any: it was not kept. */
+  async isOf(sha256: Buffer | null): Promise<boolean> {
+    if (sha256 === null) return true;
+    const pieces = this[Symbol.asyncIterator]();
+    while (!(await pieces.next()).done);
+    return this.sha256().equals(sha256);
+  }
+}
+
 /**
  * Stores the rows of a file, a chunk at a time.
  *
+ * @param text of the file, which is read when its rows are
  * @returns the number of rows
  * @throws {RefusedFile} when there are too many, or none
  */
@@ -39,6 +70,7 @@ export async function storeRows(
   upload: BegunUpload,
   rows: AsyncIterable<readonly FileRow[]>,
   { maxRows, maxStoredBytes }: BulkLimits,
+  text: HashedPieces,
 ): Promise<number> {
   let count = 0;
   for await (const chunk of chunksOf(rows)) {
@@ -50,7 +82,7 @@ export async function storeRows(
     if (outcome === "full") throw noRoom();
   }
   if (count === 0) throw new RefusedFile(400, "The file has no rows.");
-  const stored = await storage.end(upload);
+  const stored = await storage.end(upload, text.sha256());
   if (stored === null) throw goneUpload();
   return stored;
 }

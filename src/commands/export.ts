@@ -1,10 +1,10 @@
 import { createWriteStream, existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { UserError } from "../errors/user-error.ts";
 import { ApiClient, clientVariables } from "./api-client.ts";
 import { atTheCommandLine } from "./command-line.ts";
+import { readText } from "./operation-files.ts";
 import { ProgressBar } from "./progress.ts";
 import { say, UsageError } from "./terminal.ts";
 
@@ -40,7 +40,7 @@ await atTheCommandLine(
     const [, format] = /\.(jsonl|csv)$/.exec(path) ?? [];
     if (format === undefined) throw new UsageError("The file is a .jsonl or a .csv.");
     const variables = variablesIn(values.variables);
-    const query = existsSync(source) ? await readFile(source, "utf8") : source;
+    const query = existsSync(source) ? await readText(source) : source;
     const client = new ApiClient();
     const { bulkOperationRun: asked } = await client.ask<Asked>(run, { input: { query, variables, format } });
     if (!asked.bulkOperation) throw new UserError(asked.userErrors[0]?.message ?? "It was refused.");

@@ -14,8 +14,9 @@ import { say, UsageError } from "./terminal.ts";
 
 const usage = `Loads a file of rows into the shop, by the API.
 
-Usage: npm run import -- <${resources.join("|")}> <file.jsonl|file.csv[.gz]>
+Usage: npm run import -- <${resources.join("|")}> <file.jsonl|file.csv[.gz]> [--charset NAME]
 
+The file is in UTF-8, unless it begins with a byte order mark, or --charset names another: windows-1252.
 Rows that are refused are written to a file beside it, <file>.errors.jsonl: line, code, message, field.
 
 ${clientVariables} They need to write the resource, and bulk_operations.
@@ -30,12 +31,12 @@ interface Source {
   isCompressed: boolean;
 }
 
-async function sourceOf(path: string): Promise<Source> {
+async function sourceOf(path: string, charset = "utf-8"): Promise<Source> {
   const [, format, zip] = /\.(jsonl|ndjson|csv)(\.gz)?$/.exec(path) ?? [];
   if (format === undefined) throw new UsageError("The file is a .jsonl or a .csv, perhaps with .gz behind.");
   const found = await stat(path).catch(() => null);
   if (!found?.isFile()) throw new UserError(`There is no file ${path}.`);
-  const type = format === "csv" ? "text/csv" : "application/jsonl";
+  const type = `${format === "csv" ? "text/csv" : "application/jsonl"}; charset=${charset}`;
   return { path, bytes: found.size, type, isCompressed: zip !== undefined };
 }
 
@@ -87,11 +88,13 @@ async function saveErrors(client: ApiClient, address: string, path: string): Pro
   await pipeline(Readable.fromWeb(body as never), createWriteStream(path));
 }
 
-await atTheCommandLine({ usage, arguments: 2 }, async (_values, [resource, path]) => {
+const options = { charset: { type: "string" } } as const;
+
+await atTheCommandLine({ usage, options, arguments: 2 }, async (values, [resource, path]) => {
   if (!isResource(resource))
     throw new UsageError(`Say what the rows are: ${resources.join(", ")}, and which file has them.`);
   if (path === undefined) throw new UsageError("Which file?");
-  const source = await sourceOf(path);
+  const source = await sourceOf(path, values.charset);
   const client = new ApiClient();
   const done = await follow(client, await send(client, resource, source));
   const { createdCount, updatedCount, doneCount, refusedCount, errorsUrl, errorMessage, state } = done;

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { z } from "zod";
 import { UserError } from "../errors/user-error.ts";
+import { textOf, UnreadableText } from "../lib/charset.ts";
 
 /** A document to be stored, and where it comes from. */
 export interface GivenDocument {
@@ -32,22 +33,30 @@ export async function readManifest(file: string): Promise<GivenDocument[]> {
   if (!success)
     throw new UserError(`${file} is neither a manifest of Apollo's persisted queries nor one of Relay.`);
   for (const [id, document] of data) {
-    if (createHash("sha256").update(document).digest("hex") !== id.toLowerCase())
+    // GraphQL Code Generator names the algorithm too
+    const sha256 = id.toLowerCase().replace(/^sha256:/, "");
+    if (createHash("sha256").update(document).digest("hex") !== sha256)
       throw new UserError(
         `${file}: “${id}” is not the SHA-256 of its document. Relay makes these with "algorithm": "SHA256" in persistConfig.`,
       );
   }
-  return data.map(([id, document]) => ({ document, source: `${file}, ${id.slice(0, 12)}…` }));
+  return data.map(([id, document]) => ({
+    document,
+    source: `${file}, ${id.replace(/^sha256:/i, "").slice(0, 12)}…`,
+  }));
 }
 
 /** The documents of files, as they are, each in a file of its own. */
 export const readDocuments = (files: readonly string[]): Promise<GivenDocument[]> =>
   Promise.all(files.map(async (file) => ({ document: await readText(file), source: basename(file) })));
 
-async function readText(file: string): Promise<string> {
+/** The text of a file in UTF-8. @throws {UserError} when it can't be read, or is in another charset */
+export async function readText(file: string): Promise<string> {
   try {
-    return await readFile(file, "utf8");
+    return textOf(await readFile(file));
   } catch (error) {
+    if (error instanceof UnreadableText)
+      throw new UserError(`${file} is not in UTF-8. Save it in UTF-8.`, { cause: error });
     throw new UserError(`${file} can't be read: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -20,7 +20,8 @@ const usage = `Stores operations (trusted documents): clients then send the SHA-
 Usage: npm run operations -- <command> [options]
 
   publish FILE… | --manifest FILE   store the documents of these files, each as it is, or of a manifest: that of Apollo's
-                                    persisted queries, or Relay's with SHA-256; they must be valid in the version
+                                    persisted queries, or that of Relay or GraphQL Code Generator
+                                    with SHA-256; they must be valid in the version
   list                              show what is stored
   remove HASH… | --all              remove it
 

@@ -44,6 +44,11 @@ export const errorCodes = {
     status: "200 or 400; 404, 405, 406, 413, 415 by the request",
     meaning: "A value, a variable or the request itself is wrong.",
   },
+  IDEMPOTENCY_KEY_MISMATCH: {
+    retryable: false,
+    status: "409",
+    meaning: "The idempotency key of an upload stands for another file. Nothing was done. Use another key.",
+  },
   PERSISTED_QUERY_NOT_FOUND: {
     retryable: false,
     status: "200",

@@ -6,15 +6,16 @@ import type { Request } from "./pipeline.ts";
 type Done = (error: Error | null, compressed: Buffer) => void;
 
 /**
- * Ways to compress, best first, at their quickest levels: higher ones save a tenth and take several times as long
- * (docs/performance.md). They work in threads of Node's.
+ * Ways to compress, at their quickest levels: higher ones save a tenth and take several times as long
+ * (docs/performance.md). They work in threads of Node's. The first is taken among those that a client likes equally;
+ * zstd is last, because some clients ask for it that can't read it.
  */
 const ways = {
-  zstd: (bytes: InputType, done: Done) =>
-    zstdCompress(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }, done),
   br: (bytes: InputType, done: Done) =>
     brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }, done),
   gzip: (bytes: InputType, done: Done) => gzip(bytes, { level: 1 }, done),
+  zstd: (bytes: InputType, done: Done) =>
+    zstdCompress(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }, done),
 };
 
 /** A way to compress, by its name in HTTP. */

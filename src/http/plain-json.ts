@@ -1,3 +1,4 @@
+import { textOf } from "../lib/charset.ts";
 import { JsonSize } from "./json-size.ts";
 import type { Request } from "./pipeline.ts";
 
@@ -47,7 +48,7 @@ export function readPlainJson(request: Request, done: (error?: unknown) => void)
     if (size && size.count > maxSize)
       return done(new TooLaborious(`The body has more than ${maxSize} lists, objects and members.`));
     try {
-      request.body = JSON.parse((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString("utf8"));
+      request.body = JSON.parse(textOf(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     } catch (error) {
       return done(error);
     }

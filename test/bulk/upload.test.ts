@@ -101,9 +101,39 @@ describe("an upload of products", () => {
     const again = await send(file, { headers });
     assert.equal(again.id, first.id);
     const other = await upload(shop, token, "customers", file, { headers });
-    assert.deepEqual([other.status, other.codes], [409, ["BAD_USER_INPUT"]]);
+    assert.deepEqual([other.status, other.codes], [409, ["IDEMPOTENCY_KEY_MISMATCH"]]);
     await ended(shop, token, first.id);
     assert.equal((await send(file, { headers })).id, first.id);
+  });
+
+  it("is refused with the idempotency key of another file, while that is taken in and later", async () => {
+    const headers = { "idempotency-key": "file-2" };
+    const file = jsonl(Array.from({ length: 700 }, (_, n) => ({ productNumber: `own-${n}`, name: "Bär" })));
+    const first = await send(file, { headers });
+    const refuse = async () => {
+      for (const [body, options] of [
+        [file.replace("own-699", "own-698"), {}],
+        [file.replace("own-699", "own-698"), { gzip: true }],
+        [jsonl([{ productNumber: "own-1" }]), {}],
+        [`${file}\n${jsonl([{ productNumber: "own-700" }])}`, {}],
+      ] as const) {
+        const answer = await upload(shop, token, "products", body, { headers, ...options });
+        assert.deepEqual([answer.status, answer.codes], [409, ["IDEMPOTENCY_KEY_MISMATCH"]], answer.text);
+        assert.equal(answer.body.errors[0].extensions.retryable, false);
+      }
+      // The same text is the same file, however it is sent
+      assert.equal((await send(file, { headers, gzip: true })).id, first.id);
+      const latin = { type: "application/jsonl; charset=iso-8859-1", headers };
+      const again = await upload(shop, token, "products", Buffer.from(file, "latin1"), latin);
+      assert.equal(again.body.bulkOperation.id, first.id);
+    };
+    await refuse();
+    assert.equal((await ended(shop, token, first.id)).createdCount, 700);
+    await refuse();
+    assert.equal(await count("product_number like 'own-%'"), 700);
+    // Of a file of before, nothing is known
+    await shop.sql("update bulk.operation set content_sha256 = null where idempotency_key = 'file-2'");
+    assert.equal((await send(jsonl([{ productNumber: "own-1" }]), { headers })).id, first.id);
   });
 
   it("is refused later when it is long, and refused again and again", async () => {

@@ -46,7 +46,26 @@ test("files are loaded and written by commands, with the credentials of the envi
   assert.equal(written.code, 0, written.output);
   assert.match(await readFile(out, "utf8"), /^id,name\ngid:[^,]+,One\n$/);
 
+  const windows = join(folder, "windows.csv");
+  await writeFile(windows, Buffer.from("productNumber,name\nc-3,B\xe4r\n", "latin1"));
+  const named = await runCommand(
+    ["import.ts", "products", windows, "--charset", "windows-1252"],
+    environment,
+  );
+  assert.match(named.output, /1 created, 0 updated, 0 unchanged, 0 refused/);
+  assert.deepEqual(await shop.sql("select name from erp.product where product_number = 'c-3'"), [
+    { name: "Bär" },
+  ]);
+  const latin = join(folder, "latin.graphql");
+  await writeFile(
+    latin,
+    Buffer.from('{ products(filter: { productNumber: { equals: "\xe4" } }) { a } }', "latin1"),
+  );
+
   const refused = [
+    [["import.ts", "products", windows], environment, 1, /Line 2 is not valid UTF-8\. .*charset/],
+    [["import.ts", "products", windows, "--charset", "cp850"], environment, 1, /charset “cp850”/],
+    [["export.ts", latin, out], environment, 1, /latin\.graphql is not in UTF-8/],
     [["import.ts", "products", file], {}, 1, /CLIENT_ID/],
     [["import.ts", "prices", file], environment, 2, /what the rows are/],
     [["import.ts", "products", join(folder, "none.csv")], environment, 1, /There is no file/],

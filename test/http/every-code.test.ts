@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import { errorCodes } from "../../src/errors/api-error.ts";
 import type { ErrorCode } from "../../src/errors/api-error.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
+import { upload } from "../bulk/support.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { query, startService } from "../lib/service.ts";
 import type { HttpAnswer, TestService } from "../lib/service.ts";
@@ -48,6 +49,12 @@ const provocations: Record<ErrorCode, () => Promise<HttpAnswer>> = {
   GRAPHQL_VALIDATION_FAILED: () => ask("{ nope }"),
   BAD_USER_INPUT: () =>
     ask('{ country(id: "x") { id } products(filter: { id: { equals: "x" } }) { edges { cursor } } }'),
+  async IDEMPOTENCY_KEY_MISMATCH() {
+    const loader = await service.token({ write: "all" });
+    const headers = { "idempotency-key": "file" };
+    await upload(service, loader, "products", "{}", { headers });
+    return upload(service, loader, "products", "[]", { headers });
+  },
   PERSISTED_QUERY_NOT_FOUND: () =>
     service.ask(token, { extensions: { persistedQuery: { version: 1, sha256Hash: "0".repeat(64) } } }),
   CURSOR_INVALID: () => ask('{ countrys(after: "x") { edges { cursor } } }'),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { buildSchema, isScalarType, isSpecifiedScalarType } from "postgraphile/graphql";
 import { versions } from "../../src/versions/versions.ts";
@@ -85,6 +86,34 @@ test("pages of the origins that are set may use the API", async () => {
     assert.match(headers.get("access-control-expose-headers")!, /ratelimit/);
     assert.match(headers.get("vary")!, /Origin/);
   }
+});
+
+/** Headers that no page sets itself, or that each may set: https://fetch.spec.whatwg.org/#cors-safelisted-request-header */
+const ofBrowsers =
+  /^(accept-encoding|access-control-.*|content-length|cookie|expect|host|origin|referer|sec-.*|x-forwarded-.*)$/;
+
+test("pages may send each header that the service reads, and those that clients add", async () => {
+  const files = await readdir("src", { recursive: true });
+  const read = new Set<string>();
+  for (const file of files.filter((each) => /^(http|tracing)\/.*\.ts$/.test(each))) {
+    const text = await readFile(`src/${file}`, "utf8");
+    const found = text.matchAll(
+      /(?<!response\.)headers(?:\.(?!ts")([a-z]+)\b|\["([a-z-]+)"\])|request\.get\("([a-z-]+)"\)/g,
+    );
+    for (const [, name, quoted, got] of found) read.add(name ?? quoted ?? got!);
+  }
+  const wanted = [...read].filter((name) => !ofBrowsers.test(name));
+  assert.ok(wanted.length >= 8, wanted.join());
+  const ofClients = [
+    "traceparent",
+    "tracestate",
+    "apollographql-client-name",
+    "apollographql-client-version",
+  ];
+  const path = "/api/graphql/unstable";
+  const { headers } = await get(path, { origin: "https://shop.example", ...preflight }, "OPTIONS");
+  const allowed = headers.get("access-control-allow-headers")!.split(", ");
+  for (const name of [...wanted, ...ofClients, "*"]) assert.ok(allowed.includes(name), name);
 });
 
 test("other pages may not, none may use the administration, and none anything without the setting", async () => {

@@ -84,7 +84,8 @@ test("bodies that are no GraphQL request are refused with a code", async () => {
     ["null", "null", 400],
     ["no query", {}, 400],
     ["query is no string", { query: 7 }, 400],
-    ["variables are no object", { query, variables: [] }, 400],
+    ["variables are no object", { query, variables: [1] }, 400],
+    ["extensions are a list", { query, extensions: [{}] }, 400],
     ["operationName is no string", { query, operationName: {} }, 400],
     ["extensions are no object", { query, extensions: "x" }, 400],
     ["a persisted operation", { documentId: "x" }, 400],
@@ -97,6 +98,23 @@ test("bodies that are no GraphQL request are refused with a code", async () => {
   for (const [what, body, expected, headers = {}] of cases) {
     const { status, codes } = await service.ask(token, body, { headers });
     assert.deepEqual([status, codes], [expected, ["BAD_USER_INPUT"]], what);
+  }
+});
+
+test("an empty list stands for no variables and extensions, as PHP writes them", async () => {
+  for (const body of [
+    { query, variables: [], extensions: [] },
+    { query: "query ($n: Int = 1) { countrys(first: $n) { edges { node { id } } } }", variables: [] },
+  ]) {
+    const parameters = new URLSearchParams(
+      Object.entries(body).map(([name, value]) => [name, typeof value === "string" ? value : "[]"]),
+    );
+    const headers = { authorization: `Bearer ${token}` };
+    for (const { body: answer, text } of [
+      await service.ask(token, body),
+      await get(`/api/graphql/unstable?${parameters}`, { headers }),
+    ])
+      assert.ok(answer.data?.countrys, text);
   }
 });
 

@@ -94,6 +94,10 @@ describe("npm run operations", () => {
         ["unstable", "Countries", sha256(countries), "Shop"],
       ],
     );
+    // GraphQL Code Generator writes Relay's form, with the name of the algorithm
+    const generated = await file("generated.json", { [`sha256:${sha256(relay)}`]: relay });
+    const third = await operations("publish", "--manifest", generated);
+    assert.match(third.stdout, /^Stored 0 for .*; 1 were stored already/, third.stderr);
     const removed = await operations("remove", `sha256:${sha256(relay)}`);
     assert.equal(removed.stdout, "Removed 1.\n", removed.stderr);
   });

@@ -12,9 +12,11 @@ import { RefusedFile } from "../../bulk/refused-file.ts";
 import { isResource } from "../../bulk/resources.ts";
 import type { Format, Resource } from "../../bulk/resources.ts";
 import type { BegunUpload, BulkStorage } from "../../bulk/storage.ts";
-import { boundedBytes, storeRows } from "../../bulk/upload.ts";
+import { boundedBytes, HashedPieces, storeRows } from "../../bulk/upload.ts";
+import { utf8Pieces } from "../../bulk/utf8-pieces.ts";
 import { upsertOf } from "../../bulk/upserts.ts";
 import { encodeGlobalId } from "../../graphql/global-id.ts";
+import { declaredCharset, UnreadableText } from "../../lib/charset.ts";
 import { pause } from "../../lib/retry.ts";
 import { allowLongBody } from "../connections.ts";
 import type { Middleware, Request, Response } from "../pipeline.ts";
@@ -101,6 +103,7 @@ async function refuseFile(
 interface Wanted {
   resource: Resource;
   format: Format;
+  charset: string;
   isCompressed: boolean;
   idempotencyKey: string | null;
 }
@@ -125,7 +128,16 @@ function wantedOf(request: Request, response: Response, resource: Resource): Wan
   const idempotencyKey = (request.headers["idempotency-key"] as string | undefined) ?? null;
   if (idempotencyKey !== null && (idempotencyKey === "" || idempotencyKey.length > maxKeyCharacters))
     throw new RefusedFile(400, `An idempotency key has 1 to ${maxKeyCharacters} characters.`);
-  return { resource, format: formats[type]!, isCompressed: encoding === "gzip", idempotencyKey };
+  const charset = charsetOf(request);
+  return { resource, format: formats[type]!, charset, isCompressed: encoding === "gzip", idempotencyKey };
+}
+
+function charsetOf({ headers }: Request): string {
+  try {
+    return declaredCharset(headers["content-type"]);
+  } catch (error) {
+    throw error instanceof UnreadableText ? new RefusedFile(error.status, error.message) : error;
+  }
 }
 
 async function pay(spend: Spend, credentialId: string, response: Response): Promise<void> {
@@ -151,17 +163,18 @@ async function receive(
   const { credentialId, scopes } = response.locals.caller!;
   const traceparent = response.locals.trace?.traceparent ?? null;
   const upload = await storage.begin({ ...wanted, credentialId, scopes: [...scopes], traceparent });
-  if (!upload.isSame)
-    throw new RefusedFile(409, "The idempotency key stands for a file of another kind already.");
-  if (!upload.isOurs) return answer(response, upload, null);
+  if (!upload.isSame) throw otherFile();
   const end = allowLongBody(request);
   try {
     const bytes = bytesOf(request, wanted.isCompressed);
     const paid = boundedBytes(bytes, limits.maxBytes, payer(tools.spend, credentialId));
-    const count = await storeRows(storage, upload, rowsOf(paid, wanted, tools), limits);
-    answer(response, upload, count);
+    const text = new HashedPieces(utf8Pieces(paid, wanted.charset));
+    if (upload.isOurs)
+      answer(response, upload, await storeRows(storage, upload, rowsOf(text, wanted, tools), limits, text));
+    else if (await text.isOf(upload.contentSha256)) answer(response, upload, null);
+    else throw otherFile();
   } catch (error) {
-    await storage.drop(upload);
+    if (upload.isOurs) await storage.drop(upload);
     // Nobody is there to be answered
     if (!request.complete && request.destroyed) return;
     throw isBadGzip(error) ? new RefusedFile(400, "The file is damaged: it can't be decompressed.") : error;
@@ -169,6 +182,13 @@ async function receive(
     end();
   }
 }
+
+const otherFile = (): RefusedFile =>
+  new RefusedFile(
+    409,
+    "The idempotency key stands for another file. Send this one with another key.",
+    "IDEMPOTENCY_KEY_MISMATCH",
+  );
 
 function answer(response: Response, { id }: BegunUpload, rowCount: number | null): void {
   const bulkOperation = { id: encodeGlobalId("BulkOperation", id), ...(rowCount !== null && { rowCount }) };

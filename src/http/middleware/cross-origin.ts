@@ -2,9 +2,14 @@ import { addVary } from "../answers.ts";
 import type { Middleware } from "../pipeline.ts";
 
 /** What a page of another origin may send, and may read beside the body. */
-const allowedHeaders = "authorization, content-type, accept-language, x-consistent-with, x-request-id";
+const allowedHeaders = [
+  ...["authorization", "content-type", "accept", "accept-language", "content-encoding", "idempotency-key"],
+  ...["if-none-match", "last-event-id", "x-consistent-with", "x-cost-only", "x-request-id"],
+  // Which clients and programs that measure them add, beside others
+  ...["traceparent", "tracestate", "apollographql-client-name", "apollographql-client-version", "*"],
+].join(", ");
 const exposedHeaders =
-  "content-language, etag, ratelimit, ratelimit-policy, retry-after, sunset, deprecation, x-consistent-with, x-request-id, x-service-api-deprecation-date";
+  "content-disposition, content-language, etag, ratelimit, ratelimit-policy, retry-after, sunset, deprecation, x-consistent-with, x-request-id, x-service-api-deprecation-date";
 /** Seconds for which a browser remembers what is allowed. */
 const maxAge = 7_200;
 

@@ -1,5 +1,6 @@
-import { json } from "express";
+import { raw } from "express";
 import typeIs from "type-is";
+import { declaredCharset, hasUtf8Escapes, textOf, UnreadableText } from "../../lib/charset.ts";
 import { refuse } from "../answers.ts";
 import { isPlainJson, readPlainJson, TooLaborious } from "../plain-json.ts";
 import type { Spending } from "./spend-points.ts";
@@ -69,9 +70,14 @@ function hashIn({
   return found ? found[1]!.toLowerCase() : null;
 }
 
+/** What a parameter says that is an object: an empty list, as which PHP writes an empty object, says nothing. */
+const withoutEmptyList = (value: unknown): unknown =>
+  Array.isArray(value) && value.length === 0 ? undefined : value;
+
 /** The parameters in the address of a GET request; a text says what is wrong with them. */
 function parametersIn(url: string): Record<string, unknown> | string {
-  const given = new URL(url, "http://here.invalid").searchParams;
+  const { search, searchParams: given } = new URL(url, "http://here.invalid");
+  if (!hasUtf8Escapes(search)) return "The address has escapes that are not of UTF-8.";
   const parameters: Record<string, unknown> = {};
   for (const name of ["query", "operationName", "variables", "extensions", "documentId", "id"]) {
     const [text, ...others] = given.getAll(name);
@@ -98,7 +104,7 @@ type Complaint = [status: number, message: string];
 export function readGraphqlBody(maxBytes: number, spending: Spending): Middleware {
   // Compressed, of unknown length or in another charset
   const limit = Math.min(maxBytes, maxUntoldBytes);
-  const readOther = json({ limit, type: "application/json", strict: false });
+  const readOther = raw({ limit, type: "application/json" });
   return (request, response, next) => {
     const refuseWith = ([status, message]: Complaint) => {
       const answer = () => refuse(request, response, status, "BAD_USER_INPUT", message);
@@ -111,13 +117,15 @@ export function readGraphqlBody(maxBytes: number, spending: Spending): Middlewar
         return refuseWith([400, "A request holds one operation; there are no batches."]);
       if (request.body === null || !["object", "undefined"].includes(typeof request.body))
         return refuseWith([400, "The body is no JSON object."]);
-      const given = (request.body ?? {}) as Record<string, unknown>;
+      const body = (request.body ?? {}) as Record<string, unknown>;
+      const variables = withoutEmptyList(body.variables);
+      const given = { ...body, variables, extensions: withoutEmptyList(body.extensions) };
       const complaint = complaintAbout(given);
       if (complaint) return refuseWith([400, complaint]);
       // Grafserv gets nothing else, such as its experimental parameters.
-      const { query, operationName, variables } = given as Partial<GraphqlBody>;
+      const { query, operationName } = given as Partial<GraphqlBody>;
       const sha256 = hashIn(given) ?? undefined;
-      request.body = { query: query ?? "", operationName, variables, sha256 } satisfies GraphqlBody;
+      request.body = { query: query ?? "", operationName, variables, sha256 };
       next();
     };
     if (request.method === "GET") {
@@ -133,10 +141,23 @@ export function readGraphqlBody(maxBytes: number, spending: Spending): Middlewar
     // Null when there is no body at all; the check of the parameters reports that.
     if (typeIs(request, ["application/json"]) === false)
       return refuseWith([415, "Send the request as application/json."]);
-    readOther(request, response, (error?: unknown) =>
-      error ? refuseWith(complaintAboutOther(request, error, maxBytes)) : check(),
-    );
+    readOther(request, response, (failure?: unknown) => {
+      const error = failure ?? parseOther(request);
+      if (error) refuseWith(complaintAboutOther(request, error, maxBytes));
+      else check();
+    });
   };
+}
+
+/** Parses JSON in the charset that its type declares, and answers why it can't. Without a body there is nothing to parse. */
+function parseOther(request: Request): unknown {
+  if (!Buffer.isBuffer(request.body)) return null;
+  try {
+    request.body = JSON.parse(textOf(request.body, declaredCharset(request.headers["content-type"])));
+    return null;
+  } catch (error) {
+    return error;
+  }
 }
 
 function complaintAboutOther({ headers }: Request, error: unknown, maxBytes: number): Complaint {
@@ -149,8 +170,10 @@ function complaintAboutOther({ headers }: Request, error: unknown, maxBytes: num
 /** Status and message for an error of the body, ours or of Express's body parser. */
 function complaintAboutBody(error: unknown, maxBytes: number): Complaint {
   if (error instanceof TooLaborious) return [400, error.message];
+  if (error instanceof UnreadableText) return [error.status, error.message];
   const status = error instanceof Error && "status" in error ? error.status : 400;
   if (status === 413) return [413, `The body has more than ${maxBytes} bytes.`];
-  if (status === 415) return [415, "The charset or encoding of the body is not supported. Use UTF-8."];
+  if (status === 415)
+    return [415, "The Content-Encoding of the body is not supported. Use gzip, deflate or br."];
   return [400, "The body is not valid JSON."];
 }

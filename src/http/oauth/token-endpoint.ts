@@ -8,6 +8,7 @@ import type { CurrentMerchantPlan } from "../../auth/merchant-plan.ts";
 import { requireMerchantPlanForTokens } from "../middleware/require-merchant-plan.ts";
 import type { AccessTokens } from "../../auth/access-token.ts";
 import { accessTokenSeconds } from "../../auth/access-token.ts";
+import { verifyUtf8 } from "../../lib/charset.ts";
 import { readAs } from "../../database/as-role.ts";
 import { invalidClient, invalidRequest, OAuthError } from "./oauth-error.ts";
 import { limitTokenRequests } from "./limit-token-requests.ts";
@@ -45,7 +46,8 @@ export function tokenEndpoint({
   });
   if (of) router.use(requireMerchantPlanForTokens(of.merchantPlan));
   router.use(onlyPost);
-  router.use(json({ limit: maxBodyBytes }), urlencoded({ limit: maxBodyBytes, extended: false }));
+  const options = { limit: maxBodyBytes, verify: verifyUtf8 };
+  router.use(json(options), urlencoded({ ...options, extended: false }));
   router.use(limitTokenRequests(rates, perMinute));
   router.use(async (request, response) => {
     const { client, scopes: wanted } = readTokenRequest(request);

@@ -1,0 +1,69 @@
+import type {
+  ArgumentNode,
+  DocumentNode,
+  FieldNode,
+  NameNode,
+  OperationDefinitionNode,
+  SelectionNode,
+  SelectionSetNode,
+} from "postgraphile/graphql";
+import { Kind, parse, parseValue } from "postgraphile/graphql";
+
+const nameNode = (value: string): NameNode => ({ kind: Kind.NAME, value });
+const selectionSet = (selections: readonly SelectionNode[]): SelectionSetNode => ({
+  kind: Kind.SELECTION_SET,
+  selections,
+});
+
+interface FieldParts {
+  alias?: string;
+  arguments?: readonly ArgumentNode[] | undefined;
+  /** The selections within it. */
+  below?: readonly SelectionNode[];
+  /** The type that these are of, when the field's has several. */
+  on?: string;
+}
+
+/** A field of a query. */
+export function fieldNode(name: string, { alias = name, below, on, ...parts }: FieldParts = {}): FieldNode {
+  return {
+    kind: Kind.FIELD,
+    name: nameNode(name),
+    alias: nameNode(alias),
+    arguments: parts.arguments ?? [],
+    ...(below && { selectionSet: selectionSet(on === undefined ? below : [onType(on, below)]) }),
+  };
+}
+
+const onType = (type: string, selections: readonly SelectionNode[]): SelectionNode => ({
+  kind: Kind.INLINE_FRAGMENT,
+  typeCondition: { kind: Kind.NAMED_TYPE, name: nameNode(type) },
+  selectionSet: selectionSet(selections),
+});
+
+/** An argument whose value is written like this. */
+export const valueArgument = (name: string, value: string): ArgumentNode => ({
+  kind: Kind.ARGUMENT,
+  name: nameNode(name),
+  value: parseValue(value),
+});
+
+/** A document with another field in place of an operation's, and more variables. */
+export function queryNode(
+  operation: OperationDefinitionNode,
+  declared: string,
+  field: FieldNode,
+): DocumentNode {
+  const [added] = parse(`query (${declared}) { __typename }`).definitions as [OperationDefinitionNode];
+  const { variableDefinitions = [] } = operation;
+  return {
+    kind: Kind.DOCUMENT,
+    definitions: [
+      {
+        ...operation,
+        variableDefinitions: [...variableDefinitions, ...added.variableDefinitions!],
+        selectionSet: selectionSet([field]),
+      },
+    ],
+  };
+}

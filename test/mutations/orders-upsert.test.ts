@@ -264,6 +264,7 @@ describe("ordersUpsert", () => {
       [{ ...key("m5"), customerId: nowhere("Customer") }, "NOT_FOUND", ".customerId"],
       [{ ...key("m6"), shippingAddress: "Hafenweg" }, "INVALID", ".shippingAddress"],
       [{ ...key("m7"), lineItems: [nails(1), hammers(0)] }, "OUT_OF_RANGE", ".lineItems.1.quantity"],
+      [{ ...key("m7"), lineItems: [nails(1), hammers(-1)] }, "OUT_OF_RANGE", ".lineItems.1.quantity"],
       [
         { ...key("m8"), lineItems: [hammers(1, { productNumber: "moon" })] },
         "NOT_FOUND",

@@ -208,6 +208,26 @@ describe("productsUpsert", () => {
     [() => ({ productNumber: "n", tags: ["ok", " "] }), "INVALID", ".tags.1"],
     [() => ({ productNumber: "n", tags: ["t".repeat(256)] }), "OUT_OF_RANGE", ".tags.0"],
   ];
+  it("warns of a parent that is in stock itself, once", async () => {
+    await shop.mutate("stockAdjust", { lines: [shop.line("nail", "A-1", { delta: 7 })] });
+    const variants = ["blue", "red"].map((color) => ({
+      productNumber: `nail-${color}`,
+      parentProductNumber: "nail",
+    }));
+    const named = "warnings { code message field details }";
+    const { warnings } = await products({ products: variants }, { select: named });
+    const physicalStock = warnings[0].details.physicalStock;
+    assert.ok(physicalStock >= 7);
+    assert.deepEqual(
+      warnings.map(({ code, field }: any) => [code, field]),
+      [["PRODUCT_HAS_VARIANTS", ["products", "0", "parentProductNumber"]]],
+    );
+    assert.match(warnings[0].message, new RegExp(`^Product nail .* ${physicalStock} units of it in stock`));
+    // It has them already
+    assert.deepEqual((await products({ products: variants }, { select: named })).warnings, []);
+    await products({ products: variants.map((each) => ({ ...each, parentProductNumber: null })) });
+  });
+
   it("refuses each mistake by its row and field; alone or, if partial, without the others", async () => {
     const good = (n: number) => ({ productNumber: `good-${n}`, name: "Good" });
     for (const [row, code, field] of mistakes) {

@@ -41,6 +41,13 @@ const mistakes: Record<string, string | string[]> = {
     "create view api_unstable.t as select c.id from erp.customer c; comment on view api_unstable.t is E'@primaryKey id\\n@requiresScopes orders:read'",
   "mutation-tags":
     "comment on function api_unstable.stock_set(api_unstable.stock_set_input) is E'@requiresScopes stocks:write\\n@userErrors TOO_BAD\\nSets stock.'",
+  "never-null": [
+    "comment on column api_unstable.batches.comment is E'@notNull\\nNote.'",
+    "alter table erp.tag alter name drop not null",
+    "comment on column api_unstable.countries.name is E'@notNull\\nName.'",
+    "comment on column api_unstable.products.purchase_prices is E'@notNull\\nPrices.'",
+    "create view api_unstable.t with (security_invoker = true) as select d.id, t.name from erp.batch d left join erp.tag t on t.id = d.id; comment on view api_unstable.t is E'@primaryKey id\\n@requiresScopes tags:read'; comment on column api_unstable.t.name is E'@notNull\\nName.'",
+  ],
   ownership: [
     "grant insert on erp.tag to service_api",
     "set role none; alter table erp.tag owner to service_ledger",

@@ -24,3 +24,4 @@ comment on column api_meta.frozen_promise.tree is
 --!include api_meta/version_faults.sql
 --!include api_meta/require_frozen_versions.sql
 select api_meta.record_promises(name) from api_meta.frozen_version;
+--!include mutation/broken_rule.sql

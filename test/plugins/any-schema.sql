@@ -254,3 +254,31 @@ comment on function api_unstable.tree_measure(api_unstable.tree_measure_input) i
 @requiresScopes trees:write
 @userErrors INVALID
 Measures a tree.$$;
+
+-- A row of docs/evolving.md each
+
+create table orchard.sample (
+  sample_id integer primary key,
+  taken_at timestamptz not null,
+  spot point,
+  price money,
+  words tsvector,
+  note xml,
+  counts integer[],
+  sure text[] check (array_position(sure, null) is null)
+);
+comment on table orchard.sample is 'Some apples.';
+alter table orchard.sample enable row level security;
+create index on orchard.sample (taken_at, sample_id);
+insert into orchard.sample
+select n, timestamptz '2026-05-05T10:00:00Z' + n * interval '0.4 seconds', point(n, 0.1), 90071992547409.93,
+  'a fat cat', '<a/>', case n when 7 then array[1, null] else array[n] end, '{a}'
+from generate_series(0, 7) n;
+
+create view api_unstable.samples with (security_invoker = true) as
+select sample_id as id, taken_at, spot, price, words, note, counts, sure from orchard.sample;
+comment on view api_unstable.samples is $$
+@primaryKey id
+@requiresScopes trees:read
+@filters *
+Some apples.$$;

@@ -104,6 +104,51 @@ describe("tables and columns of all sorts", () => {
     client.release();
   });
 
+  /** A list of samples, by both ways. */
+  async function samples(given: string, selected: string) {
+    const list = `samples(first: 50 ${given}) { edges { node { ${selected} } } }`;
+    const { body, text } = await service.ask(token, { query: `{ ${list} }` });
+    const other = await service.ask(token, { query: `{ ${list} __schema { queryType { name } } }` });
+    assert.deepEqual(other.body.data?.samples, body.data?.samples, text + other.text);
+    return body;
+  }
+
+  it("have moments that are compared as they are shown: what a client has read and sends back means the same rows", async () => {
+    const { rows } = await service.owner.query<{ id: string; moment: string }>(
+      `select 'gid://service/Sample/' || sample_id as id,
+         to_char(taken_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') as moment
+       from orchard.sample order by sample_id`,
+    );
+    const given = [...rows.flatMap(({ moment }) => [moment, moment.replace("+00", ".2+00")])];
+    given.push("9999-12-31T23:59:59.5Z");
+    for (const [operator, holds] of [
+      ["after", (shown: number, moment: number) => shown > moment],
+      ["before", (shown: number, moment: number) => shown < moment],
+      ["equals", (shown: number, moment: number) => shown === moment],
+    ] as const) {
+      for (const moment of given) {
+        const body = await samples(`filter: { takenAt: { ${operator}: "${moment}" } }`, "id takenAt");
+        const found = body.data.samples.edges.map(({ node }: any) => [node.id, node.takenAt]);
+        const expected = rows.filter((row) => holds(Date.parse(row.moment), Date.parse(moment)));
+        assert.deepEqual(found, expected.map((row) => [row.id, row.moment]), `${operator} ${moment}`);
+      }
+    }
+  });
+
+  it("have points, money, words and XML as texts", async () => {
+    const body = await samples("", "spot price words note");
+    assert.deepEqual(body.data.samples.edges[1].node, {
+      ...{ spot: "(1,0.1)", price: "$90,071,992,547,409.93", words: "'a' 'cat' 'fat'", note: "<a/>" },
+    });
+    assert.match(JSON.stringify(body.data.samples.edges[1].node.price), /90,071,992,547,409\.93/);
+  });
+
+  it("have lists whose elements are never null: one that is fails, and isn't worth a repetition", async () => {
+    const body = await samples("", "counts");
+    assert.equal(body.errors[0].extensions.retryable, false);
+    assert.equal(body.errors[0].extensions.code, "INTERNAL_SERVER_ERROR");
+  });
+
   const found: [filter: string, crates: number[]][] = [
     [`marks: { contains: ["red"] }`, [1, 3]],
     [`marks: { contains: ["red", "large"] }`, [1]],

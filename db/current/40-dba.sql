@@ -17,6 +17,10 @@ comment on column api_meta.frozen_promise.tree is
   'The same by object ids, which renaming does not change, as restoring a dump does.';
 --!include api_meta/table_column.sql
 --!include api_meta/view_targets.sql
+--!include api_meta/has_null_elements.sql
+--!include api_meta/describe.sql
+--!include api_meta/index_tag.sql
+--!include api_meta/derive_searches.sql
 --!include api_meta/view_origins.sql
 --!include api_meta/promise_ground.sql
 --!include api_meta/record_promises.sql
@@ -25,6 +29,9 @@ comment on column api_meta.frozen_promise.tree is
 --!include api_meta/require_frozen_versions.sql
 select api_meta.record_promises(name) from api_meta.frozen_version;
 --!include mutation/broken_rule.sql
+--!include api/events.sql
+drop view if exists api_unstable.webhook_subscriptions;
+--!include api/webhook_subscriptions.sql
 
 comment on policy event_is_of_a_readable_topic on events.event is
   'A scope opens the log, and of it the events of its own topics.';

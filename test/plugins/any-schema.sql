@@ -282,3 +282,14 @@ comment on view api_unstable.samples is $$
 @requiresScopes trees:read
 @filters *
 Some apples.$$;
+
+create table orchard.visitor (id uuid primary key default uuidv7(), name text not null);
+comment on table orchard.visitor is 'People who have come.';
+alter table orchard.visitor enable row level security;
+insert into orchard.visitor (name) values ('Ada Apfel'), ('Bob Birne');
+create view api_unstable.visitors with (security_invoker = true) as select id, name from orchard.visitor;
+comment on view api_unstable.visitors is $$
+@primaryKey id
+@requiresScopes trees:read
+@search name
+Somebody who has come.$$;

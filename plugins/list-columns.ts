@@ -23,7 +23,8 @@ function listOf(type: GraphQLOutputType, mayHoldNull: boolean) {
  */
 export const ListColumnsPlugin: GraphileConfig.Plugin = {
   name: "ListColumnsPlugin",
-  description: "Lists in columns hold null only where the table does, and a list that is null is not an empty one",
+  description:
+    "Lists in columns hold null only where the table does, and a list that is null is not an empty one",
   version: "1.0.0",
   schema: {
     hooks: {

@@ -29,6 +29,7 @@ comment on column api_meta.frozen_promise.tree is
 --!include api_meta/require_frozen_versions.sql
 select api_meta.record_promises(name) from api_meta.frozen_version;
 --!include mutation/broken_rule.sql
+--!include events/data_columns.sql
 --!include api/events.sql
 drop view if exists api_unstable.webhook_subscriptions;
 --!include api/webhook_subscriptions.sql

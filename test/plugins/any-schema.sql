@@ -293,3 +293,19 @@ comment on view api_unstable.visitors is $$
 @requiresScopes trees:read
 @search name
 Somebody who has come.$$;
+
+create table orchard.reading (taken_at timestamptz, probe bytea, degrees integer, primary key (taken_at, probe));
+comment on table orchard.reading is 'How warm it is.';
+alter table orchard.reading enable row level security;
+create view api_unstable.readings with (security_invoker = true) as
+select taken_at, probe, degrees from orchard.reading;
+comment on view api_unstable.readings is $$
+@primaryKey taken_at,probe
+@requiresScopes trees:read
+How warm it is.$$;
+insert into events.subject (type, relation, view_name) values ('Reading', 'orchard.reading', 'readings');
+insert into events.field (subject_type, name, position, column_name, id_of) values
+  ('Reading', 'id', 1, 'taken_at,probe', 'Reading');
+insert into events.topic (name, subject_type, scope, description) values
+  ('reading.taken', 'Reading', 'trees:read', 'It was read.');
+insert into events.occasion (topic, operation) values ('reading.taken', 'insert');

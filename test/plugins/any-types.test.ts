@@ -130,7 +130,11 @@ describe("tables and columns of all sorts", () => {
         const body = await samples(`filter: { takenAt: { ${operator}: "${moment}" } }`, "id takenAt");
         const found = body.data.samples.edges.map(({ node }: any) => [node.id, node.takenAt]);
         const expected = rows.filter((row) => holds(Date.parse(row.moment), Date.parse(moment)));
-        assert.deepEqual(found, expected.map((row) => [row.id, row.moment]), `${operator} ${moment}`);
+        assert.deepEqual(
+          found,
+          expected.map((row) => [row.id, row.moment]),
+          `${operator} ${moment}`,
+        );
       }
     }
   });
@@ -266,6 +270,23 @@ describe("tables and columns of all sorts", () => {
         schema.properties.data,
       );
       assert.ok(validate(data), JSON.stringify(validate.errors));
+    }
+  });
+
+  it("have ids in events as in the API, whatever their keys are made of", async () => {
+    await service.owner.query(
+      `insert into orchard.reading values ('2026-05-05T10:00:00.25+02', '\\x2f25', 7), ('2026-05-05T10:00:00Z', '', 8)`,
+    );
+    const { body } = await ask("{ readings { edges { node { id } } } }");
+    const shown = body.data.readings.edges.map(({ node }: any) => node.id);
+    const { rows } = await service.owner.query(
+      `select data ->> 'id' as id from events.outbox where topic = 'reading.taken'
+       union all select data ->> 'id' from events.event where topic = 'reading.taken'`,
+    );
+    assert.deepEqual(rows.map(({ id }) => id).sort(), shown.toSorted());
+    for (const id of shown) {
+      const { body: answer } = await ask(`{ node(id: ${JSON.stringify(id)}) { id } }`);
+      assert.equal(answer.data?.node?.id, id, JSON.stringify(answer));
     }
   });
 

@@ -10,8 +10,8 @@ select format('%I.%I.%I', s.name, o.name, o.column_name) as object,
   ), 'an expression') as fault
 from api_meta.own_schema s cross join lateral api_meta.view_origins(s.name) o
 where s.is_api and o.is_promised and not coalesce(o.is_never_null,
-  -- array(…), and coalesce with a value at its end
-  o.expression ~ ('^\{SUBLINK :subLinkType 6 '
+  -- array(…), concat and concat_ws, and coalesce with a value at its end
+  o.expression ~ ('^\{SUBLINK :subLinkType 6 |^\{FUNCEXPR :funcid 305[89] '
     '|^\{COALESCEEXPR .*\{CONST [^{}]*:constisnull false[^{}]*\}\) :location')
   -- What reads only columns that are never null, by no function of ours and nothing that makes null of values
   or o.expression !~ ('SUBLINK|NULLIFEXPR|CASEEXPR|AGGREF|WINDOWFUNC|SUBSCRIPTINGREF|FIELDSELECT'

@@ -8,17 +8,23 @@ import { getNamedType, GraphQLList, GraphQLNonNull, isNonNullType } from "postgr
 import { sql } from "postgraphile/pg-sql2";
 import { attributesOf, elementOf } from "../src/reads/codecs.ts";
 import { preservesSource } from "../src/reads/field-source.ts";
+import { hasTag } from "./lib/tags.ts";
 
-const listOf = (type: GraphQLOutputType) => new GraphQLList(new GraphQLNonNull(getNamedType(type)));
+function listOf(type: GraphQLOutputType, mayHoldNull: boolean) {
+  const element = getNamedType(type);
+  return new GraphQLList(mayHoldNull ? element : new GraphQLNonNull(element));
+}
 
 /**
- * Columns that are arrays of texts or of a composite type such as prices: `[Price!]`.
+ * Columns that are arrays of texts or of a composite type such as prices: `[Price!]`; with the derived tag @nullElements
+ * `[String]`.
  *
  * The library unnests arrays of composites in SQL, where a null array looks like an empty one. Here null stays null.
  */
 export const ListColumnsPlugin: GraphileConfig.Plugin = {
   name: "ListColumnsPlugin",
-  description: "Lists in columns have no null elements, and a list that is null is not an empty one",
+  description:
+    "Lists in columns hold null only where the table does, and a list that is null is not an empty one",
   version: "1.0.0",
   schema: {
     hooks: {
@@ -27,7 +33,8 @@ export const ListColumnsPlugin: GraphileConfig.Plugin = {
         const element = attribute && elementOf(attribute.codec as PgCodec);
         if (!element) return field;
         const isRequired = isNonNullType(field.type);
-        field.type = isRequired ? new GraphQLNonNull(listOf(field.type)) : listOf(field.type);
+        const type = listOf(field.type, hasTag(attribute, "nullElements"));
+        field.type = isRequired ? new GraphQLNonNull(type) : type;
         if (isRequired || !element.attributes) return field;
         const name = attributesOf(codec as PgCodec).find(([, candidate]) => candidate === attribute)![0];
         const { plan } = field;

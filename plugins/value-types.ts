@@ -52,6 +52,11 @@ function configOf(name: string, description: string, read: ReturnType<typeof inp
   return [name, { description, serialize: (value: unknown) => value, ...read }] as const;
 }
 
+/** Types of Postgres itself that the library reads as we do. It makes objects of points, and money a number that isn't exact. */
+const leftToLibrary = new Set(
+  "bool int2 int4 int8 float4 float8 numeric text varchar name char json jsonb timestamptz".split(" "),
+);
+
 /** By the types of one introspection. */
 const codecs = new WeakMap<object, PgCodec>();
 
@@ -100,9 +105,10 @@ export const ValueTypesPlugin: GraphileConfig.Plugin = {
           if (inner && inner.castFromPg && inner.listCastFromPg)
             event.pgCodec = listOfCodec(inner as PgCodecAnyScalar);
         } else if (typtype === "b") {
-          const codec =
-            schema === "pg_catalog" ? builtInCodec(typname, oid) : otherCodec(typname, sqlType, oid);
+          const codec = schema === "pg_catalog" ? builtInCodec(typname, oid) : undefined;
           if (codec) event.pgCodec = codec;
+          else if (schema !== "pg_catalog" || !leftToLibrary.has(typname))
+            event.pgCodec = otherCodec(typname, sqlType, oid);
         }
         if (event.pgCodec) codecs.set(pgType, event.pgCodec);
       },

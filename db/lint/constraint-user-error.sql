@@ -1,5 +1,6 @@
 -- Checks and unique keys of columns that mutations write, and primary keys that clients choose, without a
--- user error in their comment, or with one that names no code or no column. Clients who violate such a rule
+-- user error in their comment, or with one that names no code or no column; foreign keys, too, unless an
+-- input has a column of their name, for then it is clear what is missing. Clients who violate such a rule
 -- would get an internal error.
 -- Way out: comment on constraint … on OBJECT is E'@userError NOT_UNIQUE code\nAnother one has this code.'; or
 -- '@internal' where the functions that write already ensure the rule.
@@ -41,4 +42,15 @@ where c.contype in ('c', 'u', 'p')
     or exists (select from unnest(string_to_array(nullif(m[2], ''), ',')) name
       where not exists (
         select from pg_attribute a where a.attrelid = c.conrelid and a.attname = name and a.attnum > 0
-      )));
+      )))
+union all
+select c.conrelid::regclass, c.conname
+from pg_constraint c join pg_class t on t.oid = c.conrelid join api_meta.own_schema s on s.oid = t.relnamespace
+where c.contype = 'f' and coalesce(obj_description(c.oid, 'pg_constraint'), '') !~ '^@(internal|userError)'
+  and exists (
+    select from unnest(c.conkey) k join pg_attribute a on a.attrelid = c.conrelid and a.attnum = k
+    where has_column_privilege('service_writer', c.conrelid, k, 'insert, update') and not exists (
+      select from pg_attribute i join pg_class y on y.oid = i.attrelid and y.relkind = 'c'
+      where y.relnamespace = 'api_unstable'::regnamespace and i.attname = a.attname
+    )
+  );

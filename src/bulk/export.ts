@@ -123,8 +123,8 @@ function runner(
     const { data, errors } = await reader.execute(document, { ...variables, ...more }, context, withPgClient);
     const [error] = errors ?? [];
     if (!error) return data as Record<string, unknown>;
-    const code = error.extensions.code as ErrorCode;
-    if (passing.has(code)) throw error;
+    const { code, retryable } = error.extensions as { code: ErrorCode; retryable?: boolean };
+    if (passing.has(code) && retryable !== false) throw error;
     throw new Ended({ code, message: error.message });
   };
 }

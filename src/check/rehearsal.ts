@@ -7,8 +7,9 @@ import { withCommitted } from "../database/migrations/templates.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { retry } from "../lib/retry.ts";
-import { check } from "./check.ts";
+import { check, sources } from "./check.ts";
 import type { Finding } from "./finding.ts";
+import { rows } from "./rows.ts";
 import type { ApiState } from "./state.ts";
 import { readEvents, readState } from "./state.ts";
 
@@ -35,11 +36,17 @@ const stateAt = (url: string) => withClient(urlAsOwner(url), (client) => readSta
  *
  * @param adminUrl the database at hand, whose service has noted who uses what
  * @param wanted files of db/current; all of them when not given
+ * @param fill puts rows into it, before they are run; otherwise there are none
  */
-export async function checkCurrent(adminUrl: string, wanted?: readonly CurrentFile[]): Promise<Finding[]> {
+export async function checkCurrent(
+  adminUrl: string,
+  wanted?: readonly CurrentFile[],
+  fill?: (ownerUrl: string) => Promise<void>,
+): Promise<Finding[]> {
   const current = wanted ?? (await readCurrent());
   return withCommitted(adminUrl, async (url) => {
     const before = current.some(hasStatements) ? await stateAt(url) : null;
+    await fill?.(urlAsOwner(url));
     const failure = await failureOf(runCurrentMigration(url, {}, current));
     if (failure !== null) return [failure];
     const after = (client: pg.ClientBase) => readState(client, urlAsOwner(url));
@@ -48,7 +55,10 @@ export async function checkCurrent(adminUrl: string, wanted?: readonly CurrentFi
         let isLost = false;
         recorded.once("end", () => (isLost = true));
         const findings = await withClient(urlAsOwner(url), (client) =>
-          check(client, { current, before, recorded, after: () => after(client) }),
+          check(client, {
+            ...{ current, before, recorded, after: () => after(client) },
+            only: fill === undefined ? sources : [...sources, rows],
+          }),
         );
         if (isLost)
           throw new UserError("The database was recreated meanwhile. Check again.", { cause: "lost" });

@@ -26,6 +26,7 @@ const usage = `Usage: npm run db:<command>
   db:commit -- "message" [FILE…]  turn db/current, or some of its files, into a committed migration
   db:uncommit [-- --shared]      bring the newest committed migration back into db/current; --shared though others may have it
   db:check [-- --json]           what in db/current, or made by it, is dangerous or against the rules
+                 [-- --with-data]    with the rows of the demonstration shop, which it may fail on
   db:backfill [-- --run]         how far background work is with what migrations have it fill; --run works it off here
   db:reset [-- --erase]          make the development database anew, with demonstration data; --erase for DATABASE_URL's
   db:slow [-- ID]                which operations take the database's time
@@ -53,9 +54,15 @@ async function setUp(renewPassword: boolean, accepted: readonly string[]): Promi
 
 // What takes long to load is loaded by those commands that need it: PostGraphile, and the service
 
-async function findingsOf(adminUrl: string, current?: readonly CurrentFile[]): Promise<Finding[]> {
+async function findingsOf(
+  adminUrl: string,
+  current?: readonly CurrentFile[],
+  hasRows = false,
+): Promise<Finding[]> {
   const { checkCurrent } = await import("../check/rehearsal.ts");
-  return checkCurrent(adminUrl, current);
+  if (!hasRows) return checkCurrent(adminUrl, current);
+  const { fillDemo } = await import("./demo.ts");
+  return checkCurrent(adminUrl, current, (connectionString) => fillDemo({ connectionString, scale: 1 }));
 }
 
 async function watch(stopping: AbortSignal): Promise<Running> {
@@ -92,9 +99,9 @@ async function printVariables(): Promise<void> {
 }
 
 /** Says what the check finds. Exit code 1: it refuses. */
-async function tellFindings(isJson: boolean): Promise<void> {
+async function tellFindings(isJson: boolean, hasRows: boolean): Promise<void> {
   await asAdmin(async (adminUrl) => {
-    const findings = await findingsOf(adminUrl);
+    const findings = await findingsOf(adminUrl, undefined, hasRows);
     if (isJson) process.stdout.write(printJson(findings));
     else say(printFindings(findings, { color: hasColors() }));
     if (isRefused(findings)) process.exitCode = 1;
@@ -122,6 +129,7 @@ const options = {
   "new-password": { type: "boolean" },
   accept: { type: "string", multiple: true },
   json: { type: "boolean" },
+  "with-data": { type: "boolean" },
   erase: { type: "boolean" },
   run: { type: "boolean" },
   shared: { type: "boolean" },
@@ -131,7 +139,7 @@ const options = {
 const optionsOf: Record<string, readonly string[]> = {
   reset: ["erase"],
   setup: ["new-password", "accept"],
-  check: ["json"],
+  check: ["json", "with-data"],
   backfill: ["run"],
   uncommit: ["shared"],
 };
@@ -143,7 +151,7 @@ await atTheCommandLine({ usage, options, arguments: Infinity }, async (values, p
   if (command !== "commit" && message !== undefined)
     throw new UsageError(`db:${command} takes no “${message}”.`);
   if (command === "setup") await setUp(values["new-password"] === true, values.accept ?? []);
-  else if (command === "check") await tellFindings(values.json === true);
+  else if (command === "check") await tellFindings(values.json === true, values["with-data"] === true);
   else if (command === "reset") await reset(values.erase === true);
   else if (command === "env") await printVariables();
   else if (command === "watch") await untilStopped(watch);

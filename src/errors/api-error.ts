@@ -117,7 +117,8 @@ export const errorCodes = {
   INTERNAL_SERVER_ERROR: {
     retryable: true,
     status: "200 or 500",
-    meaning: "A fault of ours. Quote the request id when you report it.",
+    meaning:
+      "A fault of ours. Quote the request id when you report it. `retryable` is false where repeating can't help.",
   },
 } as const satisfies Record<string, ErrorKind>;
 

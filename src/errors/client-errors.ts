@@ -3,7 +3,7 @@ import { GraphQLError } from "postgraphile/graphql";
 import type { Logger } from "pino";
 import type { ErrorCode } from "./api-error.ts";
 import { apiError, errorCodes, isApiError } from "./api-error.ts";
-import { databaseFailure } from "./postgres-errors.ts";
+import { databaseFailure, isLasting } from "./postgres-errors.ts";
 
 /** The request of an error, and the log for its cause. */
 export interface ErrorScene {
@@ -55,7 +55,7 @@ function translate(error: unknown, { requestId, logger, logged }: ErrorScene): G
   }
   logger.error({ requestId, ...logged, err: cause, path: place?.path }, "unexpected error");
   const message = `Something went wrong on our side. Quote the request id ${requestId} when you report it.`;
-  return apiError("INTERNAL_SERVER_ERROR", message, {}, place);
+  return apiError("INTERNAL_SERVER_ERROR", message, isLasting(cause) ? { retryable: false } : {}, place);
 }
 
 /** Locations in the document that an error shows. */

@@ -1,3 +1,4 @@
+import { GraphQLError } from "postgraphile/graphql";
 import type { ErrorCode } from "./api-error.ts";
 
 /** What clients are told about a failure of the database. */
@@ -152,6 +153,15 @@ export function databaseFailure(error: unknown): DatabaseFailure | null {
 /** Whether a domain refused a value: only then Postgres names a type. */
 const isOfDomain = (error: Error, code: string): boolean =>
   (code === "23514" || code === "23502") && "dataType" in error && error.dataType !== undefined;
+
+/** Classes 0A, 22 and 23: data or a rule is at fault, whenever it is run. A missing object may be one of a migration. */
+const lastingClass = /^(0A|22|23)[0-9A-Z]{3}$/;
+
+/** Whether the same request would fail in the same way: by the data that it reads or writes, or by a type that can't show it. */
+export function isLasting(error: unknown): boolean {
+  if (error instanceof GraphQLError) return true;
+  return error instanceof Error && "code" in error && lastingClass.test(String(error.code));
+}
 
 const givenUp = new WeakSet<object>();
 

@@ -4,6 +4,7 @@ import type { SQL, SQLRawValue } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError } from "../errors/api-error.ts";
 import { elementOf } from "./codecs.ts";
+import { momentOperators } from "./moment-operators.ts";
 
 /** A value as a parameter of Postgres. */
 export interface Parameter {
@@ -108,8 +109,8 @@ export const operators = {
   lte: comparison(sql`<=`, "Less than or equal to this value."),
   gt: comparison(sql`>`, "Greater than this value."),
   gte: comparison(sql`>=`, "Greater than or equal to this value."),
-  before: comparison(sql`<`, "Earlier than this moment."),
-  after: comparison(sql`>`, "Later than this moment."),
+  before: momentOperators.before,
+  after: momentOperators.after,
   in: ofList(
     "Any of these values, at most 250. An empty list matches nothing.",
     (column, [values]) => sql`${column} = any(${values!})`,
@@ -132,11 +133,12 @@ export const operators = {
   },
 } satisfies Record<string, Operator>;
 
-/** Operators of strings whose type has its own equality, which Postgres wouldn't find by itself. */
+/** Operators of moments, and of strings whose type has its own equality, which Postgres wouldn't find by itself. */
 export function withOwnEquality(
   offered: Record<string, Operator>,
-  { extensions }: PgCodec,
+  { name, extensions }: PgCodec,
 ): Record<string, Operator> {
+  if (name === "dateTime") return { ...offered, equals: momentOperators.equals };
   if (extensions?.operatorsIn === undefined) return offered;
   const equal = sql`operator(${sql.identifier(extensions.operatorsIn)}.=)`;
   return {

@@ -68,17 +68,20 @@ function castFromPg(codec: PgCodec, column: string): string {
   return text.replaceAll('"the column"', () => column);
 }
 
-/** Lists have neither null elements nor lists in them. */
+/** Lists have no lists in them, and null where their type says so. */
 function encoderOfList(codec: PgCodec, elementType: GraphQLOutputType): Encode | undefined {
-  const encode = isNonNullType(elementType) ? encoderOf(codec, elementType) : undefined;
+  const encode = encoderOf(codec, elementType);
   if (!encode) return undefined;
   const isText = baseOf(codec) === TYPES.text;
+  const mayHoldNull = !isNonNullType(elementType);
+  const element = mayHoldNull ? `coalesce(${encode("e.v")},'null')` : encode("e.v");
   return (column) => {
     const list = isText
       ? `array_to_json(${column})::text`
-      : `'['||array_to_string(array(select ${encode("e.v")} from unnest(${column}) e(v)),',')||']'`;
+      : `'['||array_to_string(array(select ${element} from unnest(${column}) e(v)),',')||']'`;
+    const isWhole = mayHoldNull ? "" : `array_position(${column},null) is null and `;
     return (
-      `case when ${column} is null then null when array_position(${column},null) is null and coalesce(array_ndims(${column}),1)=1 ` +
+      `case when ${column} is null then null when ${isWhole}coalesce(array_ndims(${column}),1)=1 ` +
       `then ${list} else ${failure} end`
     );
   };

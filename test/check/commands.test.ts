@@ -60,6 +60,27 @@ test("it passes what is right: a schema of another program is made by its migrat
   assert.equal(passed.code, 0, passed.output);
 });
 
+test("with data it finds what rows of the demonstration shop break, and null where clients are told there is none", async () => {
+  const rule = "alter table erp.tag add constraint tag_is_short check (length(name) < 2)";
+  const words = "comment on constraint tag_is_short on erp.tag is E'@userError OUT_OF_RANGE name\\nShort.';";
+  const view = "comment on column api_unstable.products.purchase_prices is E'@notNull\\nPrices.';";
+  await project.write(file, `${rule} not valid;\n${words}\n${view}\n`);
+  const rulesOf = async (...options: string[]) => {
+    const { output } = await project.run(["database.ts", "check", "--json", ...options], settings);
+    return (JSON.parse(output) as { findings: Record<string, string>[] }).findings;
+  };
+  const named = (findings: Record<string, string>[], wanted: string) =>
+    findings.find((one) => one.rule === wanted);
+  assert.equal(named(await rulesOf(), "rows-break-rule"), undefined);
+  const found = await rulesOf("--with-data");
+  assert.match(named(found, "rows-break-rule")!.what!, /^tag_is_short: .* is violated by some row$/);
+  assert.equal(named(found, "null-for-clients")!.object, "api_unstable.products.purchase_prices");
+  await project.write(file, `${rule};\n`);
+  const [failure] = await rulesOf("--with-data");
+  assert.equal(failure!.rule, "migration-fails");
+  assert.match(failure!.what!, /tag_is_short.* is violated by some row/);
+});
+
 test("db:commit refuses what the check refuses, and changes nothing", async () => {
   const committed = await project.list("db/committed");
   await project.write(file, mistake);

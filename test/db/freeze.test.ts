@@ -128,6 +128,21 @@ describe("what frozen versions consist of", () => {
         `${version}: function stock_adjust(input ${version}.stock_adjust_input) was: returns ${version}.stock_payload, sql, v; is: returns ${version}.stock_payload, plpgsql, v`,
       ],
     ],
+    "a column that was not null beneath one that is never null": [
+      "alter table erp.tag alter name drop not null",
+      [
+        `${version}: tags.name may be null, which erp.tag.name no longer keeps out: keep it as it was, or coalesce in the version's view`,
+      ],
+    ],
+    "the same, with rows that were not looked at": [
+      `alter table erp.tag alter name drop not null; alter table erp.tag rename column name to label;
+       alter table erp.tag add constraint tag_has_label not null label not valid`,
+      [`${version}: tags.name may be null, which erp.tag.name no longer keeps out`],
+    ],
+    "a column beneath an expression": [
+      "alter table erp.product_price alter net drop not null",
+      [`${version}: products may be null, which erp.product_price.net no longer keeps out`],
+    ],
     "the whole of it": [`drop schema ${version} cascade`, [`${version}: schema ${version} is missing`]],
     "a version that was made by hand": [
       "create schema api_2027_04",
@@ -143,6 +158,50 @@ describe("what frozen versions consist of", () => {
       for (const [i, fault] of faults.entries()) assert.ok(found[i]!.startsWith(fault), found[i]);
     });
   }
+
+  it("rely on a domain, a check, and what a view between reads; not on what may be null in them", async () => {
+    const made = `create domain erp.label as text not null;
+      create table erp.sticker (id uuid primary key, label erp.label, note text, texts jsonb not null,
+        constraint sticker_has_note check (note is not null),
+        constraint sticker_texts_are_objects check (erp.are_translations(texts)));
+      alter table erp.sticker enable row level security;
+      create view erp.shown_sticker with (security_invoker = true) as select * from erp.sticker;
+      create type api_unstable.sticker_text as (locale text, name text);
+      comment on type api_unstable.sticker_text is 'Text.';
+      create view api_unstable.stickers with (security_invoker = true) as
+      select id, label, note, array(
+        select row (t.key, t.value ->> 'name')::api_unstable.sticker_text from jsonb_each(s.texts) t
+      ) as texts from erp.shown_sticker s;
+      comment on view api_unstable.stickers is E'@primaryKey id\\n@requiresScopes tags:read\\nStickers.';
+      comment on column api_unstable.stickers.label is E'@notNull\\nLabel.';
+      comment on column api_unstable.stickers.note is E'@notNull\\nNote.';
+      select api_meta.freeze('api_unstable', 'api_2027_04');`;
+    const tables = [
+      "alter domain erp.label drop not null",
+      "alter table erp.sticker drop constraint sticker_has_note",
+    ];
+    const checks = ["alter table erp.sticker drop constraint sticker_texts_are_objects"];
+    for (const [change, fault] of [
+      [tables[0]!, "stickers.label may be null, which erp.sticker.label no longer keeps out"],
+      [tables[1]!, "stickers.note may be null, which erp.sticker.note no longer keeps out"],
+      [checks[0]!, "stickers may be null, which sticker_texts_are_objects of erp.sticker, CHECK "],
+    ] as const) {
+      const [found = "", ...more] = await refusalOf(`${made} ${change}`);
+      assert.ok(found.startsWith(`api_2027_04: ${fault}`), found);
+      assert.deepEqual(more, []);
+    }
+    assert.deepEqual(await refusalOf("alter table erp.document alter static drop not null"), []);
+  });
+
+  it("may be read from columns that may be null, through coalesce, when that is said", async () => {
+    const dropped = "alter table erp.tag alter name drop not null;";
+    assert.deepEqual(
+      await refusalOf(`${dropped} create or replace view ${version}.tags with (security_invoker = true) as
+        select id, coalesce(name, '') as name from erp.tag; select api_meta.record_version('${version}')`),
+      [],
+    );
+    assert.equal((await refusalOf(`${dropped} select api_meta.record_version('${version}')`)).length, 1);
+  });
 
   it("may be read from tables of other names", async () => {
     assert.deepEqual(
@@ -169,9 +228,11 @@ describe("what frozen versions consist of", () => {
       await used.client.query(
         "update api_meta.frozen_part set tree = 'other numbers' where tree is not null",
       );
+      await used.client.query("update api_meta.frozen_promise set tree = 'other numbers'");
       await used.client.query("select api_meta.finish_migration()");
       const { rows } = await used.client.query(
-        "select from api_meta.frozen_part where tree = 'other numbers'",
+        `select from api_meta.frozen_part where tree = 'other numbers'
+         union all select from api_meta.frozen_promise where tree = 'other numbers' or ground ~ 'erp.tag\\.'`,
       );
       assert.equal(rows.length, 0, "and noted by their new numbers");
       await used.client.query("alter table erp.marker rename to tag; select api_meta.finish_migration()");

@@ -28,7 +28,10 @@ const mistakes: Record<string, string | string[]> = {
     "alter table erp.sales_order drop constraint order_storefront_id_is_not_blank",
     "alter table erp.supplier drop constraint supplier_number_is_not_blank; alter table erp.supplier add constraint supplier_number_is_not_blank check (number <> '')",
   ],
-  "constraint-user-error": "comment on constraint fulfillment_number_is_unique on erp.fulfillment is null",
+  "constraint-user-error": [
+    "comment on constraint fulfillment_number_is_unique on erp.fulfillment is null",
+    "create schema novel; create table novel.t (marker uuid references erp.tag); grant insert on novel.t to service_writer",
+  ],
   "definer-function":
     "create function erp.f() returns int security definer set search_path = pg_catalog language sql as 'select 1'; grant execute on function erp.f() to public",
   "definer-view": "alter view api_unstable.tags set (security_invoker = false)",
@@ -48,6 +51,18 @@ const mistakes: Record<string, string | string[]> = {
     "create view api_unstable.t as select c.id from erp.customer c; comment on view api_unstable.t is E'@primaryKey id\\n@requiresScopes orders:read'",
   "mutation-tags":
     "comment on function api_unstable.stock_set(api_unstable.stock_set_input) is E'@requiresScopes stocks:write\\n@userErrors TOO_BAD\\nSets stock.'",
+  "never-null": [
+    "comment on column api_unstable.batches.comment is E'@notNull\\nNote.'",
+    "alter table erp.tag alter name drop not null",
+    "comment on column api_unstable.countries.name is E'@notNull\\nName.'",
+    "comment on column api_unstable.products.purchase_prices is E'@notNull\\nPrices.'",
+    "create view api_unstable.t with (security_invoker = true) as select d.id, t.name from erp.batch d left join erp.tag t on t.id = d.id; comment on view api_unstable.t is E'@primaryKey id\\n@requiresScopes tags:read'; comment on column api_unstable.t.name is E'@notNull\\nName.'",
+  ],
+  "own-volatility": [
+    "create function erp.f() returns float stable language sql return random()",
+    "create function erp.f() returns void stable language plpgsql as 'begin insert into erp.tag (name) values (1); end'",
+    "create function erp.f() returns float language sql return random(); create function erp.g() returns float stable language sql return erp.f()",
+  ],
   ownership: [
     "grant insert on erp.tag to service_api",
     "set role none; alter table erp.tag owner to service_ledger",
@@ -59,20 +74,36 @@ const mistakes: Record<string, string | string[]> = {
     "grant create on schema erp to public",
     "grant select on erp.tag to public",
   ],
-  "policy-as-declared":
+  "policy-as-declared": [
     "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes labels:read'",
+    "drop policy tag_select_api on erp.tag",
+    "create policy open on erp.tag using (true)",
+    "create policy closed on erp.tag as restrictive to service_api using (name <> 'a')",
+  ],
   "readable-without-policy": "grant select on auth.credential to service_api",
   "read-function": "create function api_unstable.tag_count() returns bigint stable language sql return 1",
   "row-level-security": "create table erp.t (id int)",
+  "scope-check": [
+    "create or replace function auth.has_scope(variadic scopes text[]) returns boolean language sql stable return true",
+    "create or replace function auth.has_scope(variadic scopes text[]) returns boolean language sql stable return false",
+  ],
   "search-path": "create function erp.f() returns int language sql as 'select 1'",
   "search-index": [
     "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes tags:read\\n@search name'",
     "create view api_unstable.t as select name from erp.tag; comment on view api_unstable.t is E'@primaryKey name\\n@requiresScopes tags:read\\n@search name'",
   ],
+  "sequence-room": [
+    "create table erp.t (id int generated always as identity (maxvalue 10))",
+    "create sequence erp.s; select setval('erp.s', 9e18::bigint)",
+  ],
   "text-bound": "alter table erp.supplier drop constraint supplier_phone_length",
   "topic-scope": [
     "update events.topic set scope = 'tags:read' where name = 'order.created'",
     "comment on view api_unstable.events is E'@primaryKey id\\n@requiresScopes tags:read'",
+  ],
+  "unique-key": [
+    "create view api_unstable.t as select tag_id from erp.batch_tag; comment on view api_unstable.t is '@primaryKey tag_id'",
+    "create view api_unstable.t as select upper(name) as name from erp.tag; comment on view api_unstable.t is '@primaryKey name'",
   ],
   "upheld-rules": [
     "alter table erp.tag add constraint tag_is_short check (length(name) < 9) not enforced",

@@ -225,6 +225,33 @@ describe("errors", () => {
     await shop.owner.query("alter table ledger.stock_movement drop constraint stock_movement_is_no_bulk");
   });
 
+  it("a foreign key that the input names becomes NOT_FOUND; another is masked, and not worth a repetition", async () => {
+    const table = "alter table ledger.stock_movement";
+    const refer = (column: string) =>
+      shop.owner.query(
+        `${table} add constraint refers foreign key (${column}) references erp.tag (name) not valid`,
+      );
+    const input = { ...one(1), comment: "nowhere" };
+    await refer("comment");
+    const { userErrors } = await shop.mutate("stockAdjust", input);
+    assert.deepEqual(userErrors, [
+      {
+        ...{ code: "NOT_FOUND", message: "What this refers to does not exist." },
+        ...{ field: ["comment"], details: null },
+      },
+    ]);
+    await shop.owner.query(`comment on constraint refers on ledger.stock_movement is '@internal set by us'`);
+    const internal = await shop.tryMutate("stockAdjust", input);
+    await shop.owner.query(`${table} drop constraint refers`);
+    await refer("process_type_technical_name");
+    const unnamed = await shop.tryMutate("stockAdjust", input);
+    for (const { body, codes } of [internal, unnamed]) {
+      assert.deepEqual(codes, ["INTERNAL_SERVER_ERROR"]);
+      assert.equal(body.errors[0].extensions.retryable, false);
+    }
+    await shop.owner.query(`${table} drop constraint refers`);
+  });
+
   it("a code that the version doesn't list appears as INVALID", async () => {
     await shop.owner.query(`
       alter table ledger.stock_movement add constraint stock_movement_is_lucky check (quantity <> 13);

@@ -254,3 +254,58 @@ comment on function api_unstable.tree_measure(api_unstable.tree_measure_input) i
 @requiresScopes trees:write
 @userErrors INVALID
 Measures a tree.$$;
+
+-- A row of docs/evolving.md each
+
+create table orchard.sample (
+  sample_id integer primary key,
+  taken_at timestamptz not null,
+  spot point,
+  price money,
+  words tsvector,
+  note xml,
+  counts integer[],
+  sure text[] check (array_position(sure, null) is null)
+);
+comment on table orchard.sample is 'Some apples.';
+alter table orchard.sample enable row level security;
+create index on orchard.sample (taken_at, sample_id);
+insert into orchard.sample
+select n, timestamptz '2026-05-05T10:00:00Z' + n * interval '0.4 seconds', point(n, 0.1), 90071992547409.93,
+  'a fat cat', '<a/>', case n when 7 then array[1, null] else array[n] end, '{a}'
+from generate_series(0, 7) n;
+
+create view api_unstable.samples with (security_invoker = true) as
+select sample_id as id, taken_at, spot, price, words, note, counts, sure from orchard.sample;
+comment on view api_unstable.samples is $$
+@primaryKey id
+@requiresScopes trees:read
+@filters *
+Some apples.$$;
+
+create table orchard.visitor (id uuid primary key default uuidv7(), name text not null);
+comment on table orchard.visitor is 'People who have come.';
+alter table orchard.visitor enable row level security;
+insert into orchard.visitor (name) values ('Ada Apfel'), ('Bob Birne');
+create view api_unstable.visitors with (security_invoker = true) as select id, name from orchard.visitor;
+comment on view api_unstable.visitors is $$
+@primaryKey id
+@requiresScopes trees:read
+@search name
+Somebody who has come.$$;
+
+create table orchard.reading (taken_at timestamptz, probe bytea, degrees integer, primary key (taken_at, probe));
+comment on table orchard.reading is 'How warm it is.';
+alter table orchard.reading enable row level security;
+create view api_unstable.readings with (security_invoker = true) as
+select taken_at, probe, degrees from orchard.reading;
+comment on view api_unstable.readings is $$
+@primaryKey taken_at,probe
+@requiresScopes trees:read
+How warm it is.$$;
+insert into events.subject (type, relation, view_name) values ('Reading', 'orchard.reading', 'readings');
+insert into events.field (subject_type, name, position, column_name, id_of) values
+  ('Reading', 'id', 1, 'taken_at,probe', 'Reading');
+insert into events.topic (name, subject_type, scope, description) values
+  ('reading.taken', 'Reading', 'trees:read', 'It was read.');
+insert into events.occasion (topic, operation) values ('reading.taken', 'insert');

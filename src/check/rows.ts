@@ -1,0 +1,70 @@
+import type { ClientBase } from "pg";
+import type { Finding } from "./finding.ts";
+import type { Source } from "./source.ts";
+
+/** Rules that rows break, and columns whose rows have null where clients are told that there is none. Needs rows. */
+export const rows: Source = {
+  name: "rows",
+  async find({ client, places }) {
+    await client.query("begin");
+    try {
+      const found = [...(await brokenRules(client)), ...(await nulls(client))];
+      return await Promise.all(
+        found.map(async (finding) => {
+          const place = await places.of(finding.object!);
+          return { ...finding, file: place?.file ?? null, line: place?.line ?? null };
+        }),
+      );
+    } finally {
+      await client.query("rollback");
+    }
+  },
+};
+
+type Found = Omit<Finding, "file" | "line">;
+
+/** Tries to validate what is not valid yet. */
+async function brokenRules(client: ClientBase): Promise<Found[]> {
+  const { rows: rules } = await client.query<{ place: string; name: string }>(
+    `select c.conrelid::regclass::text as place, quote_ident(c.conname) as name
+     from pg_constraint c join pg_class t on t.oid = c.conrelid
+     join api_meta.own_schema s on s.oid = t.relnamespace where not c.convalidated and c.conenforced`,
+  );
+  const broken: Found[] = [];
+  for (const { place, name } of rules) {
+    await client.query("savepoint rule");
+    const error = await client.query(`alter table ${place} validate constraint ${name}`).then(
+      () => null,
+      (cause: Error) => cause,
+    );
+    await client.query("rollback to rule");
+    if (error !== null) broken.push(brokenRule(place, `${name}: ${error.message}`));
+  }
+  return broken;
+}
+
+const brokenRule = (object: string, what: string): Found => ({
+  ...{ rule: "rows-break-rule", severity: "warning", object, what },
+  why: "Rows of the demonstration shop break the rule, so rows of merchants may, and it can't be validated.",
+  wayOut: "change such rows first, by api_meta.backfill, and validate in the migration after that.",
+});
+
+/** Looks for null in what is never null for clients, as far as no table says so. */
+async function nulls(client: ClientBase): Promise<Found[]> {
+  const { rows: columns } = await client.query<{ view: string; name: string }>(
+    `select o.view::text as view, quote_ident(o.column_name) as name
+     from api_meta.own_schema s cross join lateral api_meta.view_origins(s.name) o
+     where s.is_api and o.is_promised and o.is_never_null is not true`,
+  );
+  const found: Found[] = [];
+  for (const { view, name } of columns) {
+    const { rowCount } = await client.query(`select from ${view} where ${name} is null limit 1`);
+    if (rowCount !== 0)
+      found.push({
+        ...{ rule: "null-for-clients", severity: "error", object: `${view}.${name}` },
+        ...{ what: "null", why: "Clients are told that it is never null: a page with such a row fails." },
+        wayOut: "give coalesce in the view, or take @notNull out of the column's comment.",
+      });
+  }
+  return found;
+}

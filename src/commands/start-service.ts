@@ -9,7 +9,7 @@ import { randomPassword } from "../auth/passwords.ts";
 import { withClient } from "../database/client.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
 import { openDatabase } from "../database/open.ts";
-import type { OpenDatabase } from "../database/open.ts";
+import type { DatabaseSettings, OpenDatabase } from "../database/open.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { waitingFor } from "../database/wait.ts";
 import { explorerPathOf } from "../versions/explorer-page.ts";
@@ -51,7 +51,7 @@ export interface RunningService {
  * @throws {UserError} when the database can't be used, or the port is taken
  */
 export async function startFromSettings(
-  settings: Settings,
+  settings: Settings & Pick<DatabaseSettings, "content">,
   stopping: AbortSignal,
   processCount = 1,
 ): Promise<RunningService> {
@@ -70,7 +70,10 @@ export async function startFromSettings(
   try {
     stopping.throwIfAborted();
     const ownerUrl = database.adminUrl === null ? null : urlAsOwner(database.adminUrl);
-    if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
+    if (ownerUrl !== null && database.wantsDemo) {
+      await fillFirst(ownerUrl, onProgress);
+      await database.demoIsMade();
+    }
     const { identity, warning } = await successorOfRoot(settings.runAs, database.runBy);
     if (warning !== null) say(`Warning: ${warning}`);
     const serving = await startServing(settings, { database, logger, processCount, identity, onProgress });

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster/cluster.ts";
+import { openFolder } from "./content.ts";
+import type { Content } from "./content.ts";
 import { requireSameMigrations } from "./migrations/migration-history.ts";
 import { afterMigrations } from "./migrations/under-way.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations/migrations.ts";
@@ -27,6 +29,8 @@ export interface DatabaseSettings extends PoolerUses {
   dataDirectory: string;
   /** A folder for its backups, and for its write-ahead log. */
   backupDirectory?: string | undefined;
+  /** What a new folder gets; in production, it has to be said. */
+  content?: Content | undefined;
   /** How long migrations wait for locks, and how often they are begun. */
   migrationLocks: LockLimits;
   /** The user who serves when root starts the service; `root` to stay root. */
@@ -43,6 +47,10 @@ export interface OpenDatabase {
   adminUrl: string | null;
   /** The user who runs the service's own Postgres; null for the user of this process. */
   runBy: Identity | null;
+  /** Whether the database, which is the service's own, still needs demonstration data. */
+  wantsDemo: boolean;
+  /** Called when it has them. */
+  demoIsMade(): Promise<void>;
   /** Warnings for the operator. */
   warnings: string[];
   /** Starts the service's own Postgres again when it dies; rejected, with a UserError, when that fails. */
@@ -69,8 +77,11 @@ export async function openDatabase(
     const warnings = await afterMigrations(() => waitingFor(wait, check), onProgress);
     const { apiUrl, warning } = await waitingFor(wait, () => findApiLogin(url));
     if (warning !== null) warnings.push(warning);
-    return { url, apiUrl, adminUrl: null, runBy: null, warnings, close: async () => {} };
+    const nothing = async () => {};
+    const none = { adminUrl: null, runBy: null, wantsDemo: false, demoIsMade: nothing, close: nothing };
+    return { url, apiUrl, warnings, ...none };
   }
+  const folder = await openFolder(settings);
   onProgress("Starting Postgres");
   const cluster = await startCluster({
     ...{ directory: settings.dataDirectory, runAs: settings.runAs, backups: settings.backupDirectory },
@@ -88,7 +99,8 @@ export async function openDatabase(
       await runCurrentMigration(adminUrl, { locks, onWait: onProgress });
     const keepRunning = (logger: Logger) => cluster.keepRunning(logger);
     return {
-      ...{ url, apiUrl: asApiLogin(url)!, adminUrl, runBy: cluster.identity, warnings: [], keepRunning },
+      ...{ url, apiUrl: asApiLogin(url)!, adminUrl, runBy: cluster.identity, ...folder },
+      ...{ warnings: [], keepRunning },
       close: () => cluster.stop(),
     };
   } catch (error) {

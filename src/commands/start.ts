@@ -24,7 +24,9 @@ await atTheCommandLine({ usage, options }, async ({ workers, empty, demo }) => {
   const content = empty ? "empty" : demo ? "demo" : undefined;
   const settings = { ...readSettings(), content } as const;
   if (content && (settings.databaseUrl ?? settings.merchants) !== undefined)
-    throw new UsageError(`--${content} is for the service's own Postgres, without DATABASE_URL and MERCHANTS.`);
+    throw new UsageError(
+      `--${content} is for the service's own Postgres, without DATABASE_URL and MERCHANTS.`,
+    );
   await untilStopped(async (stopping) => {
     // Loaded when arguments and settings are right: all of the service
     const start =

@@ -42,7 +42,11 @@ export async function openFolder(settings: FolderSettings): Promise<Folder> {
   return { wantsDemo, demoIsMade };
 }
 
-async function requireNeverUsed({ production, dataDirectory, backupDirectory }: FolderSettings): Promise<void> {
+async function requireNeverUsed({
+  production,
+  dataDirectory,
+  backupDirectory,
+}: FolderSettings): Promise<void> {
   const kept = backupDirectory === undefined ? [] : await readdir(backupDirectory).catch(() => []);
   if (!production && kept.length === 0) return;
   const from = backupDirectory === undefined ? "" : ` -- --from ${resolve(backupDirectory)}`;

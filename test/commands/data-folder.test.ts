@@ -78,7 +78,8 @@ test("a folder that once had data is never given a new shop, whatever is asked",
     await mkdir(at(home));
     await writeFile(join(at(home), name), "5432");
     const message = new RegExp(`once had data: ${name} is left, .*mount that.*npm run restore`, "s");
-    for (const content of [undefined, "demo", "empty"] as const) await refused(start(home, {}, content), message);
+    for (const content of [undefined, "demo", "empty"] as const)
+      await refused(start(home, {}, content), message);
     await refused(openForCommand(settingsOf(home)), message);
   }
   // All of it is gone, but its backups
@@ -94,7 +95,10 @@ test("damaged folders are refused in words", async () => {
   await mkdir(at("inner"));
   await writeFile(at("inner/postgres"), "");
   await mkdir(at("torn/postgres/base"), { recursive: true });
-  await refused(start("file"), /file\/postgres can't be used: it, or a part of its path, is a file and no folder/);
+  await refused(
+    start("file"),
+    /file\/postgres can't be used: it, or a part of its path, is a file and no folder/,
+  );
   await refused(start("file/below"), /is a file and no folder/);
   await refused(start("inner"), /inner\/postgres can't be used: .* is a file and no folder/);
   await refused(start("torn"), /torn\/postgres isn't whole: it has no PG_VERSION/);

@@ -72,11 +72,14 @@ async function start({ directory, runAs, backups, flags = {} }: ClusterOptions):
   const log = join(data, "server.log");
   const archiving = backups === undefined ? {} : await archiveFlags(backups, data, user);
   const server = serverOf({ control, data, log, flags: { ...archiving, ...flags } });
-  const { port, password } = await running(place, server);
+  const { port, password, isStarted } = await running(place, server);
   const adminUrl = (database: string) => urlOf(password, port, database);
   const hold = () => holdAlone(adminUrl("postgres"), home, () => runsOn(data));
   const stopping = new AbortController();
-  let lock = await hold();
+  let lock = await hold().catch(async (error: unknown) => {
+    if (isStarted) await server.stop();
+    throw error;
+  });
   let kept: Promise<never> | undefined;
   return {
     identity: user.identity,
@@ -108,20 +111,26 @@ async function start({ directory, runAs, backups, flags = {} }: ClusterOptions):
 async function running(
   place: Place,
   server: ReturnType<typeof serverOf>,
-): Promise<{ port: number; password: string }> {
+): Promise<{ port: number; password: string; isStarted: boolean }> {
   const { home, user, data } = place;
   const known = await passwordIn(home);
   const saved = await savedPort(home);
   if (await runsOn(data)) {
-    if (known !== null && saved !== null) return { port: saved, password: known };
+    if (known !== null && saved !== null) return { port: saved, password: known, isStarted: false };
     await server.stop();
   }
   const password = known ?? (await renewPassword(place, data));
   const port = await freePort(saved);
-  await server.start(port);
-  await writeFile(join(home, "port"), String(port));
-  await user.own(join(home, "port"));
-  return { port, password };
+  try {
+    await server.start(port);
+    await writeFile(join(home, "port"), String(port));
+    await user.own(join(home, "port"));
+    return { port, password, isStarted: true };
+  } catch (error) {
+    // Without the port, nobody would find it again
+    if (await runsOn(data)) await server.stop();
+    throw error;
+  }
 }
 
 /** @throws {UserError} when another user owns the data: Postgres would not start, and its message would not help */

@@ -116,7 +116,7 @@ from (
     count(distinct entity_id) filter (where state = 'pending') as queues
   from events.delivery group by subscription_id
 ) d where d.subscription_id = s.id;
--- Nobody receives anything: deliveries of what happens in the shop would wait for ever, and more each day. Each keeps
--- the health that it had
+-- Nobody receives anything: deliveries of what happens in the shop would wait for ever, and more each day.
+-- Each keeps the health that it had
 update events.webhook_subscription set enabled = false, disabled_at = updated_at;
 update events.delivery_queue set next_attempt_at = 'infinity';

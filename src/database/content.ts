@@ -4,12 +4,20 @@ import { UserError } from "../errors/user-error.ts";
 import { isNewFolder } from "./cluster/folder.ts";
 import { makeHome } from "./cluster/place.ts";
 import { exists } from "./cluster/postgres-user.ts";
-import type { DatabaseSettings } from "./open.ts";
 
 /** What a new shop has: demonstration data, or nothing. */
 export type Content = "demo" | "empty";
 
-type FolderSettings = Pick<DatabaseSettings, "production" | "dataDirectory" | "backupDirectory" | "content">;
+/** Settings of the service's own Postgres that concern its folders. */
+export interface FolderSettings {
+  production: boolean;
+  /** The folder for the data of the service's own Postgres. */
+  dataDirectory: string;
+  /** A folder for its backups, and for its write-ahead log. */
+  backupDirectory?: string | undefined;
+  /** What a new folder gets; in production, it has to be said. */
+  content?: Content | undefined;
+}
 
 /** A folder of data that a start may use. */
 export interface Folder {

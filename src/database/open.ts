@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster/cluster.ts";
 import { openFolder } from "./content.ts";
-import type { Content } from "./content.ts";
+import type { Folder, FolderSettings } from "./content.ts";
 import { requireSameMigrations } from "./migrations/migration-history.ts";
 import { afterMigrations } from "./migrations/under-way.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations/migrations.ts";
@@ -19,18 +19,11 @@ import { installQueueSchema } from "./worker-schema.ts";
 export const databaseName = "erp";
 
 /** Settings of the database. The service's settings (src/process/settings.ts) include them. */
-export interface DatabaseSettings extends PoolerUses {
-  production: boolean;
+export interface DatabaseSettings extends PoolerUses, FolderSettings {
   /** An existing Postgres; without it the service runs its own. */
   databaseUrl: string | undefined;
   /** Milliseconds that a start waits for an existing Postgres that is away. */
   databaseWaitMs: number;
-  /** Folder for the data of the embedded Postgres. */
-  dataDirectory: string;
-  /** A folder for its backups, and for its write-ahead log. */
-  backupDirectory?: string | undefined;
-  /** What a new folder gets; in production, it has to be said. */
-  content?: Content | undefined;
   /** How long migrations wait for locks, and how often they are begun. */
   migrationLocks: LockLimits;
   /** The user who serves when root starts the service; `root` to stay root. */
@@ -38,7 +31,7 @@ export interface DatabaseSettings extends PoolerUses {
 }
 
 /** A database that is ready for the service. */
-export interface OpenDatabase {
+export interface OpenDatabase extends Folder {
   /** For serving requests. */
   url: string;
   /** The same with the role for clients' operations, or `url` when that can't be used. */
@@ -47,10 +40,6 @@ export interface OpenDatabase {
   adminUrl: string | null;
   /** The user who runs the service's own Postgres; null for the user of this process. */
   runBy: Identity | null;
-  /** Whether the database, which is the service's own, still needs demonstration data. */
-  wantsDemo: boolean;
-  /** Called when it has them. */
-  demoIsMade(): Promise<void>;
   /** Warnings for the operator. */
   warnings: string[];
   /** Starts the service's own Postgres again when it dies; rejected, with a UserError, when that fails. */

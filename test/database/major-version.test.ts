@@ -48,13 +48,12 @@ test("the data move to another major version of Postgres, by the steps of docs/b
   const cluster = await startCluster({ directory: home, flags: unsafe });
   const PATH = `${programs}${delimiter}${process.env.PATH}`;
   const dump = at("erp.dump");
-  await promisify(execFile)(
-    "pg_dump",
-    ["--format=custom", `--file=${dump}`, `--dbname=${cluster.adminUrl("erp")}`],
-    { env: { ...process.env, PATH } },
-  ).finally(async () => {
+  const words = ["--format=custom", `--file=${dump}`, `--dbname=${cluster.adminUrl("erp")}`];
+  try {
+    await promisify(execFile)("pg_dump", words, { env: { ...process.env, PATH } });
+  } finally {
     await cluster.stop();
-  });
+  }
 
   // As if the new code had a newer Postgres
   await writeFile(join(home, "postgres/PG_VERSION"), "17\n");

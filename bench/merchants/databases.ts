@@ -72,7 +72,7 @@ export async function openMerchants(
       await writeFile(file, JSON.stringify(await makeModel(adminUrl)));
       await writeFile(join(home, "key"), key);
     }
-    const there = new Set((await readDirectory(folder)).map(({ name }) => name));
+    const there = new Set((await readDirectory(folder)).merchants.map(({ name }) => name));
     const missing = namesOf(count).filter((name) => !there.has(name));
     const next = missing.values();
     const work = async () => {
@@ -88,7 +88,7 @@ export async function openMerchants(
   }
   const adminUrl = (await start(flags, cleanup)).adminUrl("postgres");
   const wanted = new Set(namesOf(count));
-  const all = (await readDirectory(folder)).filter(({ name }) => wanted.has(name));
+  const all = (await readDirectory(folder)).merchants.filter(({ name }) => wanted.has(name));
   const credentials = JSON.parse(await readFile(file, "utf8")) as ClientCredentials[];
   return { all, folder, credentials, adminUrl, bytes: await bytesOf(adminUrl), made };
 }

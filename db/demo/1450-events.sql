@@ -88,7 +88,8 @@ from events.webhook_subscription where id = demo.id('webhook', 1);
 insert into events.delivery_attempt (
   delivery_id, number, at, duration_ms, status, error, request_headers, response_headers, response_body
 )
-select d.id, n, d.created_at + (n - 1) * interval '1 hour', 40 + demo.pick(n, 'duration ' || d.id, 200),
+-- As events, attempts are kept for some days from now on
+select d.id, n, now() - (d.attempts - n) * interval '1 hour', 40 + demo.pick(n, 'duration ' || d.id, 200),
   case when ok then 200 else 503 end,
   case when not ok then 'The receiver answered 503.' end,
   jsonb_build_object('content-type', 'application/json', 'webhook-id', d.event_id),
@@ -115,4 +116,7 @@ from (
     count(distinct entity_id) filter (where state = 'pending') as queues
   from events.delivery group by subscription_id
 ) d where d.subscription_id = s.id;
-update events.webhook_subscription set disabled_at = updated_at where not enabled;
+-- Nobody receives anything: deliveries of what happens in the shop would wait for ever, and more each day.
+-- Each keeps the health that it had
+update events.webhook_subscription set enabled = false, disabled_at = updated_at;
+update events.delivery_queue set next_attempt_at = 'infinity';

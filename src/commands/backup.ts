@@ -5,6 +5,7 @@ import { listBackups } from "../database/backup/manifest.ts";
 import type { Backup } from "../database/backup/manifest.ts";
 import { pruneArchive } from "../database/backup/segments.ts";
 import { runningClusterUrl, startCluster } from "../database/cluster/cluster.ts";
+import { requireData } from "../database/cluster/folder.ts";
 import { archiveFolder } from "../database/cluster/wal-archive.ts";
 import { UserError } from "../errors/user-error.ts";
 import { readSettings } from "../process/settings.ts";
@@ -49,6 +50,7 @@ async function withCluster<T>(settings: Settings, work: (url: string) => Promise
   const { dataDirectory: directory, runAs, backupDirectory: backups } = settings;
   const running = await runningClusterUrl(directory, "postgres");
   if (running !== null) return work(running);
+  await requireData(directory);
   const cluster = await startCluster({ directory, runAs, backups });
   try {
     return await work(cluster.adminUrl("postgres"));

@@ -1,5 +1,6 @@
 import { withClient } from "../database/client.ts";
 import { runningClusterUrl, startCluster } from "../database/cluster/cluster.ts";
+import { requireData } from "../database/cluster/folder.ts";
 import { databaseName } from "../database/open.ts";
 import { readSettings } from "../process/settings.ts";
 import type { Settings } from "../process/settings.ts";
@@ -37,6 +38,7 @@ async function withDatabase<T>(settings: Settings, work: (url: string) => Promis
   const { databaseUrl, dataDirectory: directory, runAs, backupDirectory: backups } = settings;
   const running = databaseUrl ?? (await runningClusterUrl(directory, databaseName));
   if (running !== null) return work(running);
+  await requireData(directory);
   const cluster = await startCluster({ directory, runAs, backups });
   try {
     return await work(cluster.adminUrl(databaseName));

@@ -19,7 +19,7 @@ import type { Merchant } from "../process/merchants/merchant.ts";
 import { requireName } from "../process/merchants/merchant.ts";
 import { readSettings } from "../process/settings.ts";
 import { atTheCommandLine } from "./command-line.ts";
-import { adminOf, change, inTurn, merchantNamed, requireFree } from "./merchants/files.ts";
+import { adminOf, change, inTurn, isWrong, merchantNamed, requireFree } from "./merchants/files.ts";
 import type { Place } from "./merchants/files.ts";
 import { move, moveToCopy } from "./merchants/move.ts";
 import { say, UsageError } from "./terminal.ts";
@@ -30,7 +30,7 @@ databases need DATABASE_URL: an administrator's, of the cluster that they are on
 Usage: npm run merchants -- <command>
 
   add NAME --host HOST… [--path]   a new database with its roles, an administrator and a credential for the merchant
-  list                             all merchants: state, hosts, where the database is
+  list                             all merchants: state, hosts, where the database is; and files that are wrong
   migrate [NAME…] [--at-once N]    the committed migrations in all databases of the cluster, or in some; may be repeated
   suspend NAME | resume NAME       refuses all its requests; serves it again
   move NAME                        copies its database to DATABASE_URL's cluster from FROM_DATABASE_URL's, and serves it there
@@ -93,23 +93,29 @@ async function tellOpen(adminUrl: string, name: string): Promise<void> {
 }
 
 async function list({ folder }: Place): Promise<void> {
-  for (const { name, state, hosts, hasPath, databaseUrl } of await readDirectory(folder)) {
+  const { merchants, wrong } = await readDirectory(folder);
+  for (const { name, state, hosts, hasPath, databaseUrl } of merchants) {
     const ways = [...hosts, ...(hasPath ? [`/m/${name}`] : [])].join(" ");
     console.log([name, state, ways, serverOf(databaseUrl) + new URL(databaseUrl).pathname].join("\t"));
   }
+  for (const { name, fault } of wrong) console.log([name, "wrong", fault].join("\t"));
 }
 
 /** Migrates some at a time. One that fails doesn't stop the others. */
 async function migrate({ settings, folder }: Place, names: readonly string[], atOnce: number): Promise<void> {
   const adminUrl = adminOf(settings);
-  const all = await readDirectory(folder);
-  const unknown = names.find((name) => !all.some((each) => each.name === name));
+  const { merchants, wrong } = await readDirectory(folder);
+  const isWanted = ({ name }: { name: string }) => names.length === 0 || names.includes(name);
+  const unknown = names.find((name) => ![...merchants, ...wrong].some((each) => each.name === name));
   if (unknown !== undefined) throw new UserError(`There is no merchant “${unknown}” in ${folder}.`);
-  const wanted = all.filter(({ name }) => names.length === 0 || names.includes(name));
+  const wanted = merchants.filter(isWanted);
   const here = wanted.filter(({ databaseUrl }) => serverOf(databaseUrl) === serverOf(adminUrl));
   if (here.length < wanted.length)
     say(`${wanted.length - here.length} are on other clusters: run this with the DATABASE_URL of each.`);
-  const failed: string[] = [];
+  const failed = wrong.filter(isWanted).map(({ name, fault }) => {
+    say(`${name}: ${fault}`);
+    return name;
+  });
   let done = 0;
   const next = here.values();
   const work = async () => {
@@ -135,6 +141,10 @@ async function setState(place: Place, name: string, state: Merchant["state"]): P
 }
 
 async function remove(place: Place, name: string, isToDrop: boolean): Promise<void> {
+  if (!isToDrop && (await isWrong(place, name))) {
+    await inTurn(place.folder, () => forgetMerchant(place.folder, name));
+    return say(`${name} is served no more. Its file was wrong; its database, if it has one, is still there.`);
+  }
   const { databaseUrl } = await merchantNamed(place, name);
   const adminUrl = isToDrop ? adminOf(place.settings) : null;
   if (adminUrl !== null && serverOf(adminUrl) !== serverOf(databaseUrl))

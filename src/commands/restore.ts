@@ -1,5 +1,7 @@
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type pg from "pg";
+import { restoreDump } from "../database/backup/restore-dump.ts";
 import { restoreBackup } from "../database/backup/restore.ts";
 import type { Restored, RestoreOptions } from "../database/backup/restore.ts";
 import { withClient } from "../database/client.ts";
@@ -16,7 +18,8 @@ const usage = `Makes the service's own Postgres from a backup, and proves its bo
 
 Usage: npm run restore -- --from FOLDER [--until TIME] [--to FOLDER] [--check]
 
-  --from    a folder of backups, of which the newest that serves is taken, or one backup
+  --from    a folder of backups, of which the newest that serves is taken, or one backup; or a file of
+            \`pg_dump --format=custom\`, to move to another major version of Postgres
   --until   the moment to restore, with its zone: 2026-11-22T21:00:00Z. It needs the write-ahead log that
             Postgres archives with BACKUP_DIRECTORY. Without it, all that there is
   --to      the folder of the new data, which must not have any; DATA_DIRECTORY if not given
@@ -39,19 +42,18 @@ await atTheCommandLine({ usage, options }, async ({ from, until, to, check }) =>
   const { dataDirectory, runAs } = readSettings();
   if (from === undefined) throw new UsageError("Which backup? Say --from FOLDER.");
   const directory = resolve(to ?? dataDirectory);
-  const restored = await withBars({
-    from,
-    until: momentOf(until),
-    directory,
-    runAs,
-    isCheck: check === true,
-  });
-  const { backup, segments, lastCommit } = restored;
-  const archived = segments === 0 ? "no archived log" : `${segments} segments of archived log`;
-  if (check)
-    return say(`The backup ${backup.name} is whole: ${backup.manifest.files.length} files, and ${archived}.`);
-  const reached = lastCommit === null ? "" : ` The last transaction is of ${lastCommit}.`;
-  say(`Restored ${backup.name} and ${archived} to ${directory}.${reached}`);
+  const isDump = (await stat(from).catch(() => null))?.isFile() === true;
+  if (isDump && (until ?? check) !== undefined)
+    throw new UsageError("--until and --check are for backups, not for a file of pg_dump.");
+  if (isDump) {
+    await restoreDump({ from, directory, database: databaseName, runAs });
+    say(`Restored ${from} to ${directory}.`);
+  } else {
+    const moment = momentOf(until);
+    const restored = await withBars({ from, until: moment, directory, runAs, isCheck: check === true });
+    tellRestored(restored, directory, check === true);
+  }
+  if (check) return;
   const cluster = await startCluster({ directory, runAs });
   try {
     await withClient(cluster.adminUrl(databaseName), tellState);
@@ -59,6 +61,14 @@ await atTheCommandLine({ usage, options }, async ({ from, until, to, check }) =>
     await cluster.stop();
   }
 });
+
+function tellRestored({ backup, segments, lastCommit }: Restored, directory: string, isCheck: boolean): void {
+  const archived = segments === 0 ? "no archived log" : `${segments} segments of archived log`;
+  if (isCheck)
+    return say(`The backup ${backup.name} is whole: ${backup.manifest.files.length} files, and ${archived}.`);
+  const reached = lastCommit === null ? "" : ` The last transaction is of ${lastCommit}.`;
+  say(`Restored ${backup.name} and ${archived} to ${directory}.${reached}`);
+}
 
 function momentOf(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;

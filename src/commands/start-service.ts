@@ -9,9 +9,10 @@ import { randomPassword } from "../auth/passwords.ts";
 import { withClient } from "../database/client.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
 import { openDatabase } from "../database/open.ts";
-import type { OpenDatabase } from "../database/open.ts";
+import type { DatabaseSettings, OpenDatabase } from "../database/open.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { waitingFor } from "../database/wait.ts";
+import { requireFreePort } from "../http/free-port.ts";
 import { explorerPathOf } from "../versions/explorer-page.ts";
 import { Closing } from "../lib/closing.ts";
 import { serveMetrics } from "../process/serve-metrics.ts";
@@ -51,7 +52,7 @@ export interface RunningService {
  * @throws {UserError} when the database can't be used, or the port is taken
  */
 export async function startFromSettings(
-  settings: Settings,
+  settings: Settings & Pick<DatabaseSettings, "content">,
   stopping: AbortSignal,
   processCount = 1,
 ): Promise<RunningService> {
@@ -60,6 +61,10 @@ export async function startFromSettings(
     say(step);
   };
   const logger = pino({ level: settings.logLevel });
+  // Making the data takes long
+  await requireFreePort(settings);
+  if (settings.metricsPort !== undefined)
+    await requireFreePort({ host: settings.host, port: settings.metricsPort, name: "METRICS_PORT" });
   const database = await openDatabase(settings, onProgress, async (url) => {
     const { requireHarmlessPending } = await import("../check/pending.ts");
     await requireHarmlessPending(url, { onNote: onProgress });
@@ -70,7 +75,10 @@ export async function startFromSettings(
   try {
     stopping.throwIfAborted();
     const ownerUrl = database.adminUrl === null ? null : urlAsOwner(database.adminUrl);
-    if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
+    if (ownerUrl !== null && database.wantsDemo) {
+      await fillFirst(ownerUrl, onProgress);
+      await database.demoIsMade();
+    }
     const { identity, warning } = await successorOfRoot(settings.runAs, database.runBy);
     if (warning !== null) say(`Warning: ${warning}`);
     const serving = await startServing(settings, { database, logger, processCount, identity, onProgress });
@@ -125,7 +133,11 @@ async function startServing(
   // Loaded when the database is there, and only in processes that serve
   if (processCount === 1) {
     const { serve } = await import("../process/serve.ts");
-    const wait = { url: database.url, waitMs: settings.databaseWaitMs, onWaiting: onProgress };
+    const wait = {
+      ...{ url: database.url, waitMs: settings.databaseWaitMs, onWaiting: onProgress },
+      // It builds the API
+      isLong: true,
+    };
     // It may have stopped since it was checked
     return waitingFor(wait, () => serve({ ...urls, settings, logger, isBackground: true }));
   }

@@ -51,6 +51,18 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
   if (failed.length > 0) throw new UserError(failed.map(({ message }) => message).join("\n"));
 }
 
+/**
+ * Restores a file of pg_dump into an empty database.
+ *
+ * @param url as a superuser
+ * @throws {UserError} with what pg_restore has said
+ */
+export async function restoreFile(file: string, url: string): Promise<void> {
+  const restore = program("pg_restore", ["--exit-on-error", file], url);
+  restore.child.stdin.end();
+  await restore.ended;
+}
+
 /** What both node-postgres and Postgres' programs know in a URL. */
 const known = [
   "application_name",

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster/cluster.ts";
+import { openFolder } from "./content.ts";
+import type { Folder, FolderSettings } from "./content.ts";
 import { requireSameMigrations } from "./migrations/migration-history.ts";
 import { afterMigrations } from "./migrations/under-way.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations/migrations.ts";
@@ -17,16 +19,11 @@ import { installQueueSchema } from "./worker-schema.ts";
 export const databaseName = "erp";
 
 /** Settings of the database. The service's settings (src/process/settings.ts) include them. */
-export interface DatabaseSettings extends PoolerUses {
-  production: boolean;
+export interface DatabaseSettings extends PoolerUses, FolderSettings {
   /** An existing Postgres; without it the service runs its own. */
   databaseUrl: string | undefined;
   /** Milliseconds that a start waits for an existing Postgres that is away. */
   databaseWaitMs: number;
-  /** Folder for the data of the embedded Postgres. */
-  dataDirectory: string;
-  /** A folder for its backups, and for its write-ahead log. */
-  backupDirectory?: string | undefined;
   /** How long migrations wait for locks, and how often they are begun. */
   migrationLocks: LockLimits;
   /** The user who serves when root starts the service; `root` to stay root. */
@@ -34,7 +31,7 @@ export interface DatabaseSettings extends PoolerUses {
 }
 
 /** A database that is ready for the service. */
-export interface OpenDatabase {
+export interface OpenDatabase extends Folder {
   /** For serving requests. */
   url: string;
   /** The same with the role for clients' operations, or `url` when that can't be used. */
@@ -69,8 +66,11 @@ export async function openDatabase(
     const warnings = await afterMigrations(() => waitingFor(wait, check), onProgress);
     const { apiUrl, warning } = await waitingFor(wait, () => findApiLogin(url));
     if (warning !== null) warnings.push(warning);
-    return { url, apiUrl, adminUrl: null, runBy: null, warnings, close: async () => {} };
+    const nothing = async () => {};
+    const none = { adminUrl: null, runBy: null, wantsDemo: false, demoIsMade: nothing, close: nothing };
+    return { url, apiUrl, warnings, ...none };
   }
+  const folder = await openFolder(settings);
   onProgress("Starting Postgres");
   const cluster = await startCluster({
     ...{ directory: settings.dataDirectory, runAs: settings.runAs, backups: settings.backupDirectory },
@@ -88,7 +88,8 @@ export async function openDatabase(
       await runCurrentMigration(adminUrl, { locks, onWait: onProgress });
     const keepRunning = (logger: Logger) => cluster.keepRunning(logger);
     return {
-      ...{ url, apiUrl: asApiLogin(url)!, adminUrl, runBy: cluster.identity, warnings: [], keepRunning },
+      ...{ url, apiUrl: asApiLogin(url)!, adminUrl, runBy: cluster.identity, ...folder },
+      ...{ warnings: [], keepRunning },
       close: () => cluster.stop(),
     };
   } catch (error) {

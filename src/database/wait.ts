@@ -13,6 +13,8 @@ export interface WaitOptions {
   url: string;
   /** Milliseconds until it gives up. */
   waitMs: number;
+  /** Whether the work takes long by itself, so that only a failure shows that Postgres is away. */
+  isLong?: boolean;
   /** Called once a second with the reason for the wait. An error that it throws ends the wait. */
   onWaiting(line: string): void;
 }
@@ -22,16 +24,16 @@ export interface WaitOptions {
  * Tries again every second until the time is over. Then, or after an error of another kind, it throws the error.
  */
 export async function waitingFor<T>(
-  { url, waitMs, onWaiting }: WaitOptions,
+  { url, waitMs, isLong = false, onWaiting }: WaitOptions,
   work: () => Promise<T>,
 ): Promise<T> {
   const deadline = performance.now() + waitMs;
   const ended = Promise.withResolvers<never>();
   ended.promise.catch(() => {});
-  let reason = "it doesn't answer";
+  let reason = isLong ? null : "it doesn't answer";
   const lines = setInterval(() => {
     const seconds = Math.ceil((deadline - performance.now()) / 1_000);
-    if (seconds <= 0) return;
+    if (seconds <= 0 || reason === null) return;
     try {
       onWaiting(`Waiting for Postgres at ${placeOf(url)}, for up to ${seconds} s more: ${reason}`);
     } catch (error) {
@@ -46,9 +48,9 @@ export async function waitingFor<T>(
   const pauseMs = (error: unknown) => {
     const cause = error instanceof UserError ? error.cause : error;
     if (!isAway(cause)) throw error;
-    reason = cause.message || String((cause as NodeJS.ErrnoException).code);
+    const why = (reason = cause.message || String((cause as NodeJS.ErrnoException).code));
     const now = performance.now();
-    if (now + intervalMs >= deadline) throw inPlainWords(error, url, reason);
+    if (now + intervalMs >= deadline) throw inPlainWords(error, url, why);
     return Math.max(0, begin + intervalMs - now);
   };
   try {

@@ -3,6 +3,7 @@ import { GraphQLError } from "postgraphile/graphql";
 import type { Logger } from "pino";
 import type { ErrorCode } from "./api-error.ts";
 import { apiError, errorCodes, isApiError } from "./api-error.ts";
+import { logOutage } from "./outages.ts";
 import { databaseFailure, isLasting } from "./postgres-errors.ts";
 
 /** The request of an error, and the log for its cause. */
@@ -45,8 +46,10 @@ function translate(error: unknown, { requestId, logger, logged }: ErrorScene): G
 
   const failure = databaseFailure(cause);
   if (failure) {
-    logger.warn({ requestId, ...logged, err: cause }, "the database failed");
     const { code, message, retryable } = failure;
+    const line = { requestId, ...logged, err: cause };
+    if (code === "SERVICE_UNAVAILABLE") logOutage(logger, line);
+    else logger.warn(line, "the database failed");
     return apiError(code, message, retryable === undefined ? {} : { retryable }, place);
   }
   // graphql-js' own errors about the request as a whole: unknown operation name, wrong variables

@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { UserError } from "../errors/user-error.ts";
+import { cantListen } from "./free-port.ts";
 
 /** The media type of answers without an end. The server ends them when it stops. */
 export const eventStream = "text/event-stream";
@@ -54,9 +54,7 @@ export class HttpServer {
     try {
       await once(this.#server, "listening");
     } catch (cause) {
-      const { code, message } = cause as NodeJS.ErrnoException;
-      const reason = code === "EADDRINUSE" ? "another program uses it. Set PORT to another one" : message;
-      throw new UserError(`Can't listen on ${host}:${port}: ${reason}.`, { cause });
+      throw cantListen({ host, port }, cause);
     }
   }
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { UserError } from "../errors/user-error.ts";
+import { cantListen } from "../http/free-port.ts";
 
 /** A source of metrics: the registry of a process, or of several. */
 export interface Figures {
@@ -26,9 +26,7 @@ export async function serveMetrics(figures: Figures, { host, port }: { host: str
   try {
     await once(server, "listening");
   } catch (cause) {
-    throw new UserError(`Can't listen on ${host}:${port} for metrics. Set METRICS_PORT to another port.`, {
-      cause,
-    });
+    throw cantListen({ host, port, name: "METRICS_PORT" }, cause);
   }
   return {
     port: (server.address() as AddressInfo).port,

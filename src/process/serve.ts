@@ -13,6 +13,7 @@ import { PoolWarmer, warmCount } from "../database/warm-pool.ts";
 import { boundedServer } from "../http/bounded-server.ts";
 import { defaultStopMs } from "./default-stop.ts";
 import { openApp } from "./open-app.ts";
+import { connectionsWithinFiles } from "./open-files.ts";
 import type { App } from "./open-app.ts";
 import type { Settings } from "./settings.ts";
 import { AllowList } from "../webhooks/addresses.ts";
@@ -107,7 +108,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     app = await openApp({ settings, pool, apiPool, limiterPool, logger, replicas, tracing });
     const { metrics, readiness } = app;
     readiness.add("process", () => (isStopping ? stopping : null));
-    const listening = new HttpServer(boundedServer(app.listener, settings.maxConnections));
+    const maxConnections = await connectionsWithinFiles(settings.maxConnections, logger);
+    const listening = new HttpServer(boundedServer(app.listener, maxConnections));
     await listening.listen(settings);
     server = listening;
     warmer = new PoolWarmer(apiPool, logger);

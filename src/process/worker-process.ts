@@ -7,7 +7,7 @@ import { UserError } from "../errors/user-error.ts";
 import { serveMerchants } from "./merchants/serve-merchants.ts";
 import { serve } from "./serve.ts";
 import type { FiguresMessage } from "./figures-of-processes.ts";
-import type { FromWorkerProcess, Order, ToWorkerProcess } from "./worker-processes.ts";
+import type { FromWorkerProcess, Order, ToWorkerProcess } from "./worker-messages.ts";
 
 const tell = (message: FromWorkerProcess | FiguresMessage) => void process.send?.(message);
 

@@ -6,38 +6,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry } from "prom-client";
-import type { MetricObject } from "prom-client";
 import type { Settings } from "./settings.ts";
+import type { FromWorkerProcess, Order, ToWorkerProcess } from "./worker-messages.ts";
 import type { Figures } from "./serve-metrics.ts";
 import { makePositionsFile } from "../database/replicas/positions.ts";
-import type { PositionsFile } from "../database/replicas/positions.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
 import { FiguresOfProcesses } from "./figures-of-processes.ts";
 import { defaultStopMs } from "./default-stop.ts";
-
-/** What a process is told at its start. */
-export interface ToWorkerProcess {
-  /** The database, see `ServeOptions`; null with a directory of merchants. */
-  urls: { databaseUrl: string; apiUrl: string } | null;
-  settings: Settings;
-  /** Whether it does background work: only the first one does. */
-  isBackground: boolean;
-  /** Where it keeps what clients have written, for the others; null without replicas. */
-  positions: PositionsFile | null;
-}
-
-/** Its first answer. */
-export type FromWorkerProcess =
-  | { port: number; figures: MetricObject[]; failure?: never }
-  | { failure: string };
-
-/** Later messages to it, see `Serving` (serve.ts). */
-export type Order =
-  | { order: "announce stop" | "figures"; withinMs?: never; column?: never }
-  | { order: "stop"; withinMs: number; column?: never }
-  | { order: "take over"; column: number; withinMs?: never };
 
 /** Milliseconds before a dead process is replaced. */
 const replaceDelayMs = 500;
@@ -89,7 +66,7 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions): Pro
   try {
     // The first opens the port, so that only one reports if that is impossible
     const port = await crew.start(0);
-    await Promise.all(Array.from({ length: options.count - 1 }, (_, i) => crew.start(i + 1)));
+    await Promise.all(Array.from({ length: options.count - 1 }, (_, i) => crew.startBeside(i + 1)));
     return {
       port,
       figures: { contentType: AggregatorRegistry.PROMETHEUS_CONTENT_TYPE, metrics: () => crew.metrics() },
@@ -106,6 +83,9 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions): Pro
     throw error;
   }
 }
+
+/** A process has ended before it could say anything, as one that is killed. */
+class EndedAtStart extends UserError {}
 
 /** The processes, each in its own place. */
 class Crew {
@@ -155,13 +135,25 @@ class Crew {
     tell(worker, told);
     const [answer] = (await Promise.race([
       once(worker, "message"),
-      once(worker, "exit").then(() => [{ failure: "A process ended while it started." }]),
-    ])) as [FromWorkerProcess];
+      once(worker, "exit").then(() => [null]),
+    ])) as [FromWorkerProcess | null];
+    if (answer === null) throw new EndedAtStart("A process ended while it started.");
     if (answer.failure !== undefined) throw new UserError(answer.failure);
     this.#figures.begin(worker, answer.figures);
     this.#serving.set(place, worker);
     this.#sides.set(place, side);
     return answer.port;
+  }
+
+  /** Starts a process beside one that serves. One that is killed meanwhile is replaced, as later. */
+  async startBeside(place: number): Promise<void> {
+    try {
+      await this.start(place);
+    } catch (error) {
+      if (!(error instanceof EndedAtStart) || this.#stopping.signal.aborted) throw error;
+      this.#options.logger.error("a process has died while it started; starting another");
+      void this.#keepStarting(place);
+    }
   }
 
   async #keepStarting(place: number): Promise<void> {

@@ -10,6 +10,7 @@ import { withClient } from "../../src/database/client.ts";
 import { databaseOf } from "../../src/database/merchant-database.ts";
 import { besides } from "../../src/database/migrations/templates.ts";
 import { forgetMerchant, storeMerchant } from "../../src/process/merchants/directory.ts";
+import { runAllOn } from "./process.ts";
 
 const program = fileURLToPath(new URL("../../src/commands/merchants.ts", import.meta.url));
 const adminUrl = process.env.TEST_ADMIN_URL!;
@@ -136,5 +137,51 @@ suite("npm run merchants", () => {
     assert.equal((await merchants("remove", name, "--drop")).code, 0);
     assert.deepEqual(await files(), []);
     assert.equal(await connects(next), "28P01");
+  });
+
+  test("a wrong file keeps no command from the others, and is named", async () => {
+    const [whole, torn] = ["whole", "torn"].map((one) => ({ one, file: join(folder, `${one}.env`) }));
+    await storeMerchant(folder, {
+      ...{ name: "whole", databaseUrl: "postgres://127.0.0.1:1/none", hosts: ["whole.example"] },
+      ...{ hasPath: false, state: "active" },
+    });
+    await writeFile(torn!.file, "DATABASE_URL=nowhere\n");
+    const lines = [
+      ["list"],
+      ["suspend", "whole"],
+      ["suspend", "torn"],
+      ["add", "torn", "--host", "torn.example"],
+      ["migrate", "torn"],
+      ["remove", "torn", "--drop"],
+      ["remove", "torn"],
+      ["list"],
+    ];
+    const settings = { MERCHANTS: folder };
+    const done = await runAllOn(
+      adminUrl,
+      "merchants.ts",
+      lines.map((args) => ({ args, settings })),
+    );
+    const fault = /The merchant torn has a wrong DATABASE_URL\./;
+    const [list, suspended, unsuspended, added, migrated, dropped, removed, rest] = done;
+    assert.match(
+      list!.stdout,
+      /^whole\tactive\t.*\ntorn\twrong\tThe merchant torn has a wrong DATABASE_URL\.\n$/,
+    );
+    assert.match(suspended!.stderr, /^whole is suspended/);
+    for (const one of [unsuspended!, dropped!])
+      assert.match(
+        one.stderr,
+        /has a wrong DATABASE_URL\. Mend its file in .*: npm run merchants -- remove torn/,
+      );
+    assert.match(added!.stderr, /There is a merchant “torn” already/);
+    assert.match(migrated!.stderr, fault);
+    assert.match(removed!.stderr, /^torn is served no more\./);
+    assert.match(rest!.stdout, /^whole\tsuspended\t.*\n$/);
+    assert.deepEqual(
+      done.map(({ exitCode }) => exitCode),
+      [0, 0, 1, 1, 1, 1, 0, 0],
+    );
+    await rm(whole!.file);
   });
 });

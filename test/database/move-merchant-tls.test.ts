@@ -128,7 +128,7 @@ suite("npm run merchants -- move, over TLS", { skip }, () => {
 
     const moving = move(from!, to!);
     assert.equal(await moving.ended, 0, moving.output());
-    const [moved] = await readDirectory(path("merchants"));
+    const [moved] = (await readDirectory(path("merchants"))).merchants;
     assert.equal(new URL(moved!.databaseUrl).search, new URL(to!).search);
     assert.equal(new URL(moved!.databaseUrl).host, new URL(to!).host);
     const { rows } = await connected(moved!.databaseUrl, (client) =>

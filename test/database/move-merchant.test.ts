@@ -214,7 +214,7 @@ suite("npm run merchants -- move", { skip }, () => {
       { code: "42501" },
     );
     assert.ok((await fileOf()).includes(`:${new URL(there).port}/`));
-    assert.deepEqual((await readDirectory(opened.folder))[0]!.hosts, hosts);
+    assert.deepEqual((await readDirectory(opened.folder)).merchants[0]!.hosts, hosts);
   });
 
   test("rights, rules, comments and settings are those of the old database", async () => {

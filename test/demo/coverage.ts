@@ -101,7 +101,7 @@ export async function fingerprint(client: pg.Client): Promise<Record<string, str
   for (const { name } of tables) {
     const { rows } = await client.query(
       `select count(*) || ' ' || coalesce(md5(string_agg(row, '' order by row)), '') as hash
-       from ${name} t cross join lateral md5((to_jsonb(t) - 'recorded_at')::text) as row`,
+       from ${name} t cross join lateral md5((to_jsonb(t) - array['recorded_at', 'at'])::text) as row`,
     );
     hashes[name] = rows[0].hash;
   }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
 import type { RequestListener, Server, ServerResponse } from "node:http";
@@ -155,4 +156,23 @@ describe("requests that are sent at once on one connection", () => {
     await once(socket, "close");
     assert.equal(begun, 1);
   });
+});
+
+test("a process that may open few files has as many connections as these allow, says so, and answers others", async (t) => {
+  const source = (path: string) => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).href);
+  const code = `import { boundedServer } from ${source("http/bounded-server.ts")};
+    import { connectionsWithinFiles } from ${source("process/open-files.ts")};
+    const log = { warn: (details, text) => console.log(text) };
+    const server = boundedServer((request, response) => response.end("well"), await connectionsWithinFiles(1_000, log));
+    server.listen(0, "127.0.0.1", () => console.log("port " + server.address().port));`;
+  const words = ["-c", 'ulimit -n 400; exec "$0" --input-type=module --eval "$1"', process.execPath, code];
+  const child = spawn("bash", words, { stdio: ["ignore", "pipe", "inherit"] });
+  t.after(() => child.kill("SIGKILL"));
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  await until(() => /port \d+\n/.test(said));
+  const port = Number(/port (\d+)/.exec(said)![1]);
+  assert.match(said, /may open 400 files, too few for LIMIT_CONNECTIONS=1000\. Raise the limit/);
+  await Promise.all(Array.from({ length: 600 }, () => open(port)));
+  for (let n = 0; n < 5; n++) assert.equal(await ask(port), 200);
 });

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import type pg from "pg";
+import { pino } from "pino";
 import { errorCodes } from "../../src/errors/api-error.ts";
+import { clientError } from "../../src/errors/client-errors.ts";
 import { query, startService } from "../lib/service.ts";
 import type { HttpAnswer, TestProcess, TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -173,6 +175,22 @@ test("idle backends that were killed: requests are answered again at once", asyn
   );
   await until(async () => (await service.ask(token, { query })).codes.length === 0);
   for (let i = 0; i < 10; i++) assertErrors(await service.ask(token, { query }));
+});
+
+test("an outage is logged once a second, with the number of other requests that failed", async () => {
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+  for (let n = 1; n <= 100; n++) {
+    const { extensions } = clientError(refused, { requestId: `r${n}`, logger });
+    assert.deepEqual([extensions.code, extensions.requestId], ["SERVICE_UNAVAILABLE", `r${n}`]);
+  }
+  assert.deepEqual(
+    lines.map(({ requestId }) => requestId),
+    ["r1"],
+  );
+  await until(() => lines.length > 1);
+  assert.deepEqual([lines.length, lines[1]!.count], [2, 99]);
 });
 
 test("the log of all this is warnings and the one masked error", () => {

@@ -46,12 +46,12 @@ suite("the lock of the directory of merchants", () => {
       t.after(() => begun.kill("SIGKILL"));
       // It has tried, and is refused
       await begun.said(/Waiting for another command/);
-      assert.equal((await readDirectory(folder))[0]!.state, "active");
+      assert.equal((await readDirectory(folder)).merchants[0]!.state, "active");
       await storeMerchant(folder, { ...acme, hosts: ["new.example"] });
       return begun;
     });
     assert.equal(await suspending.ended, 0);
-    const [now] = await readDirectory(folder);
+    const [now] = (await readDirectory(folder)).merchants;
     assert.deepEqual([now!.state, now!.hosts], ["suspended", ["new.example"]]);
   });
 

@@ -199,6 +199,22 @@ test("one that is to replace another waits for the database, and is replaced whe
   assert.doesNotMatch(said(), /can't start/);
 });
 
+test("one that is killed while it starts beside one that serves is replaced", async (t) => {
+  const settings = { DATABASE_URL: database.loginUrl, RUN_AS: "root" };
+  const other = startCommand(["start.ts", "--workers", "2"], settings);
+  t.after(async () => {
+    other.kill("SIGTERM");
+    await other.ended;
+  });
+  await until(async () => (await servingProcesses(other.pid)).length === 2);
+  const [, second] = (await servingProcesses(other.pid)).sort((a, b) => a - b);
+  process.kill(second!, "SIGKILL");
+  const [, place] = await other.said(/The API is at (http:\S+?)\/api/);
+  assert.match(other.output(), /a process has died while it started; starting another/);
+  assert.equal((await fetch(`${place}/livez`)).status, 200);
+  await until(async () => (await servingProcesses(other.pid)).length === 2);
+});
+
 test("one that is still starting ends at once when all stop", async () => {
   proxy.cut();
   const before = await servers();

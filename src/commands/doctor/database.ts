@@ -129,13 +129,12 @@ export const keys: Examination = {
 
 /** What waits too long is in minutes. */
 const waitingQuery = `
-  select (select extract(epoch from clock_timestamp() - min(occurred_at)) / 60 from events.outbox)::float8 as outbox,
-    (select extract(epoch from clock_timestamp() - min(due_at)) / 60 from events.delivery_queue where due_at < clock_timestamp())::float8
-      as webhooks,
+  select b.outbox_seconds / 60 as outbox, b.delivery_seconds / 60 as webhooks,
     (select extract(epoch from clock_timestamp() - min(run_at)) / 60 from graphile_worker.jobs
       where locked_at is null and attempts < max_attempts and run_at < clock_timestamp())::float8 as jobs,
     (select string_agg(distinct task_identifier || ': ' || left(coalesce(last_error, ''), 200), '; ')
-      from graphile_worker.jobs where attempts > 0 and last_error is not null) as failed`;
+      from graphile_worker.jobs where attempts > 0 and last_error is not null) as failed
+  from events.backlog() b`;
 
 interface Waiting extends Record<"outbox" | "webhooks" | "jobs", number | null> {
   failed: string | null;

@@ -2,11 +2,11 @@ import { backgroundWork, keys, lints, migrations, proof, retention, rights } fro
 import { error } from "./finding.ts";
 import type { Examination, Finding, Patient } from "./finding.ts";
 import { backups, disk, settings, time, versionsInUse } from "./process.ts";
-import { indexes, replication, vacuum } from "./server.ts";
+import { indexes, replication, serverSettings, vacuum } from "./server.ts";
 
 /** All examinations, in the order of the report: what the later ones need comes first. */
 const examinations: readonly Examination[] = [
-  ...[settings, versionsInUse, time, disk, migrations, rights, keys, backups, replication],
+  ...[settings, versionsInUse, time, disk, serverSettings, migrations, rights, keys, backups, replication],
   ...[backgroundWork, retention, vacuum, indexes, lints, proof],
 ];
 

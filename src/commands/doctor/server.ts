@@ -69,6 +69,55 @@ export const replication: Examination = {
   },
 };
 
+interface Given {
+  name: string;
+  value: string;
+  logins: string;
+}
+
+/** What the service's logins get: their own settings in this database, those everywhere, the database's, the server's. */
+const givenQuery = `
+  with given as (
+    select s.setrole, s.setdatabase, lower(split_part(c, '=', 1)) as name, substr(c, strpos(c, '=') + 1) as value
+    from pg_db_role_setting s cross join unnest(s.setconfig) c
+    where s.setdatabase in (0, (select oid from pg_database where datname = current_database())))
+  select lower(p.name) as name, coalesce(g.value, p.reset_val) as value, string_agg(r.rolname, ', ' order by r.rolname) as logins
+  from pg_settings p
+  join pg_roles r on r.rolname ~ '^service_' and r.rolcanlogin
+  left join lateral (
+    select g.value from given g where g.name = lower(p.name) and g.setrole in (0, r.oid)
+    order by g.setrole = 0, g.setdatabase = 0 limit 1) g on true
+  where p.name in ('fsync', 'full_page_writes', 'synchronous_commit', 'track_counts', 'TimeZone')
+  group by 1, 2 order by 1, 2`;
+
+/** What each setting does when it is off. */
+const whenOff: Record<string, string> = {
+  fsync: "a crash of the machine may destroy all data",
+  full_page_writes: "a crash of the machine may leave torn pages, which nothing mends",
+  synchronous_commit: "a crash may lose bookings that were confirmed",
+  track_counts: "autovacuum doesn't know which tables need it, so these only grow",
+};
+
+/** Settings by which data are lost, or days begin at another hour. */
+export const serverSettings: Examination = {
+  name: "Postgres' settings",
+  async find({ client }) {
+    const { rows } = await client.query<Given>(givenQuery);
+    return rows.flatMap(({ name, value, logins }) => {
+      const where = `for ${logins}; \`\\drds\` of psql shows whether a role or the database has it, else postgresql.conf does.`;
+      if (whenOff[name] !== undefined && /^(off|false|no|0)$/i.test(value))
+        return [error(`${name} is off: ${whenOff[name]}.`, `Switch it on, ${where}`)];
+      if (name !== "timezone" || /^(Etc\/)?(UTC|UCT|GMT|Zulu|Universal)$/i.test(value)) return [];
+      return [
+        warning(
+          `The time zone is ${value}: days begin at another hour where a pooler keeps the service from setting its own.`,
+          `Set timezone to UTC, ${where}`,
+        ),
+      ];
+    });
+  },
+};
+
 interface Index {
   index: string;
   table: string;

@@ -17,18 +17,28 @@ export function adminOf({ databaseUrl }: Settings): string {
   throw new UserError("Set DATABASE_URL to a database of the cluster, as an administrator.");
 }
 
-/** @throws {UserError} when there is none */
+/** @throws {UserError} when there is none, or its file is wrong */
 export async function merchantNamed({ folder }: Place, name: string): Promise<Merchant> {
-  const merchant = (await readDirectory(folder)).find((each) => each.name === name);
-  if (!merchant) throw new UserError(`There is no merchant “${name}” in ${folder}.`);
-  return merchant;
+  const { merchants, wrong } = await readDirectory(folder);
+  const merchant = merchants.find((each) => each.name === name);
+  if (merchant) return merchant;
+  const fault = wrong.find((each) => each.name === name)?.fault;
+  if (fault === undefined) throw new UserError(`There is no merchant “${name}” in ${folder}.`);
+  throw new UserError(
+    `${fault} Mend its file in ${folder}; or have it served no more, and keep its database: npm run merchants -- remove ${name}`,
+  );
 }
+
+/** Whether a merchant's file is there, but wrong. */
+export const isWrong = async ({ folder }: Place, name: string): Promise<boolean> =>
+  (await readDirectory(folder)).wrong.some((each) => each.name === name);
 
 /** @throws {UserError} when a merchant has the name or a host already */
 export async function requireFree(folder: string, name: string, hosts: readonly string[]): Promise<void> {
-  const all = await readDirectory(folder);
-  if (all.some((each) => each.name === name)) throw new UserError(`There is a merchant “${name}” already.`);
-  const taken = all.find((each) => each.hosts.some((host) => hosts.includes(host)));
+  const { merchants, wrong } = await readDirectory(folder);
+  if ([...merchants, ...wrong].some((each) => each.name === name))
+    throw new UserError(`There is a merchant “${name}” already.`);
+  const taken = merchants.find((each) => each.hosts.some((host) => hosts.includes(host)));
   if (taken) throw new UserError(`A host of these is that of ${taken.name} already.`);
 }
 

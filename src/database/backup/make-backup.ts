@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { withClient } from "../client.ts";
+import { fileFailure, makeFolder } from "../cluster/folder.ts";
 import { copyFile, dataFiles, eachOf, ifAway, syncDisk } from "./files.ts";
 import { manifestFiles, readBackup, unfinished } from "./manifest.ts";
 import type { BackedUpFile, Backup } from "./manifest.ts";
@@ -38,7 +39,7 @@ export async function makeBackup(
     const name = server.begunAt.toISOString().replace(/[-:]|\.\d+/g, "");
     const folder = join(resolve(to), name);
     const aside = `${folder}${unfinished}`;
-    await mkdir(aside, { recursive: true, mode: 0o700 });
+    await makeFolder(aside, 0o700);
     try {
       const data = join(aside, "data");
       await mkdir(data);
@@ -60,18 +61,8 @@ export async function makeBackup(
       return await readBackup(folder);
     } catch (error) {
       await rm(aside, { recursive: true, force: true });
-      throw inPlainWords(error);
+      throw fileFailure(error);
     }
-  });
-}
-
-function inPlainWords(error: unknown): unknown {
-  const { code, path } = error as NodeJS.ErrnoException;
-  if (code === "ENOSPC")
-    return new UserError("There is no room for the backup on its disk.", { cause: error });
-  if (code !== "EACCES") return error;
-  return new UserError(`${path} can't be read or written. Run this as root, or as who runs Postgres.`, {
-    cause: error,
   });
 }
 

@@ -1,8 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../errors/user-error.ts";
+import { fileFailure } from "../cluster/folder.ts";
+import { renewPassword } from "../cluster/password.ts";
 import { freePort, openPlace, removeRemains } from "../cluster/place.ts";
 import type { Place } from "../cluster/place.ts";
 import { runsOn } from "../cluster/pid-file.ts";
@@ -61,7 +62,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   const place = await openPlace(directory, runAs);
   await requireFree(place, backup);
   await removeRemains(place.data);
-  const aside = await mkdtemp(`${place.data}.new-`);
+  const aside = await mkdtemp(`${place.data}.new-`).catch((error: unknown) => {
+    throw fileFailure(error);
+  });
   try {
     await copyBackup(backup, aside, (done, total) => onProgress("Copying", done, total));
     await place.user.ownAll(aside);
@@ -69,13 +72,13 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
       ...{ archive: segments.length > 0 ? archive : null, until },
       onReplayed: (done) => onProgress("Replaying", Math.min(done, segments.length), segments.length),
     });
-    await setPassword(place, aside);
+    await renewPassword(place, aside);
     await rename(aside, place.data);
     return { backup, segments: segments.length, lastCommit };
   } catch (error) {
     if (await runsOn(aside)) await control(place, aside, "stop", "-m", "immediate", "-w").catch(() => {});
     await rm(aside, { recursive: true, force: true });
-    throw error;
+    throw fileFailure(error);
   }
 }
 
@@ -212,18 +215,4 @@ function whyNot(log: string, until: Date | undefined): string {
   }
   const fatal = /(FATAL|PANIC):.*/.exec(log)?.[0] ?? log.trim().split("\n").at(-1);
   return `Postgres can't replay the backup: ${fatal}`;
-}
-
-/** Gives the superuser of the new cluster a password of its own. */
-async function setPassword(place: Place, data: string): Promise<void> {
-  const { user, home, program } = place;
-  const password = randomBytes(24).toString("base64url");
-  const [file, script] = [join(home, "password"), join(data, "password.sql")];
-  await writeFile(script, `alter role postgres password '${password}'\n`, { mode: 0o600 });
-  await user.own(script);
-  const line = `exec "$1" --single -c exit_on_error=on -D "$2" postgres < "$3"`;
-  await user.execute("/bin/sh", ["-c", line, "sh", program("postgres"), data, script]);
-  await rm(script);
-  await writeFile(file, password, { mode: 0o600 });
-  await user.own(file);
 }

@@ -1,15 +1,18 @@
-import { randomBytes } from "node:crypto";
-import { mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import pg from "pg";
 import type { Logger } from "pino";
 import { UserError } from "../../errors/user-error.ts";
+import { fileFailure, isNewFolder } from "./folder.ts";
 import { holdAlone } from "./hold-alone.ts";
 import { keepRunning } from "./keep-running.ts";
+import { makeCluster } from "./make-cluster.ts";
+import { passwordIn, renewPassword } from "./password.ts";
 import { runsOn } from "./pid-file.ts";
-import { freePort, openPlace, removeRemains } from "./place.ts";
+import { freePort, openPlace } from "./place.ts";
+import type { Place } from "./place.ts";
 import { exists } from "./postgres-user.ts";
-import type { Identity, PostgresUser } from "./postgres-user.ts";
+import type { Identity } from "./postgres-user.ts";
 import { serverOf } from "./server.ts";
 import { archiveFlags } from "./wal-archive.ts";
 import { within } from "../../lib/within.ts";
@@ -41,12 +44,6 @@ export interface ClusterOptions {
   flags?: Record<string, string>;
 }
 
-// C.UTF-8 lets prefix searches use plain indexes, and sorts the same everywhere.
-const initdbOptions = [
-  ...["--username=postgres", "--auth=scram-sha-256", "--encoding=UTF8"],
-  ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"],
-];
-
 /** Milliseconds that a stop waits for a running start. */
 const startBreakOffMs = 2_000;
 
@@ -56,33 +53,33 @@ const startBreakOffMs = 2_000;
  *
  * @throws {UserError} when another process is using the folder, or Postgres can't start
  */
-export async function startCluster({
-  directory,
-  runAs,
-  backups,
-  flags = {},
-}: ClusterOptions): Promise<Cluster> {
-  const { home, user, data, program, major } = await openPlace(directory, runAs);
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  try {
+    return await start(options);
+  } catch (error) {
+    throw fileFailure(error);
+  }
+}
+
+async function start({ directory, runAs, backups, flags = {} }: ClusterOptions): Promise<Cluster> {
+  const isNew = await isNewFolder(directory);
+  const place = await openPlace(directory, runAs);
+  const { home, user, data, program, major } = place;
   await requireOwnership(data, user.identity);
   const control = (...args: string[]) => user.execute(program("pg_ctl"), ["-D", data, ...args]);
-  const password = await passwordOf(home, user);
-
-  if (!(await exists(join(data, "PG_VERSION")))) await makeCluster(user, program("initdb"), data, password);
+  if (isNew) await makeCluster(place);
   await requireMajor(data, major);
   const log = join(data, "server.log");
   const archiving = backups === undefined ? {} : await archiveFlags(backups, data, user);
   const server = serverOf({ control, data, log, flags: { ...archiving, ...flags } });
-  if (!(await runsOn(data))) {
-    const port = await freePort(await savedPort(home));
-    await server.start(port);
-    await writeFile(join(home, "port"), String(port));
-    await user.own(join(home, "port"));
-  }
-  const port = (await savedPort(home))!;
+  const { port, password, isStarted } = await running(place, server);
   const adminUrl = (database: string) => urlOf(password, port, database);
   const hold = () => holdAlone(adminUrl("postgres"), home, () => runsOn(data));
   const stopping = new AbortController();
-  let lock = await hold();
+  let lock = await hold().catch(async (error: unknown) => {
+    if (isStarted) await server.stop();
+    throw error;
+  });
   let kept: Promise<never> | undefined;
   return {
     identity: user.identity,
@@ -110,6 +107,32 @@ export async function startCluster({
   };
 }
 
+/** Starts the server, unless it runs. One whose password is lost gets another. */
+async function running(
+  place: Place,
+  server: ReturnType<typeof serverOf>,
+): Promise<{ port: number; password: string; isStarted: boolean }> {
+  const { home, user, data } = place;
+  const known = await passwordIn(home);
+  const saved = await savedPort(home);
+  if (await runsOn(data)) {
+    if (known !== null && saved !== null) return { port: saved, password: known, isStarted: false };
+    await server.stop();
+  }
+  const password = known ?? (await renewPassword(place, data));
+  const port = await freePort(saved);
+  try {
+    await server.start(port);
+    await writeFile(join(home, "port"), String(port));
+    await user.own(join(home, "port"));
+    return { port, password, isStarted: true };
+  } catch (error) {
+    // Without the port, nobody would find it again
+    if (await runsOn(data)) await server.stop();
+    throw error;
+  }
+}
+
 /** @throws {UserError} when another user owns the data: Postgres would not start, and its message would not help */
 async function requireOwnership(data: string, identity: Identity | null): Promise<void> {
   if (identity === null || !(await exists(data))) return;
@@ -133,8 +156,9 @@ async function requireMajor(data: string, major: string): Promise<void> {
 export async function runningClusterUrl(directory: string, database: string): Promise<string | null> {
   const home = resolve(directory);
   const port = await savedPort(home);
-  if (port === null || !(await exists(join(home, "password")))) return null;
-  const url = urlOf(await readFile(join(home, "password"), "utf8"), port, database);
+  const password = await passwordIn(home).catch(() => null);
+  if (port === null || password === null) return null;
+  const url = urlOf(password, port, database);
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => {});
   try {
@@ -144,49 +168,6 @@ export async function runningClusterUrl(directory: string, database: string): Pr
     return null;
   } finally {
     await client.end().catch(() => {});
-  }
-}
-
-async function makeCluster(
-  user: PostgresUser,
-  initdb: string,
-  data: string,
-  password: string,
-): Promise<void> {
-  // In a temporary folder, because an interrupted initdb leaves what looks like a cluster; with a new name each time,
-  // because initdb may outlive the process that started it.
-  await removeRemains(data);
-  const aside = await mkdtemp(`${data}.new-`);
-  await user.own(aside);
-  const passwordFile = `${data}.password`;
-  await writeFile(passwordFile, password, { mode: 0o600 });
-  await user.own(passwordFile);
-  try {
-    await user.execute(initdb, ["-D", aside, ...initdbOptions, `--pwfile=${passwordFile}`]);
-    await rename(aside, data);
-  } catch (cause) {
-    await rm(aside, { recursive: true, force: true });
-    const reason = (cause as { stderr?: string }).stderr ?? String(cause);
-    throw new UserError(`Postgres could not be set up in ${data}: ${reason}`, { cause });
-  } finally {
-    await rm(passwordFile, { force: true });
-  }
-}
-
-async function passwordOf(home: string, user: PostgresUser): Promise<string> {
-  const file = join(home, "password");
-  try {
-    if (!(await exists(file))) {
-      await writeFile(file, randomBytes(24).toString("base64url"), { mode: 0o600 });
-      await user.own(file);
-    }
-    return await readFile(file, "utf8");
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "EACCES") throw cause;
-    throw new UserError(
-      `${home} belongs to another user. Start as that user, or set DATA_DIRECTORY to another folder.`,
-      { cause },
-    );
   }
 }
 

@@ -1,8 +1,9 @@
-import { chmod, mkdir, readdir, rm } from "node:fs/promises";
+import { chmod, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "../../errors/user-error.ts";
+import { makeFolder } from "./folder.ts";
 import { postgresUser } from "./postgres-user.ts";
 import type { PostgresUser } from "./postgres-user.ts";
 import { reachableData, reachablePrograms } from "./shelter.ts";
@@ -65,8 +66,7 @@ export async function removeRemains(data: string): Promise<void> {
 
 /** Makes a folder so that the user who runs Postgres may enter it, whatever the umask is. */
 export async function makeHome(home: string): Promise<void> {
-  const isNew = await mkdir(home, { recursive: true });
-  if (isNew !== undefined) await chmod(home, 0o755);
+  if (await makeFolder(home)) await chmod(home, 0o755);
 }
 
 /** The wanted port when it is free, or else any free one. */

@@ -1,6 +1,7 @@
-import { mkdir, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { UserError } from "../../errors/user-error.ts";
+import { makeFolder } from "./folder.ts";
 import { makeHome } from "./place.ts";
 import type { PostgresUser } from "./postgres-user.ts";
 import { forShell } from "./server.ts";
@@ -38,7 +39,7 @@ export async function archiveFlags(
   const folder = archiveFolder(backups, await systemIdentifierOf(data));
   await makeHome(resolve(backups));
   await makeHome(dirname(folder));
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder, 0o700);
   await user.own(folder);
   if (!(await user.canReach(folder))) {
     throw new UserError(

@@ -165,16 +165,27 @@ export async function forgetMerchant(folder: string, name: string): Promise<void
   await rm(join(folder, name + suffix));
 }
 
+/** A merchant's file that can't be read. */
+export interface WrongFile {
+  name: string;
+  /** Why, in a sentence. */
+  fault: string;
+}
+
 /**
- * All merchants, by name, for commands.
+ * All merchants, by name, for commands, and files that are wrong: one doesn't keep commands from the others.
  *
- * @throws {UserError} when the folder or a file in it can't be read
+ * @throws {UserError} when the folder can't be read
  */
-export async function readDirectory(folder: string): Promise<Merchant[]> {
-  const names = (await readFolder(folder)).sort();
-  return Promise.all(
-    names.map(async (name) =>
-      readMerchant(name, parseEnv(await readFile(join(folder, name + suffix), "utf8"))),
-    ),
-  );
+export async function readDirectory(folder: string): Promise<{ merchants: Merchant[]; wrong: WrongFile[] }> {
+  const merchants: Merchant[] = [];
+  const wrong: WrongFile[] = [];
+  for (const name of (await readFolder(folder)).sort()) {
+    try {
+      merchants.push(readMerchant(name, parseEnv(await readFile(join(folder, name + suffix), "utf8"))));
+    } catch (error) {
+      wrong.push({ name, fault: (error as Error).message });
+    }
+  }
+  return { merchants, wrong };
 }

@@ -21,6 +21,7 @@ import { defaultStopMs } from "../default-stop.ts";
 import { stopping } from "../serve.ts";
 import type { Serving } from "../serve.ts";
 import type { Settings } from "../settings.ts";
+import { connectionsWithinFiles } from "../open-files.ts";
 import { Background } from "./background.ts";
 import { Directory } from "./directory.ts";
 import { front } from "./front.ts";
@@ -98,7 +99,8 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
       ...{ settings, logger, readiness, versions, now },
       onWritten: (name) => background.wake(name),
     });
-    const server = new HttpServer(boundedServer(listener, settings.maxConnections));
+    const maxConnections = await connectionsWithinFiles(settings.maxConnections, logger);
+    const server = new HttpServer(boundedServer(listener, maxConnections));
     await server.listen(settings);
     return {
       merchants,

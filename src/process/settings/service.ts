@@ -19,7 +19,7 @@ export const service = {
     convert(oneOf("development", "production", "test"), isProduction),
     "development",
     {
-      doc: "In production there is no explorer.",
+      doc: "In production there is no explorer, and a new DATA_DIRECTORY gets a shop only by `npm start -- --empty` or `--demo`.",
     },
   ),
   host: setting("HOST", text("an address of this machine, or its name"), "127.0.0.1", {

@@ -107,7 +107,7 @@ function actions(response: Response, { id, enabled, health, backlog_count }: Sub
       ${csrfField(visitOf(response))}<button class="${kind}">${label}</button>
     </form>`;
   return html`<div class="actions">
-    ${health !== "HEALTHY" && form("enable", enabled ? "Send waiting messages now" : "Enable", "main")}
+    ${(health !== "HEALTHY" || !enabled) && form("enable", enabled ? "Send waiting messages now" : "Enable", "main")}
     ${enabled && form("test", "Send a test")}
     ${enabled && html`<a class="button" href="/admin/webhooks/${id}/disable">Disable</a>`}
     ${

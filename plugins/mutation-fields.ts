@@ -150,6 +150,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
         async ([given, { withPgClient, pgSettings }, asked]) => {
           const {
             scopes,
+            arrivedAt = performance.now(),
             mutationTimeoutMs = defaultMutationTimeoutMs,
             mutationChecks = {},
             mutationLog,
@@ -169,6 +170,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
               input: encode(fields),
               idempotencyKey,
               validateOnly,
+              arrivedAt,
               timeoutMs: mutationTimeoutMs,
               check: mutationChecks[operation],
               scopes: scopes ?? new Set(),

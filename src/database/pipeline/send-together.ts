@@ -16,8 +16,8 @@ const askPosition: Transaction = { settings: null, statement: positionStatement 
 const presentIn = (outcome: Outcome): Present | null =>
   "rows" in outcome ? (outcome.rows as [Present])[0] : null;
 
-/** What became of a transaction: its rows, or why it failed. */
-export type Outcome = { rows: unknown[] } | { error: Error };
+/** What became of a transaction: its rows and the moment of its answer, on the clock of `performance`; or why it failed. */
+export type Outcome = { rows: unknown[]; answeredAt: number } | { error: Error };
 
 /**
  * Sends transactions on one connection by one write. Each is committed, or fails, by itself.
@@ -52,7 +52,7 @@ export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTo
         const queries = sent.map(
           ({ settings, statement }) =>
             new PipelinedQuery(connection, settings, statement, (error, result) => {
-              outcomes.push(error ? { error } : { rows: result!.rows });
+              outcomes.push(error ? { error } : { rows: result!.rows, answeredAt: performance.now() });
               if (outcomes.length < sent.length) return;
               const isBroken = outcomes.some(
                 (outcome) => "error" in outcome && isConnectionBroken(outcome.error),

@@ -4,6 +4,7 @@ import type { AnswerMutation } from "../../mutations/answer.ts";
 import { wantedMutationOf } from "../../mutations/wanted.ts";
 import { contextFor, readSettingsFor } from "../../versions/context.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
+import { arrivalOf } from "../arrival.ts";
 import type { Middleware } from "../pipeline.ts";
 import type { Replicas } from "../../database/replicas/replicas.ts";
 import { sendData } from "../send-data.ts";
@@ -45,6 +46,7 @@ export function answerMutations(
     const timeout = { statement_timeout: String(writing.timeoutMs) };
     const asked = {
       ...{ credentialId: caller!.credentialId, requestId, scopeText: caller!.scopeText, use, traceparent },
+      arrivedAt: arrivalOf(request),
       settings: { ...settingsStatement({ ...pgSettings, ...writing.settings, ...timeout })!, use },
       readSettings: readSettingsFor(caller!, locale, use),
     };

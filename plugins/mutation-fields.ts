@@ -165,12 +165,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
           const made =
             mutationOutcome?.result ??
             (await runMutation(withPgClient, settings, {
-              version,
-              operation,
-              input: encode(fields),
-              idempotencyKey,
-              validateOnly,
-              arrivedAt,
+              ...{ version, operation, input: encode(fields), idempotencyKey, validateOnly, arrivedAt },
               timeoutMs: mutationTimeoutMs,
               check: mutationChecks[operation],
               scopes: scopes ?? new Set(),

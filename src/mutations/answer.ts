@@ -21,6 +21,8 @@ export interface MutationRequest {
   requestId: string;
   /** When it arrived, on the clock of `performance`. */
   arrivedAt: number;
+  /** Whether nobody waits for the answer any more. */
+  isGone: () => boolean;
   scopeText: string;
   /** Of its operation. */
   use?: StatementUse | undefined;
@@ -34,6 +36,9 @@ export interface MutationRequest {
 
 /** The data of the answer as JSON, or what became of the mutation when its payload is to be read otherwise. */
 export type MutationAnswer = { data: string } | MutationOutcome;
+/** Nobody waited any more when the call was about to be sent. Nothing was done. */
+export class ClientGone extends Error {}
+
 export type AnswerMutation = (wanted: WantedMutation, request: MutationRequest) => Promise<MutationAnswer>;
 
 // The setting outlives the transaction, so the next one can read it. The key tells whose answer it is: behind a pooler the
@@ -74,7 +79,7 @@ export function mutationAnswerer(sendTogether: SendTogether, readRows: ReadRows)
 /** Makes a mutation and reads its payload, by one message: two transactions, of which the second reads what the first answers. */
 function makeAlone(
   { call, compiled, values }: WantedMutation,
-  { credentialId, arrivedAt, settings, readSettings }: MutationRequest,
+  { credentialId, arrivedAt, isGone, settings, readSettings }: MutationRequest,
   sendTogether: SendTogether,
   onSent: () => void = () => {},
 ): Promise<JointOutcome> {
@@ -91,6 +96,7 @@ function makeAlone(
       transactions.push({ settings: readSettings, statement: reading });
     }
     const [first, second] = await sendTogether(credentialId, transactions, () => {
+      if (isGone()) throw new ClientGone();
       onBegin();
       onSent();
     });

@@ -22,7 +22,7 @@ export type Outcome = { rows: unknown[]; answeredAt: number } | { error: Error }
 /**
  * Sends transactions on one connection by one write. Each is committed, or fails, by itself.
  *
- * @param onBegin called when they are about to be sent
+ * @param onBegin called when they are about to be sent. When it throws, nothing is sent
  * @param payers clients for whom they are sent, if not for the one whose turn they take
  * @returns the outcome of each, when the last one is done
  * @throws when there is no connection
@@ -47,6 +47,12 @@ export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTo
     new Promise((resolve, reject) => {
       pool.connect(client, (connectError, connection, release) => {
         if (!connection) return reject(connectError!);
+        try {
+          onBegin();
+        } catch (error) {
+          release!();
+          return reject(error as Error);
+        }
         const outcomes: Outcome[] = [];
         const sent = onWritten ? [...transactions, askPosition] : transactions;
         const queries = sent.map(
@@ -62,7 +68,6 @@ export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTo
               resolve(outcomes.slice(0, transactions.length));
             }),
         );
-        onBegin();
         PipelinedQuery.sendTogether(queries);
       });
     });

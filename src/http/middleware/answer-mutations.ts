@@ -1,5 +1,6 @@
 import { settingsStatement } from "../../database/pipeline/settings.ts";
 import type { MutationOutcome } from "../../graphql/mutation-outcome.ts";
+import { ClientGone } from "../../mutations/answer.ts";
 import type { AnswerMutation } from "../../mutations/answer.ts";
 import { wantedMutationOf } from "../../mutations/wanted.ts";
 import { contextFor, readSettingsFor } from "../../versions/context.ts";
@@ -47,6 +48,7 @@ export function answerMutations(
     const asked = {
       ...{ credentialId: caller!.credentialId, requestId, scopeText: caller!.scopeText, use, traceparent },
       arrivedAt: arrivalOf(request),
+      isGone: () => response.closed,
       settings: { ...settingsStatement({ ...pgSettings, ...writing.settings, ...timeout })!, use },
       readSettings: readSettingsFor(caller!, locale, use),
     };
@@ -54,6 +56,7 @@ export function answerMutations(
       .then((answer) => {
         tellPosition(response, replicas);
         if (!("data" in answer)) {
+          if ("failure" in answer && answer.failure instanceof ClientGone) return;
           locals.mutationOutcome = answer;
           return next();
         }

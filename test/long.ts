@@ -12,6 +12,7 @@ const numbers = {
   MADE_UP_SCHEMAS: "100",
   BOOKINGS: "300",
   CHAOS_EVENTS: "10000",
+  REFUSED_KEYS: "500",
   DAY_SECONDS: "300",
   STOCK_LOAD_SECONDS: "300",
 };
@@ -22,6 +23,7 @@ const files = [
   "db/bookings-both-ways",
   "db/ledger-counts",
   "db/shipments-both-ways",
+  "mutations/refusals-model",
   "end-to-end/webhooks",
   "end-to-end/warehouse-day",
   "end-to-end/stock-under-load",

@@ -18,3 +18,8 @@ drop function if exists mutation.keep_answer(text, bytea, jsonb);
 --!include mutation/take_key.sql
 --!include mutation/take_keys.sql
 --!include mutation/run.sql
+
+-- Several messages of a queue are sent in one turn
+--!include events/next_delivery.sql
+--!include events/next_deliveries.sql
+--!include events/record_attempts.sql

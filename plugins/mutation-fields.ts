@@ -150,6 +150,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
         async ([given, { withPgClient, pgSettings }, asked]) => {
           const {
             scopes,
+            arrivedAt = performance.now(),
             mutationTimeoutMs = defaultMutationTimeoutMs,
             mutationChecks = {},
             mutationLog,
@@ -164,11 +165,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
           const made =
             mutationOutcome?.result ??
             (await runMutation(withPgClient, settings, {
-              version,
-              operation,
-              input: encode(fields),
-              idempotencyKey,
-              validateOnly,
+              ...{ version, operation, input: encode(fields), idempotencyKey, validateOnly, arrivedAt },
               timeoutMs: mutationTimeoutMs,
               check: mutationChecks[operation],
               scopes: scopes ?? new Set(),

@@ -15,6 +15,7 @@ const numbers = {
   DOCUMENT_ORDERS: "300",
   MONEY_ORDERS: "300",
   CHAOS_EVENTS: "10000",
+  REFUSED_KEYS: "500",
   DAY_SECONDS: "300",
   STOCK_LOAD_SECONDS: "300",
 };
@@ -28,6 +29,7 @@ const files = [
   "db/shipments-both-ways",
   "mutations/documents-model",
   "mutations/money",
+  "mutations/refusals-model",
   "end-to-end/webhooks",
   "end-to-end/warehouse-day",
   "end-to-end/stock-under-load",

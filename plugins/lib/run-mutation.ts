@@ -1,14 +1,17 @@
 import type { WithPgClient } from "postgraphile/@dataplan/pg";
+import { runStatement } from "../../src/database/run-statement.ts";
 import type { MutationCheck } from "../../src/graphql/mutation-check.ts";
 import { parseExactly } from "../../src/mutations/exact-json.ts";
-import { textOfInput, parametersOf, withRetries } from "../../src/mutations/run.ts";
+import { runCallOf, textOfInput } from "../../src/mutations/run.ts";
 import type { MutationCall } from "../../src/mutations/run.ts";
 import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
 
 /** A mutation that is to run. */
-export interface PlannedMutation extends Omit<MutationCall, "input"> {
+export interface PlannedMutation extends Omit<MutationCall, "input" | "refusals"> {
   /** The input, fields named as columns. */
   input: unknown;
+  /** When its request arrived, on the clock of `performance`. */
+  arrivedAt: number;
   /** Milliseconds that it may take. */
   timeoutMs: number;
   /** Checks that run before it. */
@@ -23,8 +26,8 @@ export async function runMutation(
   pgSettings: Record<string, string | undefined> | null,
   wanted: PlannedMutation,
 ): Promise<MutationResult> {
-  const { version, timeoutMs } = wanted;
-  const call = { ...wanted, input: textOfInput(wanted.input) };
+  const { version, arrivedAt, timeoutMs } = wanted;
+  const input = textOfInput(wanted.input);
   const refusals = await wanted.check?.(wanted.input as Record<string, unknown>, {
     version,
     scopes: wanted.scopes,
@@ -33,18 +36,15 @@ export async function runMutation(
         return (await client.query<Row>({ text, values })).rows;
       }),
   });
-  if (refusals && refusals.length > 0) return { payload: null, userErrors: refusals, warnings: [] };
   const settings = { ...pgSettings, statement_timeout: String(timeoutMs) };
-  return withRetries(call, (onBegin) =>
+  const call: MutationCall = { ...wanted, input, refusals };
+  const { result } = await runCallOf(call, arrivedAt, (parameters, onBegin) =>
     // One statement, and so one transaction: sent with its settings, committed when Postgres has answered
     withPgClient(settings as Record<string, string>, async (client) => {
       onBegin();
-      const { rows } = await client.query<{ result: string }>({
-        text: "select mutation.run($1, $2, $3, $4, $5)::text as result",
-        name: "mutation.run as text",
-        values: parametersOf(call),
-      });
-      return parseExactly(rows[0]!.result) as MutationResult;
+      const { rows } = await client.query<{ result: string }>({ ...runStatement, values: parameters });
+      return { result: parseExactly(rows[0]!.result) as MutationResult };
     }),
   );
+  return result;
 }

@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
 import { isConnectionBroken } from "./broken.ts";
 import { runPipelined } from "./pipeline/pipelined-query.ts";
+import { runStatement } from "./run-statement.ts";
 
 /** The most connections that are kept warm: each takes some 11 MB of Postgres' memory. */
 const maxWarm = 4;
@@ -132,8 +133,7 @@ async function rehearse(client: PoolClient): Promise<void> {
   if (product === null || bin === null) return; // An empty shop
   const line = { product_id: product, place: { bin_location_id: bin }, delta: 1 };
   await runPipelined(client, settings, {
-    text: "select mutation.run($1, $2, $3, $4, $5)::text as result",
-    name: "mutation.run as text",
-    values: ["api_unstable", "stock_adjust", JSON.stringify({ lines: [line] }), null, true],
+    ...runStatement,
+    values: ["api_unstable", "stock_adjust", JSON.stringify({ lines: [line] }), null, true, null, null],
   });
 }

@@ -12,6 +12,8 @@ export interface ServiceContext {
   readonly scopes: ReadonlySet<string>;
   /** Id of the request, as in the answer and the log. */
   readonly requestId: string;
+  /** When the request arrived at this process, on the clock of `performance`; calls from inside the service don't say. */
+  readonly arrivedAt?: number;
   /** Id of the caller's credential; null for calls from inside the service. */
   readonly credentialId: string | null;
   /** Checks of mutations that can't be written in SQL; none by default. */

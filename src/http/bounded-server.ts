@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
+import { arrivalOf } from "./arrival.ts";
 import { OpenConnections } from "./connections.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
@@ -34,6 +35,10 @@ export function boundedServer(
     connections.use(request.socket);
     listener(request, response);
   });
+  const arriving: RequestListener = (request, response) => {
+    arrivalOf(request);
+    bounded(request, response);
+  };
   const server = createServer(
     // Node has one limit for all requests
     {
@@ -43,7 +48,7 @@ export function boundedServer(
       keepAliveTimeout,
       keepAliveTimeoutBuffer,
     },
-    bounded,
+    arriving,
   );
   const late = setInterval(() => connections.closeLate(requestTimeoutMs), checkMs);
   late.unref();

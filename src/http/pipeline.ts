@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { arrivalOf } from "./arrival.ts";
 
 /** Node's request, with its body when that has been read. */
 export interface Request extends IncomingMessage {
@@ -27,6 +28,7 @@ export type ErrorMiddleware = (error: unknown, request: Request, response: Respo
  */
 export function pipeline(middlewares: readonly Middleware[], onError: ErrorMiddleware): RequestListener {
   return (request, plainResponse) => {
+    arrivalOf(request);
     const response = withLocals(plainResponse);
     let position = 0;
     const next: Next = (error) => {

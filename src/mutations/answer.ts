@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { SendTogether, Transaction } from "../database/pipeline/send-together.ts";
 import type { ReadRows } from "../database/pipeline/read-text.ts";
 import type { SettingsStatement, StatementUse } from "../database/pipeline/settings.ts";
+import { runCall, runStatement } from "../database/run-statement.ts";
 import type { MutationOutcome, MutationResult } from "../graphql/mutation-outcome.ts";
 import { answerKeyLength, answerSetting } from "../reads/compile-payload.ts";
 import { parseExactly } from "./exact-json.ts";
@@ -11,13 +12,17 @@ import type { JointOutcome, JointBooking } from "./joint.ts";
 import { PayloadReader } from "./payload-reader.ts";
 import type { PayloadRow } from "./payload-reader.ts";
 import { dataOf } from "./payload-text.ts";
-import { parametersOf, withRetries } from "./run.ts";
+import { runCallOf } from "./run.ts";
 import type { WantedMutation } from "./wanted.ts";
 
 /** Who asks for a mutation, and with which rights. */
 export interface MutationRequest {
   credentialId: string;
   requestId: string;
+  /** When it arrived, on the clock of `performance`. */
+  arrivedAt: number;
+  /** Whether nobody waits for the answer any more. */
+  isGone: () => boolean;
   scopeText: string;
   /** Of its operation. */
   use?: StatementUse | undefined;
@@ -31,13 +36,15 @@ export interface MutationRequest {
 
 /** The data of the answer as JSON, or what became of the mutation when its payload is to be read otherwise. */
 export type MutationAnswer = { data: string } | MutationOutcome;
+/** Nobody waited any more when the call was about to be sent. Nothing was done. */
+export class ClientGone extends Error {}
+
 export type AnswerMutation = (wanted: WantedMutation, request: MutationRequest) => Promise<MutationAnswer>;
 
-const run = { text: "select mutation.run($1, $2, $3, $4, $5)::text as result", name: "mutation.run as text" };
 // The setting outlives the transaction, so the next one can read it. The key tells whose answer it is: behind a pooler the
 // next transaction may run on another connection.
 const runAndKeep = {
-  text: `select set_config('${answerSetting}', $6::text || mutation.run($1, $2, $3, $4, $5)::text, false)`,
+  text: `select set_config('${answerSetting}', $8::text || ${runCall}, false)`,
   name: "mutation.run, kept",
 };
 
@@ -72,16 +79,16 @@ export function mutationAnswerer(sendTogether: SendTogether, readRows: ReadRows)
 /** Makes a mutation and reads its payload, by one message: two transactions, of which the second reads what the first answers. */
 function makeAlone(
   { call, compiled, values }: WantedMutation,
-  { credentialId, settings, readSettings }: MutationRequest,
+  { credentialId, arrivedAt, isGone, settings, readSettings }: MutationRequest,
   sendTogether: SendTogether,
   onSent: () => void = () => {},
 ): Promise<JointOutcome> {
   const { statement } = compiled.payload;
-  return withRetries(call, async (onBegin) => {
+  return runCallOf(call, arrivedAt, async (parameters, onBegin) => {
     const key = randomUUID();
     const mutation = statement
-      ? { ...runAndKeep, values: [...parametersOf(call), key] as unknown[], arrayMode: true }
-      : { ...run, values: parametersOf(call) as unknown[], arrayMode: true };
+      ? { ...runAndKeep, values: [...parameters, key], arrayMode: true }
+      : { ...runStatement, values: parameters, arrayMode: true };
     const transactions: Transaction[] = [{ settings, statement: mutation }];
     if (statement) {
       const { text, name } = statement;
@@ -89,6 +96,7 @@ function makeAlone(
       transactions.push({ settings: readSettings, statement: reading });
     }
     const [first, second] = await sendTogether(credentialId, transactions, () => {
+      if (isGone()) throw new ClientGone();
       onBegin();
       onSent();
     });
@@ -97,6 +105,7 @@ function makeAlone(
     const result = parseExactly(statement ? text.slice(answerKeyLength) : text) as MutationResult;
     return {
       result,
+      answeredAt: first!.answeredAt,
       read: second && "rows" in second ? (second.rows[0] as PayloadRow | undefined) : undefined,
     };
   });

@@ -13,6 +13,8 @@ import type { MutationCall } from "./run.ts";
 /** A mutation that was done, or refused. */
 export interface JointOutcome {
   result: MutationResult;
+  /** When that was answered, on the clock of `performance`. */
+  answeredAt?: number;
   /** The columns of the statement that read its payload, if that was read. */
   read?: PayloadRow | undefined;
   /** Whether it was made with others, and the payload wasn't read yet. */

@@ -1,6 +1,8 @@
 import { apiError } from "../errors/api-error.ts";
 import { pauseAfterCollision } from "../database/repeating.ts";
 import { markUncertain } from "../errors/postgres-errors.ts";
+import type { UserErrorRow } from "../graphql/mutation-check.ts";
+import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import { retry } from "../lib/retry.ts";
 
 /** A call of `mutation.run`. */
@@ -14,7 +16,12 @@ export interface MutationCall {
   idempotencyKey: string | null;
   /** Null is passed on, to be refused. */
   validateOnly: boolean | null;
+  /** User errors of checks that SQL can't do. */
+  refusals?: readonly UserErrorRow[] | undefined;
 }
+
+/** How often Postgres is asked for an earlier refusal, before a call counts as one that arrived before it. */
+const maxLooks = 4;
 
 /** JSON as `JSON.stringify` writes it. Postgres receives it as text. */
 const halfCharacter = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
@@ -34,20 +41,45 @@ export function textOfInput(input: unknown): string {
 }
 
 /** The parameters of `mutation.run`. */
-export const parametersOf = ({ version, operation, input, idempotencyKey, validateOnly }: MutationCall) => [
-  version,
-  operation,
-  input,
-  idempotencyKey,
-  validateOnly,
+const parametersOf = (
+  { version, operation, input, idempotencyKey, validateOnly, refusals }: MutationCall,
+  newerThan: string | null,
+): unknown[] => [
+  ...[version, operation, input, idempotencyKey, validateOnly],
+  ...[refusals?.length ? JSON.stringify(refusals) : null, newerThan],
 ];
 
+/** Makes a call once with its parameters; calls the other one when it is about to be sent. */
+type Attempt<T> = (parameters: unknown[], onBegin: () => void) => Promise<T>;
+
 /**
- * Makes a call, and again after a collision with another transaction, which has undone it, three times.
+ * Makes a call, and again where an earlier one with its key was refused: a refusal is final for each call that arrived before it,
+ * which may have waited here or on the way, and a call that arrived later is a new try.
  *
- * @param attempt makes it once; calls its parameter when it is about to be sent
+ * A call is new if the refusal is older in Postgres than the call is here, with the answer's way counted as the call's. So clocks
+ * needn't agree, and a doubt only repeats the refusal. Another look has another way.
+ *
+ * @param arrivedAt when its request arrived at this process, on the clock of `performance`
  */
-export function withRetries<T>(
+export async function runCallOf<T extends { result: MutationResult; answeredAt?: number }>(
+  call: MutationCall,
+  arrivedAt: number,
+  attempt: Attempt<T>,
+): Promise<T> {
+  let newerThan: string | null = null;
+  for (let looks = 1; ; looks++) {
+    const parameters = parametersOf(call, newerThan);
+    const made = await withRetries(call, (onBegin) => attempt(parameters, onBegin));
+    const { answeredAt = performance.now(), result } = made;
+    const { refusal } = result;
+    if (!refusal) return made;
+    if (answeredAt - arrivedAt <= refusal.ageMs) newerThan = refusal.at;
+    else if (looks >= maxLooks) newerThan = "-infinity";
+  }
+}
+
+/** Makes a call, and again after a collision with another transaction, which has undone it, three times. */
+function withRetries<T>(
   { idempotencyKey, validateOnly }: MutationCall,
   attempt: (onBegin: () => void) => Promise<T>,
 ): Promise<T> {

@@ -12,6 +12,8 @@ import type { OwnParts } from "./own-parts.ts";
 /** A request that has passed all middlewares before the version's. */
 export interface PassedRequest {
   requestId: string;
+  /** When it arrived at this process, on the clock of `performance`. */
+  arrivedAt: number;
   caller: Caller;
   locale: string | undefined;
   document: DocumentNode;
@@ -43,7 +45,7 @@ export interface ForMutations {
 
 /** The context of a request's operation. @param own of the merchant, where it shares the version with others */
 export function contextOf(
-  { requestId, caller, locale, readFailure, mutationOutcome, noteWrite, use }: PassedRequest,
+  { requestId, arrivedAt, caller, locale, readFailure, mutationOutcome, noteWrite, use }: PassedRequest,
   { mutationTimeoutMs, mutationSettings, newSecret, ...forMutations }: ForMutations,
   own: OwnParts | undefined,
 ): ServiceContext {
@@ -52,7 +54,7 @@ export function contextOf(
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
   return {
-    ...{ ...context, readFailure, mutationLog, mutationOutcome, noteWrite },
+    ...{ ...context, arrivedAt, readFailure, mutationLog, mutationOutcome, noteWrite },
     ...{ mutationTimeoutMs, mutationChecks, newSecret, pgSettings },
     // It wins over that of the preset
     ...(own && { withPgClient: own.withPgClient }),

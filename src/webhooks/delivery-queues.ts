@@ -35,6 +35,8 @@ export interface Delivery {
   is_early: boolean;
   /** The trace of the request that caused the event; null when that wasn't traced. */
   traceparent: string | null;
+  /** The next ones of its queue; null when there are none, or nobody knows of any. */
+  following: Pick<Delivery, "delivery_id" | "event_id" | "topic" | "body" | "traceparent">[] | null;
 }
 
 /** A queue that a claim has taken. */
@@ -133,6 +135,20 @@ export class DeliveryQueues {
       values: [claim, wanted, share, counts(busy), this.#leaseInterval, counts(hanging), credentialShare],
     });
     return rows;
+  }
+
+  /** Returns the delivery of a queue behind so many whose results aren't stored yet, if it may be sent now; else null. */
+  async behind({ subscription_id, entity_id, claim }: ClaimedQueue, count: number): Promise<Delivery | null> {
+    const { rows } = await this.#pool.query<Delivery>({
+      text: `select d.* from events.next_delivery d
+          join events.webhook_subscription s on s.id = d.subscription_id and s.enabled
+        where d.subscription_id = $1 and d.entity_id = $2 and d.claim = $3
+          and (select p.name <> 'none' from auth.current_plan() p)`,
+      values: [subscription_id, entity_id, claim],
+    });
+    const [first] = rows;
+    const following = first?.following?.[count - 1];
+    return first && following ? { ...first, ...following, failures: 0, is_early: false } : null;
   }
 
   /** Renews the leases of claims. Returns which were renewed. */

@@ -16,7 +16,8 @@ export interface RecorderOptions {
 }
 
 interface Waiting {
-  attempted: Attempted;
+  /** Of one queue, in their order. All but the last were delivered. */
+  attempts: Attempted[];
   goesOn: boolean;
   resolve: (next: Delivery | null) => void;
 }
@@ -34,13 +35,14 @@ export class Recorder {
   }
 
   /**
-   * Stores a result, however long that takes. Returns the next delivery of the queue, if it continues.
+   * Stores the results of a queue, however long that takes. Returns its next delivery, if it continues.
    *
+   * @param attempts in their order; all but the last were delivered
    * @param goesOn whether to keep the queue
    */
-  record(attempted: Attempted, goesOn: boolean): Promise<Delivery | null> {
+  record(attempts: Attempted[], goesOn: boolean): Promise<Delivery | null> {
     return new Promise((resolve) => {
-      this.#waiting.push({ attempted, goesOn, resolve });
+      this.#waiting.push({ attempts, goesOn, resolve });
       if (!this.#isBusy) void this.#work();
     });
   }
@@ -50,17 +52,17 @@ export class Recorder {
     while (this.#waiting.length > 0) {
       const batch = this.#takeBatch();
       const next = await this.#note(batch);
-      for (const { attempted, resolve } of batch) resolve(next.get(queueOf(attempted.delivery)) ?? null);
+      for (const { attempts, resolve } of batch) resolve(next.get(queueOf(attempts[0]!.delivery)) ?? null);
     }
     this.#isBusy = false;
   }
 
-  /** One of each queue. There are more only when a claim was lost. */
+  /** Once each queue. There are more only when a claim was lost. */
   #takeBatch(): Waiting[] {
     const queues = new Map<string, Waiting>();
     const later: Waiting[] = [];
     for (const each of this.#waiting) {
-      const queue = queueOf(each.attempted.delivery);
+      const queue = queueOf(each.attempts[0]!.delivery);
       if (queues.has(queue)) later.push(each);
       else queues.set(queue, each);
     }
@@ -70,11 +72,12 @@ export class Recorder {
 
   async #note(batch: Waiting[]): Promise<Map<string, Delivery>> {
     const { queues, clock, now, logger, givingUp } = this.#options;
-    const goesOn = new Map(batch.map((each) => [each.attempted, each.goesOn]));
-    const subscriptions = [...new Set(batch.map(({ attempted }) => attempted.delivery.subscription_id))];
+    const attempts = batch.flatMap((each) => each.attempts);
+    const goingOn = new Set(batch.filter((each) => each.goesOn).map((each) => each.attempts.at(-1)));
+    const subscriptions = [...new Set(attempts.map(({ delivery }) => delivery.subscription_id))];
     const note = () =>
       queues.record(subscriptions, (before) =>
-        judge([...goesOn.keys()], before, now(), clock, (each) => goesOn.get(each)!),
+        judge(attempts, before, now(), clock, (each) => goingOn.has(each)),
       );
     const next = (await retryForever("note what was delivered", note, logger, givingUp)) ?? [];
     return new Map(next.map((delivery) => [queueOf(delivery), delivery]));

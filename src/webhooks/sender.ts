@@ -17,6 +17,8 @@ const pollIntervalMs = 250;
 const sequenceBatch = 500;
 /** Deliveries after which a queue gives others a turn. */
 const maxDeliveriesPerTurn = 50;
+/** Milliseconds after which results are stored: what is sent in this time comes again when the process is killed. */
+const turnMs = 500;
 /** Milliseconds for storing the results of aborted attempts at a stop. */
 const finalNotesTimeoutMs = 2_000;
 
@@ -173,16 +175,35 @@ export class Sender {
   /** Sends the messages of a queue, one after the other. */
   async #deliver(queue: Delivery, stopping: AbortSignal): Promise<void> {
     let next: Delivery | null = queue;
-    for (let count = 1; next; count++) {
-      this.#underWay.begin(queue);
-      const attempted = await this.#attempt(next);
-      if (attempted.outcome || attempted.attempt)
-        this.#options.onAttempt(attempted.outcome?.kind ?? "failed");
+    for (let count = 0; next;) {
+      const attempts = await this.#attemptInTurn(queue, next, stopping);
+      count += attempts.length;
       const moment = this.#leases.now();
-      next = await this.#recorder.record(attempted, count < maxDeliveriesPerTurn && !stopping.aborted);
+      next = await this.#recorder.record(attempts, count < maxDeliveriesPerTurn && !stopping.aborted);
       // Storing a result renews the lease
       if (next) this.#leases.renewed([next], moment);
     }
+  }
+
+  /**
+   * Sends a message, and those that follow while each is accepted. Their results are stored together: that waits for locks, and so
+   * takes longer than a receiver while many events come.
+   */
+  async #attemptInTurn(queue: Delivery, first: Delivery, stopping: AbortSignal): Promise<Attempted[]> {
+    const attempts: Attempted[] = [];
+    const end = performance.now() + turnMs;
+    for (let next: Delivery | null = first; next;) {
+      this.#underWay.begin(queue);
+      const attempted = await this.#attempt(next);
+      const { outcome, attempt } = attempted;
+      if (outcome || attempt) this.#options.onAttempt(outcome?.kind ?? "failed");
+      const count = attempts.push(attempted);
+      const isOver = outcome?.kind !== "delivered" || performance.now() > end || stopping.aborted;
+      const mayFollow = !isOver && count <= (first.following?.length ?? 0);
+      // Storing the results fails, too, while the database is away, and is repeated
+      next = mayFollow ? await this.#options.queues.behind(first, count).catch(() => null) : null;
+    }
+    return attempts;
   }
 
   async #attempt(delivery: Delivery): Promise<Attempted> {

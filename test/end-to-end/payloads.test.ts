@@ -34,7 +34,7 @@ before(async () => {
     create table public.answer (payload jsonb not null);
     grant select on public.answer to public;
     create or replace function mutation.run(version name, operation name, input jsonb, idempotency_key text,
-      validate_only boolean) returns jsonb language sql
+      validate_only boolean, refusals jsonb default null, newer_than timestamptz default null) returns jsonb language sql
     begin atomic
       select jsonb_build_object('payload', payload, 'userErrors', '[]'::jsonb, 'warnings', '[]'::jsonb)
       from public.answer;

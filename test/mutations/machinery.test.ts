@@ -61,12 +61,11 @@ describe("idempotencyKey", () => {
     assert.notDeepEqual(movementIds(first), movementIds(second));
   });
 
-  it("isn't stored by a call that was refused: the same may be tried again", async () => {
+  it("is free again when a call was refused: the same may be tried again", async () => {
     const input = { ...one(-5, "A-2"), idempotencyKey: "later" };
     assert.deepEqual(refusals(await shop.mutate("stockAdjust", input)), [
       ["INSUFFICIENT_STOCK", "lines.0.delta"],
     ]);
-    assert.ok(!(await keys()).includes("later"));
     await shop.mutate("stockAdjust", one(5, "A-2"));
     assert.deepEqual((await shop.mutate("stockAdjust", input)).userErrors, []);
   });

@@ -48,6 +48,58 @@ const states = async () => {
 const subscription = async () => (await rows("select * from events.webhook_subscription"))[0];
 
 describe("a webhook", () => {
+  it("is sent while the results of those before it wait to be stored", async () => {
+    const id = await subscribe(owner, { topic: "product.updated", url: receiver.url });
+    await insert("busy");
+    for (let n = 1; n <= 30; n++) await rename("busy", `${n}`);
+    await rows("select events.sequence_events(500)");
+    // As the sequencer does, and for longer the more there is to do
+    await admin.query("begin");
+    await admin.query("select from events.webhook_subscription where id = $1 for no key update", [id]);
+    start();
+    try {
+      await until(() => receiver.received.length >= 2, 10_000);
+    } finally {
+      await admin.query("commit");
+    }
+    await until(async () => (await states()).delivered === 30);
+    const sequences = receiver.received.map(({ body }) => body.sequence);
+    assert.deepEqual(
+      sequences,
+      [...new Set(sequences)].sort((a, b) => a - b),
+    );
+    assert.equal(sequences.length, 30);
+    const attempts = await rows("select number, status from events.delivery_attempt");
+    assert.deepEqual(
+      attempts,
+      Array.from({ length: 30 }, () => ({ number: 1, status: 204 })),
+    );
+  });
+
+  it("isn't sent before the one that was refused before it", async () => {
+    await subscribe(owner, { topic: "product.updated", url: receiver.url });
+    await insert("busy");
+    for (let n = 1; n <= 10; n++) await rename("busy", `${n}`);
+    const refusals = new Map([
+      [3, 2],
+      [4, 1],
+      [9, 1],
+    ]);
+    const tried: number[] = [];
+    receiver.answer = ({ body }, response) => {
+      const name = Number(body.data.name);
+      tried.push(name);
+      const left = refusals.get(name) ?? 0;
+      refusals.set(name, left - 1);
+      response.writeHead(left > 0 ? 500 : 204).end();
+    };
+    start();
+    await until(async () => (await states()).delivered === 10);
+    assert.deepEqual(tried, [1, 2, 3, 3, 3, 4, 4, 5, 6, 7, 8, 9, 9, 10]);
+    const [queue] = await rows("select count(*)::int as count from events.delivery_queue");
+    assert.equal(queue!.count, 0);
+  });
+
   it("tells what happened, signed", async () => {
     const secret = newSecret();
     await subscribe(owner, { topic: "product.created", url: `${receiver.url}/hook?shop=1`, secret });

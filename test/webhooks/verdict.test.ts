@@ -28,6 +28,7 @@ const attempted = (
       secret_ids: [],
       is_early,
       traceparent: null,
+      following: null,
     },
   },
   outcome,

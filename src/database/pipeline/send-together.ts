@@ -16,13 +16,13 @@ const askPosition: Transaction = { settings: null, statement: positionStatement 
 const presentIn = (outcome: Outcome): Present | null =>
   "rows" in outcome ? (outcome.rows as [Present])[0] : null;
 
-/** What became of a transaction: its rows, or why it failed. */
-export type Outcome = { rows: unknown[] } | { error: Error };
+/** What became of a transaction: its rows and the moment of its answer, on the clock of `performance`; or why it failed. */
+export type Outcome = { rows: unknown[]; answeredAt: number } | { error: Error };
 
 /**
  * Sends transactions on one connection by one write. Each is committed, or fails, by itself.
  *
- * @param onBegin called when they are about to be sent
+ * @param onBegin called when they are about to be sent. When it throws, nothing is sent
  * @param payers clients for whom they are sent, if not for the one whose turn they take
  * @returns the outcome of each, when the last one is done
  * @throws when there is no connection
@@ -47,12 +47,18 @@ export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTo
     new Promise((resolve, reject) => {
       pool.connect(client, (connectError, connection, release) => {
         if (!connection) return reject(connectError!);
+        try {
+          onBegin();
+        } catch (error) {
+          release!();
+          return reject(error as Error);
+        }
         const outcomes: Outcome[] = [];
         const sent = onWritten ? [...transactions, askPosition] : transactions;
         const queries = sent.map(
           ({ settings, statement }) =>
             new PipelinedQuery(connection, settings, statement, (error, result) => {
-              outcomes.push(error ? { error } : { rows: result!.rows });
+              outcomes.push(error ? { error } : { rows: result!.rows, answeredAt: performance.now() });
               if (outcomes.length < sent.length) return;
               const isBroken = outcomes.some(
                 (outcome) => "error" in outcome && isConnectionBroken(outcome.error),
@@ -62,7 +68,6 @@ export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTo
               resolve(outcomes.slice(0, transactions.length));
             }),
         );
-        onBegin();
         PipelinedQuery.sendTogether(queries);
       });
     });

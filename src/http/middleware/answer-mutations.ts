@@ -1,9 +1,11 @@
 import { settingsStatement } from "../../database/pipeline/settings.ts";
 import type { MutationOutcome } from "../../graphql/mutation-outcome.ts";
+import { ClientGone } from "../../mutations/answer.ts";
 import type { AnswerMutation } from "../../mutations/answer.ts";
 import { wantedMutationOf } from "../../mutations/wanted.ts";
 import { contextFor, readSettingsFor } from "../../versions/context.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
+import { arrivalOf } from "../arrival.ts";
 import type { Middleware } from "../pipeline.ts";
 import type { Replicas } from "../../database/replicas/replicas.ts";
 import { sendData } from "../send-data.ts";
@@ -45,6 +47,8 @@ export function answerMutations(
     const timeout = { statement_timeout: String(writing.timeoutMs) };
     const asked = {
       ...{ credentialId: caller!.credentialId, requestId, scopeText: caller!.scopeText, use, traceparent },
+      arrivedAt: arrivalOf(request),
+      isGone: () => response.closed,
       settings: { ...settingsStatement({ ...pgSettings, ...writing.settings, ...timeout })!, use },
       readSettings: readSettingsFor(caller!, locale, use),
     };
@@ -52,6 +56,7 @@ export function answerMutations(
       .then((answer) => {
         tellPosition(response, replicas);
         if (!("data" in answer)) {
+          if ("failure" in answer && answer.failure instanceof ClientGone) return;
           locals.mutationOutcome = answer;
           return next();
         }

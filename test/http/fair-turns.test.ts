@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { Spending } from "../../src/http/middleware/spend-points.ts";
 import { LoopTurns } from "../../src/lib/loop-turns.ts";
 import { Turns } from "../../src/lib/turns.ts";
 import { query, startService } from "../lib/service.ts";
@@ -55,6 +56,22 @@ describe("turns of the event loop", () => {
     await promise;
     assert.deepEqual(done.slice(0, 3).toSorted(), ["a", "b", "c"]);
     for (let n = 3; n < 12; n += 3) assert.deepEqual(done.slice(n, n + 3).toSorted(), ["a", "b", "c"]);
+  });
+});
+
+describe("refusals", () => {
+  it("wait when they are repeated, and then take turns, as those of one moment end their wait together", (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const waiting: (() => void)[] = [];
+    const turns = { take: (_client: string, work: () => void) => waiting.push(work) };
+    const spending = new Spending({} as never, {} as never, [], turns as never);
+    const answered: number[] = [];
+    for (let n = 0; n < 5; n++) spending.refuseSlowly("one", () => answered.push(n));
+    assert.deepEqual([answered, waiting.length], [[0], 0]);
+    t.mock.timers.tick(500);
+    assert.deepEqual([answered, waiting.length], [[0], 4]);
+    for (const work of waiting) work();
+    assert.deepEqual(answered, [0, 1, 2, 3, 4]);
   });
 });
 

@@ -140,7 +140,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     negotiateLocale(parts.locales),
     limitStreams(parts.live.open, spending),
     spending.forBody,
-    readGraphqlBody(settings.maxBodyBytes, spending),
+    readGraphqlBody(settings.maxBodyBytes, spending, turns),
     persistedQueries(parts.storedOperations),
     fairTurns(turns),
     spending.forDocument,

@@ -90,4 +90,32 @@ describe("requests", () => {
       for (const { id } of rows) assert.ok(clients.includes(id), `${id} of ${clients.join()}`);
     }
   });
+
+  it("with a long body take a turn before it is parsed", async (t) => {
+    const service = await startService();
+    t.after(() => service.close());
+    const token = await service.token();
+    const body = (more: number) => JSON.stringify({ query, variables: { a: "x".repeat(more) } });
+    for (const [text, expected] of [
+      [body(1), ["parse", "turn"]],
+      [body(10_000), ["turn", "parse", "turn"]],
+    ] as const) {
+      const happened: string[] = [];
+      const take = LoopTurns.prototype.take;
+      const parse = JSON.parse;
+      const mocks = [
+        t.mock.method(LoopTurns.prototype, "take", function (this: LoopTurns, ...given: Parameters<typeof take>) {
+          if (given[0] !== "") happened.push("turn");
+          take.apply(this, given);
+        }),
+        t.mock.method(JSON, "parse", (given: string) => {
+          if (given === text) happened.push("parse");
+          return parse(given);
+        }),
+      ];
+      const { status } = await service.ask(token, text);
+      for (const { mock } of mocks) mock.restore();
+      assert.deepEqual([status, happened], [200, expected]);
+    }
+  });
 });

@@ -2,6 +2,7 @@ import { json } from "express";
 import typeIs from "type-is";
 import { refuse } from "../answers.ts";
 import { isPlainJson, readPlainJson, TooLaborious } from "../plain-json.ts";
+import type { WorkTurns } from "../../lib/loop-turns.ts";
 import type { Spending } from "./spend-points.ts";
 import type { Request, Middleware } from "../pipeline.ts";
 
@@ -20,7 +21,7 @@ const maxDepth = 200;
 const isDeeperThan = (depth: number, value: unknown): boolean =>
   typeof value === "object" &&
   value !== null &&
-  (depth === 0 || Object.values(value).some((part) => isDeeperThan(depth - 1, part)));
+  (depth === 0 || (Array.isArray(value) ? value : Object.values(value)).some((part) => isDeeperThan(depth - 1, part)));
 
 /** The parameters of a GraphQL request. */
 export interface GraphqlBody {
@@ -94,8 +95,9 @@ type Complaint = [status: number, message: string];
  * Reads the parameters by GraphQL over HTTP, the body or those of the address, into `request.body`.
  *
  * @param maxBytes longest body in bytes
+ * @param turns of clients, for bodies that take long
  */
-export function readGraphqlBody(maxBytes: number, spending: Spending): Middleware {
+export function readGraphqlBody(maxBytes: number, spending: Spending, turns: WorkTurns): Middleware {
   // Compressed, of unknown length or in another charset
   const limit = Math.min(maxBytes, maxUntoldBytes);
   const readOther = json({ limit, type: "application/json", strict: false });
@@ -120,6 +122,10 @@ export function readGraphqlBody(maxBytes: number, spending: Spending): Middlewar
       request.body = { query: query ?? "", operationName, variables, sha256 } satisfies GraphqlBody;
       next();
     };
+    const inTurn = (work: () => void) =>
+      turns.take(response.locals.caller!.credentialId, () => {
+        if (!response.closed) work();
+      });
     if (request.method === "GET") {
       const found = parametersIn(request.url!);
       if (typeof found === "string") return refuseWith([400, found]);
@@ -127,15 +133,15 @@ export function readGraphqlBody(maxBytes: number, spending: Spending): Middlewar
       return check();
     }
     if (isPlainJson(request, maxBytes))
-      return readPlainJson(request, (error) =>
+      return readPlainJson(request, inTurn, (error) =>
         error ? refuseWith(complaintAboutBody(error, maxBytes)) : check(),
       );
     // Null when there is no body at all; the check of the parameters reports that.
     if (typeIs(request, ["application/json"]) === false)
       return refuseWith([415, "Send the request as application/json."]);
-    readOther(request, response, (error?: unknown) =>
-      error ? refuseWith(complaintAboutOther(request, error, maxBytes)) : check(),
-    );
+    const done = (error?: unknown) =>
+      error ? refuseWith(complaintAboutOther(request, error, maxBytes)) : check();
+    inTurn(() => readOther(request, response, done));
   };
 }
 

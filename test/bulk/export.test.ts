@@ -201,7 +201,8 @@ describe("an export", () => {
     const other = await shop.owner.connect();
     try {
       await other.query("begin");
-      const settings = "select set_config('service.credential_id', $1, true), set_config('service.scopes', '', true)";
+      const settings =
+        "select set_config('service.credential_id', $1, true), set_config('service.scopes', '', true)";
       await other.query(settings, [credential.id]);
       await other.query("select bulk.run_export($1, '{}', 'jsonl') from generate_series(1, 10)", [list]);
       let isOver = false;

@@ -104,10 +104,14 @@ describe("requests", () => {
       const take = LoopTurns.prototype.take;
       const parse = JSON.parse;
       const mocks = [
-        t.mock.method(LoopTurns.prototype, "take", function (this: LoopTurns, ...given: Parameters<typeof take>) {
-          if (given[0] !== "") happened.push("turn");
-          take.apply(this, given);
-        }),
+        t.mock.method(
+          LoopTurns.prototype,
+          "take",
+          function (this: LoopTurns, ...given: Parameters<typeof take>) {
+            if (given[0] !== "") happened.push("turn");
+            take.apply(this, given);
+          },
+        ),
         t.mock.method(JSON, "parse", (given: string) => {
           if (given === text) happened.push("parse");
           return parse(given);

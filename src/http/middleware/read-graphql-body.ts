@@ -21,7 +21,8 @@ const maxDepth = 200;
 const isDeeperThan = (depth: number, value: unknown): boolean =>
   typeof value === "object" &&
   value !== null &&
-  (depth === 0 || (Array.isArray(value) ? value : Object.values(value)).some((part) => isDeeperThan(depth - 1, part)));
+  (depth === 0 ||
+    (Array.isArray(value) ? value : Object.values(value)).some((part) => isDeeperThan(depth - 1, part)));
 
 /** The parameters of a GraphQL request. */
 export interface GraphqlBody {

@@ -1,6 +1,7 @@
 import type {} from "postgraphile";
 import type { GraphQLInputObjectType, GraphQLSchema } from "postgraphile/graphql";
 import { coerceInputValue, getNamedType, isInputObjectType } from "postgraphile/graphql";
+import { excessIn } from "../lib/json-size.ts";
 import { loopShare } from "../lib/loop-share.ts";
 import { isApiError } from "../errors/api-error.ts";
 import type { MutationSource } from "../mutations/source.ts";
@@ -86,6 +87,26 @@ const maxFaults = 20;
 /** The null character, which Postgres doesn't keep, in JSON as `JSON.stringify` writes it. */
 const nullCharacter = /(?<!\\)(?:\\\\)*\\u0000/;
 
+/** A row as its type has it; null when it has faults. Each unknown field takes long, as similar names are searched. */
+function coercedRow(
+  row: unknown,
+  rowType: GraphQLInputObjectType,
+  fault: (message: string, field?: string[]) => void,
+): unknown {
+  const enough = new Error();
+  let count = 0;
+  try {
+    const coerced = coerceInputValue(row, rowType, (path, _value, { message }) => {
+      fault(message, path.map(String));
+      if (++count === maxFaults) throw enough;
+    });
+    return count === 0 ? coerced : null;
+  } catch (error) {
+    if (error !== enough) throw error;
+    return null;
+  }
+}
+
 function readRow(
   text: string,
   rowType: GraphQLInputObjectType,
@@ -94,17 +115,18 @@ function readRow(
 ): string | null {
   let row: unknown;
   try {
+    const excess = excessIn(text);
+    if (excess !== null) {
+      fault(`The line has ${excess}.`);
+      return null;
+    }
     row = JSON.parse(text);
   } catch {
     fault("The line is not valid JSON.");
     return null;
   }
-  let isRight = true;
-  const coerced = coerceInputValue(row, rowType, (path, _value, { message }) => {
-    isRight = false;
-    fault(message, path.map(String));
-  });
-  if (!isRight) return null;
+  const coerced = coercedRow(row, rowType, fault);
+  if (coerced === null) return null;
   try {
     const encoded = encode(coerced);
     if (nullCharacter.test(encoded)) fault("A text holds a null character.");

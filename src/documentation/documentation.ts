@@ -61,12 +61,11 @@ export class Documentation {
     });
   }
 
-  /** Whether it has so much to do that another page can't be asked for. */
-  get isBusy(): boolean {
-    return this.#thread.isBusy;
-  }
-
-  /** The page at a path, without a query; null when there is none. */
+  /**
+   * The page at a path, without a query; null when there is none.
+   *
+   * @throws SERVICE_UNAVAILABLE when too many pages wait
+   */
   async page(path: string): Promise<StoredPage | null> {
     const editions = await this.#present();
     const site = this.#site(editions);

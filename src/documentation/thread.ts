@@ -1,9 +1,14 @@
 import { Piscina } from "piscina";
+import { apiError } from "../errors/api-error.ts";
+import { Turns } from "../lib/turns.ts";
+import type { NoTurn } from "../lib/turns.ts";
 import type { Edition } from "./edition.ts";
 import type { Site } from "./page.ts";
 import type { Rendered } from "./render.ts";
 import type { RenderAnswer, RenderTask } from "./render-work.ts";
 
+/** The queue of all pages: they are the same for everyone. */
+const queueName = "pages";
 /** Pages that may wait, and milliseconds that one may take. */
 const limits = { waiting: 50, workMs: 60_000 };
 /** Milliseconds after which a thread without work ends, and gives its memory back. */
@@ -15,8 +20,13 @@ const niceIncrement = 5;
 export class DocumentationThread {
   readonly #threads = new Piscina({
     ...{ filename: new URL("./render-work.ts", import.meta.url).href, minThreads: 0, maxThreads: 1 },
-    ...{ idleTimeout, niceIncrement, maxQueue: limits.waiting },
+    ...{ idleTimeout, niceIncrement },
     resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 },
+  });
+
+  // Not the pool's queue, see Renderer
+  readonly #turns = new Turns({
+    ...{ total: () => 1, perClient: () => 1, maxWaiting: limits.waiting, maxWaitMs: () => limits.workMs },
   });
 
   constructor() {
@@ -24,21 +34,32 @@ export class DocumentationThread {
     this.#threads.on("error", () => {});
   }
 
-  /** Whether more pages wait than may. */
-  get isBusy(): boolean {
-    return this.#threads.queueSize >= limits.waiting;
-  }
-
-  /** Renders the page at a path; null when there is none. */
+  /**
+   * Renders the page at a path; null when there is none.
+   *
+   * @throws SERVICE_UNAVAILABLE when too many pages wait
+   */
   async render(site: Site, editions: readonly Edition[], path: string): Promise<Rendered | null> {
-    const task: RenderTask = { site, path, needed: editions.map(({ id }) => id), given: [] };
-    const answer = await this.#run(task);
-    const complete = answer === "more" ? await this.#run({ ...task, given: editions }) : answer;
-    return complete === "more" ? null : complete.page;
+    await this.#takeTurn();
+    try {
+      const task: RenderTask = { site, path, needed: editions.map(({ id }) => id), given: [] };
+      const answer = await this.#run(task);
+      const complete = answer === "more" ? await this.#run({ ...task, given: editions }) : answer;
+      return complete === "more" ? null : complete.page;
+    } finally {
+      this.#turns.end(queueName);
+    }
   }
 
   async close(): Promise<void> {
     await this.#threads.destroy();
+  }
+
+  async #takeTurn(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<NoTurn | null>();
+    this.#turns.take(queueName, resolve);
+    if ((await promise) === null) return;
+    throw apiError("SERVICE_UNAVAILABLE", "Too many pages are requested. Try again in a little while.");
   }
 
   #run(task: RenderTask): Promise<RenderAnswer> {

@@ -24,6 +24,7 @@ import { getOrPost, noMutationByGet } from "./middleware/get-or-post.ts";
 import { findVersion, isForEndpoint } from "./middleware/find-version.ts";
 import { liveness, readinessEndpoint } from "./middleware/health.ts";
 import { notFound, unexpectedError } from "./middleware/last-resort.ts";
+import { limitStreams } from "./middleware/limit-streams.ts";
 import { listVersions, versionsPath } from "./middleware/list-versions.ts";
 import { nameOperation } from "./middleware/name-operation.ts";
 import { negotiateLocale } from "./middleware/negotiate-locale.ts";
@@ -137,8 +138,9 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     negotiateStream(served),
     negotiateMediaType,
     negotiateLocale(parts.locales),
+    limitStreams(parts.live.open, spending),
     spending.forBody,
-    readGraphqlBody(settings.maxBodyBytes, spending),
+    readGraphqlBody(settings.maxBodyBytes, spending, turns),
     persistedQueries(parts.storedOperations),
     fairTurns(turns),
     spending.forDocument,

@@ -6,7 +6,6 @@ import { assets } from "../documentation/assets.ts";
 import type { Documentation } from "../documentation/documentation.ts";
 import { picturePath } from "../documentation/guides.ts";
 import { nowhere } from "../documentation/page.ts";
-import { sendJson } from "./answers.ts";
 import { sendPage, sendText } from "./send-page.ts";
 
 const pictures = new URL("../../docs/", import.meta.url);
@@ -23,21 +22,12 @@ export function documentation(pages: Documentation, publicUrl: string | undefine
   return router;
 }
 
-/** Whether the documentation can take a request; if not, that is answered. */
-function takes(pages: Documentation, response: Parameters<RequestHandler>[1]): boolean {
-  if (!pages.isBusy) return true;
-  response.setHeader("retry-after", 5);
-  sendJson(response, 503, { error: "Too many pages are asked for at the moment." });
-  return false;
-}
-
 const sendPageOf =
   (pages: Documentation): RequestHandler =>
   async (request, response) => {
     response.removeHeader("x-robots-tag");
     const path = request.baseUrl + (request.path === "/" ? "" : request.path);
     if (request.originalUrl.split("?")[0] !== path) return response.redirect(301, path);
-    if (!takes(pages, response)) return;
     const page = await pages.page(path);
     if (page === null || path === nowhere) response.status(404);
     sendPage(request, response, (page ?? (await pages.page(nowhere)))!);
@@ -71,5 +61,5 @@ const sendPicture: RequestHandler = (request, response, next) => {
 export const schemaFile =
   (pages: Documentation): RequestHandler =>
   async (request, response) => {
-    if (takes(pages, response)) sendPage(request, response, (await pages.page(request.path))!);
+    sendPage(request, response, (await pages.page(request.path))!);
   };

@@ -1,11 +1,6 @@
 import { textOf } from "../lib/charset.ts";
-import { JsonSize } from "./json-size.ts";
+import { JsonSize, shortJson } from "../lib/json-size.ts";
 import type { Request } from "./pipeline.ts";
-
-/** Bytes from which a body is measured before it is parsed. */
-const longBytes = 65_536;
-/** Lists, objects and members of a long body. A megabyte of nothing else would take 100 ms to parse. */
-const maxSize = 50_000;
 
 /** The body has more of something than is allowed. */
 export class TooLaborious extends Error {}
@@ -34,24 +29,38 @@ const isUtf8Json = (type: string): boolean =>
   plainTypes.has(type) ||
   (/^application\/json *;/.test(type) && (/charset *= *"?([^ ";]*)/.exec(type)?.[1] ?? "utf-8") === "utf-8");
 
-/** Reads such a body into `request.body`, as the body parser does. */
-export function readPlainJson(request: Request, done: (error?: unknown) => void): void {
+/**
+ * Reads such a body into `request.body`, as the body parser does.
+ *
+ * @param inTurn runs what may take some milliseconds
+ */
+export function readPlainJson(
+  request: Request,
+  inTurn: (work: () => void) => void,
+  done: (error?: unknown) => void,
+): void {
   const chunks: Buffer[] = [];
-  const size = Number(request.headers["content-length"]) < longBytes ? null : new JsonSize();
+  const size = Number(request.headers["content-length"]) < shortJson ? null : new JsonSize();
+  let excess: string | null = null;
   request.on("data", (chunk: Buffer) => {
+    if (excess !== null) return;
     size?.add(chunk);
-    if (size === null || size.count <= maxSize) chunks.push(chunk);
+    excess = size?.excess ?? null;
+    if (excess === null) chunks.push(chunk);
     else chunks.length = 0;
   });
   request.on("error", done);
-  request.on("end", () => {
-    if (size && size.count > maxSize)
-      return done(new TooLaborious(`The body has more than ${maxSize} lists, objects and members.`));
+  const parse = () => {
     try {
       request.body = JSON.parse(textOf(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     } catch (error) {
       return done(error);
     }
     done();
+  };
+  request.on("end", () => {
+    if (excess !== null) done(new TooLaborious(`The body has ${excess}.`));
+    else if (size) inTurn(parse);
+    else parse();
   });
 }

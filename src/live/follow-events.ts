@@ -41,6 +41,7 @@ export function subscriptionOf(request: LiveRequest): EventSubscription | GraphQ
     schema,
     operation!.variableDefinitions ?? [],
     request.variables,
+    { maxErrors: 1 },
   );
   if (errors) return apiError("BAD_USER_INPUT", errors[0]!.message);
   const type = schema.getSubscriptionType()!.getFields()[page.field.name.value]!;

@@ -93,7 +93,6 @@ export class Live {
    */
   async run(request: LiveRequest, sink: Sink, work: () => Promise<void>): Promise<void> {
     const { stream } = sink;
-    this.open.add(request.credentialId, stream.ended);
     const refuse = async (error: GraphQLError) => {
       await sink.next({ errors: [completed(error, request.requestId)] });
       sink.complete();

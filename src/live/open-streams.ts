@@ -4,7 +4,7 @@ export const maxStreams = { ofOne: 20, ofAll: 1_000 };
 /** Why no further stream is opened: its credential has too many, or the process. */
 export type TooMany = keyof typeof maxStreams;
 
-/** The open streams of a process. */
+/** The streams of a process, from the moment at which they are requested. */
 export class OpenStreams {
   readonly #limits: typeof maxStreams;
   readonly #ofCredential = new Map<string, number>();
@@ -18,17 +18,16 @@ export class OpenStreams {
     return this.#count;
   }
 
-  /** Why this credential can't open another one; null when it can. */
-  obstacle(credentialId: string): TooMany | null {
+  /**
+   * Takes a place for a stream of a credential.
+   *
+   * @returns gives the place back, to be called once; or why there is none
+   */
+  take(credentialId: string): TooMany | (() => void) {
     if ((this.#ofCredential.get(credentialId) ?? 0) >= this.#limits.ofOne) return "ofOne";
-    return this.#count >= this.#limits.ofAll ? "ofAll" : null;
-  }
-
-  /** Counts a stream until it ends. */
-  add(credentialId: string, ended: AbortSignal): void {
-    if (ended.aborted) return;
+    if (this.#count >= this.#limits.ofAll) return "ofAll";
     this.#change(credentialId, 1);
-    ended.addEventListener("abort", () => this.#change(credentialId, -1), { once: true });
+    return () => this.#change(credentialId, -1);
   }
 
   #change(credentialId: string, by: number): void {

@@ -155,14 +155,14 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const threads = openThreads(meter, forThreads, closing, shared);
   watch(readiness, pool, availability, closing);
   const spend = spender(rates, limitsNow);
-  const spending = new Spending(rates, meter, served);
+  const turns = shared ? new GroupTurns(shared.loop, shared.merchant) : new LoopTurns();
+  const spending = new Spending(rates, meter, served, turns);
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
     ...{ rates, meter, live, ...threads, tracing: options.tracing ?? null },
-    turns: shared ? new GroupTurns(shared.loop, shared.merchant) : new LoopTurns(),
     isSessionToken: sessionCheck(pool),
-    ...{ spending, unread: new UnreadAnswers() },
+    ...{ turns, spending, unread: new UnreadAnswers() },
     bulk: { ...bulkTools(pool, settings, () => headReader().schema, spend), spending },
   });
   return {

@@ -28,5 +28,5 @@ export function coerce(
   if (!variableDefinitions?.length) return noVariables;
   const values = given ?? noVariables;
   if (variableDefinitions.every((definition) => isPlainlyGiven(definition, values))) return values;
-  return getVariableValues(schema, variableDefinitions, values).coerced ?? null;
+  return getVariableValues(schema, variableDefinitions, values, { maxErrors: 1 }).coerced ?? null;
 }

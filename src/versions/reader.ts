@@ -125,7 +125,9 @@ export class Reader {
     const error = operationError(document);
     if (error) return refused(error);
     const { variableDefinitions = [] } = operationsOf(document)[0]!;
-    const { errors: wrong } = getVariableValues(schema, variableDefinitions, variables);
+    const { errors: wrong } = getVariableValues(schema, variableDefinitions, variables, {
+      maxErrors: 1,
+    });
     if (wrong) return refused(apiError("BAD_USER_INPUT", wrong[0]!.message));
     const { cost, refusal } = assess(schema, document, null, variables, limits);
     return refusal ? refused(refusal) : { document, cost, error: null };

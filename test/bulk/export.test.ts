@@ -192,4 +192,29 @@ describe("an export", () => {
     );
     assert.deepEqual([empty.rowCount, await linesAt(shop, empty.resultUrl)], [0, []]);
   });
+
+  it("is refused beyond ten that wait, also when others are just being added", async () => {
+    await bulk.stop();
+    const credential = await shop.credential({ read: "all", write: "all" });
+    const own = await shop.tokenFor(credential);
+    const list = "{ tags { edges { node { id } } } }";
+    const other = await shop.owner.connect();
+    try {
+      await other.query("begin");
+      const settings =
+        "select set_config('service.credential_id', $1, true), set_config('service.scopes', '', true)";
+      await other.query(settings, [credential.id]);
+      await other.query("select bulk.run_export($1, '{}', 'jsonl') from generate_series(1, 10)", [list]);
+      let isOver = false;
+      const running = run(list, {}, own).finally(() => (isOver = true));
+      const waits = `select from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`;
+      await until(async () => isOver || (await shop.owner.query(waits)).rowCount! > 0);
+      await other.query("commit");
+      assert.equal((await running).userErrors[0]?.code, "OUT_OF_RANGE");
+    } finally {
+      other.release(true);
+    }
+    bulk = startTestBulk(shop);
+  });
 });

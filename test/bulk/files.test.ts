@@ -52,6 +52,20 @@ describe("files", () => {
     }
   });
 
+  it("hold lines that are quick to read: of one with too many unknown fields, few are told", async () => {
+    const unknown = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`unknown${n}`, 1]));
+    const { errors, createdCount } = await load("suppliers", jsonl([unknown(9_000), unknown(10_001)]));
+    assert.equal(createdCount, 0);
+    const few = errors.filter(({ line }: any) => line === 1);
+    assert.equal(few.length, 20);
+    for (const { message } of few) assert.match(message, /is not defined/);
+    assert.deepEqual(
+      errors.filter(({ line }: any) => line === 2).map(({ message }: any) => message),
+      ["The line has objects that differ in their members, with more than 10000 members."],
+    );
+  });
+
   it("hold moments, whose second is kept, and JSON with a bound to its levels", async () => {
     const row = { salesChannelId: channel, lineItems: [{ productNumber: "hammer", quantity: 1 }] };
     const rowOf = (storefrontId: string, more: string) =>

@@ -107,12 +107,44 @@ describe("a body that no points were taken for", () => {
     for (const count of [200, 20_000, 49_000]) assert.deepEqual(await send(nested(count)), [400, tooDeep]);
     const tooMuch = "The body has more than 50000 lists, objects and members.";
     assert.deepEqual(await send(nested(100_000)), [400, tooMuch]);
-    const members = Array.from({ length: 60_000 }, (_, n) => `"k${n}":1`).join();
-    assert.deepEqual(await send(`{"query":"${query}","variables":{${members}}}`), [400, tooMuch]);
+    const equal = '{"a":1},'.repeat(30_000);
+    assert.deepEqual(await send(`{"query":"${query}","variables":{"a":[${equal}1]}}`), [400, tooMuch]);
     // What is in strings doesn't count, however the body arrives in pieces
     const text = JSON.stringify({ query, variables: { a: '\\"{[:'.repeat(60_000) } });
     assert.deepEqual(await send(text), [200, undefined]);
     assert.deepEqual(await send(`${long}]`), [400, "The body is not valid JSON."]);
+  });
+});
+
+describe("a body with many members", () => {
+  const query = "{ __typename }";
+  const membersFrom = (from: number, count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`k\\"${from + n}`, 1]));
+  const send = async (given: object) => {
+    const { status, body } = await service.ask(token, { query, ...given });
+    return [status, body.errors?.[0].message];
+  };
+  const differ = "The body has objects that differ in their members, with more than 10000 members.";
+
+  it("is read when its objects have the same members in the same order", async () => {
+    const lines = Array.from({ length: 1_000 }, () => membersFrom(0, 24));
+    assert.deepEqual(await send({ variables: { lines } }), [200, undefined]);
+    const some = Array.from({ length: 400 }, (_, n) => membersFrom(n, 20));
+    assert.deepEqual(await send({ variables: { some } }), [200, undefined]);
+  });
+
+  it("is refused before it is parsed when they differ, as that takes fifty times as long", async () => {
+    assert.deepEqual(await send({ variables: membersFrom(0, 10_100) }), [400, differ]);
+    assert.deepEqual(await send({ extensions: membersFrom(0, 10_100) }), [400, differ]);
+    const others = Array.from({ length: 1_010 }, (_, n) => membersFrom(10 * n, 10));
+    assert.deepEqual(await send({ variables: { others } }), [400, differ]);
+    const longer = Array.from({ length: 150 }, (_, n) => membersFrom(0, n));
+    assert.deepEqual(await send({ variables: { longer } }), [400, differ]);
+    const shifted = Array.from({ length: 101 }, (_, n) => membersFrom(n, 100));
+    assert.deepEqual(await send({ variables: { shifted } }), [400, differ]);
+    // Cut off within the object
+    const text = JSON.stringify({ query, variables: membersFrom(0, 20_000) });
+    assert.deepEqual((await service.ask(token, text.slice(0, -2))).body.errors[0].message, differ);
   });
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { Spending } from "../../src/http/middleware/spend-points.ts";
 import { LoopTurns } from "../../src/lib/loop-turns.ts";
 import { Turns } from "../../src/lib/turns.ts";
 import { query, startService } from "../lib/service.ts";
@@ -58,6 +59,22 @@ describe("turns of the event loop", () => {
   });
 });
 
+describe("refusals", () => {
+  it("wait when they are repeated, and then take turns, as those of one moment end their wait together", (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const waiting: (() => void)[] = [];
+    const turns = { take: (_client: string, work: () => void) => waiting.push(work) };
+    const spending = new Spending({} as never, {} as never, [], turns as never);
+    const answered: number[] = [];
+    for (let n = 0; n < 5; n++) spending.refuseSlowly("one", () => answered.push(n));
+    assert.deepEqual([answered, waiting.length], [[0], 0]);
+    t.mock.timers.tick(500);
+    assert.deepEqual([answered, waiting.length], [[0], 4]);
+    for (const work of waiting) work();
+    assert.deepEqual(answered, [0, 1, 2, 3, 4]);
+  });
+});
+
 describe("requests", () => {
   it("take a turn of their token, of the event loop and of the connections", async (t) => {
     const service = await startService();
@@ -71,6 +88,38 @@ describe("requests", () => {
     for (const { mock } of [ofLoop, ofConnections]) {
       const clients = mock.calls.map((call) => call.arguments[0]);
       for (const { id } of rows) assert.ok(clients.includes(id), `${id} of ${clients.join()}`);
+    }
+  });
+
+  it("with a long body take a turn before it is parsed", async (t) => {
+    const service = await startService();
+    t.after(() => service.close());
+    const token = await service.token();
+    const body = (more: number) => JSON.stringify({ query, variables: { a: "x".repeat(more) } });
+    for (const [text, expected] of [
+      [body(1), ["parse", "turn"]],
+      [body(10_000), ["turn", "parse", "turn"]],
+    ] as const) {
+      const happened: string[] = [];
+      const take = LoopTurns.prototype.take;
+      const parse = JSON.parse;
+      const mocks = [
+        t.mock.method(
+          LoopTurns.prototype,
+          "take",
+          function (this: LoopTurns, ...given: Parameters<typeof take>) {
+            if (given[0] !== "") happened.push("turn");
+            take.apply(this, given);
+          },
+        ),
+        t.mock.method(JSON, "parse", (given: string) => {
+          if (given === text) happened.push("parse");
+          return parse(given);
+        }),
+      ];
+      const { status } = await service.ask(token, text);
+      for (const { mock } of mocks) mock.restore();
+      assert.deepEqual([status, happened], [200, expected]);
     }
   });
 });

@@ -293,3 +293,25 @@ test("a token has a limited number of streams, and ended ones don't count", asyn
   });
   for (const stream of streams) stream.close();
 });
+
+test("streams that are opened at the same time pass no limit, and refused ones take no place", async () => {
+  const own = await service.token();
+  const live = { query: "query @live { products(first: 1) { edges { node { id } } } }" };
+  const open = (n: number) => (n % 2 ? graphql(live, { token: own }) : events("", {}, own));
+  const streams = await Promise.all(Array.from({ length: 60 }, (_, n) => open(n)));
+  assert.equal(streams.filter(({ status }) => status === 200).length, 20);
+  assert.equal(streams.filter(({ status }) => status === 429).length, 40);
+  for (const stream of streams) stream.close();
+  // Neither those that never became a stream: refused, or left before they began
+  for (const query of ["subscription { events { nothing } }", 'subscription { events(after: "x") { id } }'])
+    assert.ok(
+      (await Promise.all(Array.from({ length: 15 }, () => graphql({ query }, { token: own })))).every(
+        ({ status }) => status === 400 || status === 429,
+      ),
+    );
+  await until(async () => {
+    const again = await Promise.all(Array.from({ length: 20 }, () => events("", {}, own)));
+    for (const stream of again) stream.close();
+    return again.every(({ status }) => status === 200);
+  });
+});

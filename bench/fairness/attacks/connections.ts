@@ -61,6 +61,22 @@ export const byConnections: Attack[] = [
     run: (play) => holding(play, 400, (socket) => dropByDrop(socket, headOf(play, 9_999), bodyOf("{ }"))),
   },
   {
+    name: "streams",
+    what: "a thousand streams at once, again whenever one is refused",
+    run: (play) =>
+      holding(play, 900, (socket) => {
+        const { hostname } = new URL(play.url);
+        socket.write(
+          `GET /api/events HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${play.token}\r\n\r\n`,
+        );
+        socket.once("data", (answer: Buffer) => {
+          const status = answer.toString("latin1", 9, 12);
+          play.tally.note(status);
+          if (status !== "200") socket.destroy();
+        });
+      }),
+  },
+  {
     name: "many connections",
     what: "more connections than there may be, half of them with half a request",
     run(play) {

@@ -13,6 +13,18 @@ const longBodies: ((n: number) => string)[] = [
   () => `{"query":"{ __typename }"${" ".repeat(megabyte - 100)}}`,
 ];
 
+/** A list of objects, each with so many members that no other has. */
+const differing = (objects: number, members: number): string =>
+  Array.from({ length: objects }, (_, object) => {
+    const list = Array.from({ length: members }, (_each, n) => `"k${object * members + n}":1`);
+    return `{${list.join()}}`;
+  }).join();
+
+/** As many members as there may be, and more: new names and shapes are what takes long to parse. */
+const manyMembers: string[] = [
+  ...[differing(1, 49_000), differing(1, 9_900), differing(990, 10), '{"a":1},'.repeat(24_000) + "{}"],
+].map((list) => `{"query":"{ __typename }","variables":{"a":[${list}]}}`);
+
 /** The same without a stated length. */
 function chunked(text: string): ReadableStream {
   return new Blob([text]).stream();
@@ -27,6 +39,11 @@ export const byRequests: Attack[] = [
       const text = longBodies[n % longBodies.length]!(n);
       return { token, body: n % 3 === 0 ? text : chunked(text) };
     }),
+  },
+  {
+    name: "members",
+    what: "bodies with as many members as there may be, and more",
+    run: sending(36, ({ token }, n): Sent => ({ token, body: manyMembers[n % manyMembers.length]! })),
   },
   {
     name: "refused operations",

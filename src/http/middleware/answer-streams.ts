@@ -10,7 +10,7 @@ import { documentOfOperation } from "../../live/page-document.ts";
 import { graphqlSink, plainSink } from "../../live/sinks.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import { refuse, sendErrors } from "../answers.ts";
-import type { Middleware, Request, Response } from "../pipeline.ts";
+import type { Middleware } from "../pipeline.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
 import type { Identify } from "./require-token.ts";
 
@@ -44,25 +44,12 @@ export function answerStreams(served: readonly ServedVersion[], live: Live, iden
       lastEventId: request.headers["last-event-id"] as string | undefined,
       caller: () => identify(request),
     };
-    if (isTooMuch(live, request, response)) return;
     const answer = await answerOf(live, asked, locals.caller!.scopes, isSubscription, isLive);
     if (answer instanceof Error) return sendErrors(request, response, 400, [completed(answer, requestId)]);
     const stream = new EventStream(response);
     const sink = locals.isPlainStream ? plainSink(stream) : graphqlSink(stream);
     await live.run(asked, sink, () => answer(sink));
   };
-}
-
-/** Refuses a stream of a credential, or a process, that has too many. */
-function isTooMuch(live: Live, request: Request, response: Response): boolean {
-  const obstacle = live.open.obstacle(response.locals.caller!.credentialId);
-  if (obstacle === null) return false;
-  response.setHeader("retry-after", "15");
-  if (obstacle === "ofOne")
-    refuse(request, response, 429, "THROTTLED", "This token has too many open streams. End one first.");
-  else
-    refuse(request, response, 503, "SERVICE_UNAVAILABLE", "Too many streams are open. Try again in a while.");
-  return true;
 }
 
 /** What sends the answer, or why there will be none. What happens from now on will be part of it. */

@@ -23,6 +23,8 @@ export function unexpectedError(logger: Logger): ErrorMiddleware {
       return refuse(request, response, 400, "BAD_USER_INPUT", "The address is malformed.");
     const { requestId } = response.locals;
     const told = clientError(error, { requestId, logger });
-    sendErrors(request, response, told.extensions.code === "SERVICE_UNAVAILABLE" ? 503 : 500, [told]);
+    const isBusy = told.extensions.code === "SERVICE_UNAVAILABLE";
+    if (isBusy) response.setHeader("retry-after", "1");
+    sendErrors(request, response, isBusy ? 503 : 500, [told]);
   };
 }

@@ -3,6 +3,7 @@ import typeIs from "type-is";
 import { declaredCharset, hasUtf8Escapes, textOf, UnreadableText } from "../../lib/charset.ts";
 import { refuse } from "../answers.ts";
 import { isPlainJson, readPlainJson, TooLaborious } from "../plain-json.ts";
+import type { WorkTurns } from "../../lib/loop-turns.ts";
 import type { Spending } from "./spend-points.ts";
 import type { Request, Middleware } from "../pipeline.ts";
 
@@ -21,7 +22,8 @@ const maxDepth = 200;
 const isDeeperThan = (depth: number, value: unknown): boolean =>
   typeof value === "object" &&
   value !== null &&
-  (depth === 0 || Object.values(value).some((part) => isDeeperThan(depth - 1, part)));
+  (depth === 0 ||
+    (Array.isArray(value) ? value : Object.values(value)).some((part) => isDeeperThan(depth - 1, part)));
 
 /** The parameters of a GraphQL request. */
 export interface GraphqlBody {
@@ -100,8 +102,9 @@ type Complaint = [status: number, message: string];
  * Reads the parameters by GraphQL over HTTP, the body or those of the address, into `request.body`.
  *
  * @param maxBytes longest body in bytes
+ * @param turns of clients, for bodies that take long
  */
-export function readGraphqlBody(maxBytes: number, spending: Spending): Middleware {
+export function readGraphqlBody(maxBytes: number, spending: Spending, turns: WorkTurns): Middleware {
   // Compressed, of unknown length or in another charset
   const limit = Math.min(maxBytes, maxUntoldBytes);
   const readOther = raw({ limit, type: "application/json" });
@@ -128,6 +131,10 @@ export function readGraphqlBody(maxBytes: number, spending: Spending): Middlewar
       request.body = { query: query ?? "", operationName, variables, sha256 };
       next();
     };
+    const inTurn = (work: () => void) =>
+      turns.take(response.locals.caller!.credentialId, () => {
+        if (!response.closed) work();
+      });
     if (request.method === "GET") {
       const found = parametersIn(request.url!);
       if (typeof found === "string") return refuseWith([400, found]);
@@ -135,17 +142,19 @@ export function readGraphqlBody(maxBytes: number, spending: Spending): Middlewar
       return check();
     }
     if (isPlainJson(request, maxBytes))
-      return readPlainJson(request, (error) =>
+      return readPlainJson(request, inTurn, (error) =>
         error ? refuseWith(complaintAboutBody(error, maxBytes)) : check(),
       );
     // Null when there is no body at all; the check of the parameters reports that.
     if (typeIs(request, ["application/json"]) === false)
       return refuseWith([415, "Send the request as application/json."]);
-    readOther(request, response, (failure?: unknown) => {
-      const error = failure ?? parseOther(request);
-      if (error) refuseWith(complaintAboutOther(request, error, maxBytes));
-      else check();
-    });
+    readOther(request, response, (failure?: unknown) =>
+      inTurn(() => {
+        const error = failure ?? parseOther(request);
+        if (error) refuseWith(complaintAboutOther(request, error, maxBytes));
+        else check();
+      }),
+    );
   };
 }
 

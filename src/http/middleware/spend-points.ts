@@ -4,6 +4,7 @@ import { refuse } from "../answers.ts";
 import type { Bucket, Taken } from "../../auth/rate-limits/bucket.ts";
 import type { Meter } from "../../auth/rate-limits/meter.ts";
 import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
+import type { WorkTurns } from "../../lib/loop-turns.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import type { Next, Request, Middleware, Response } from "../pipeline.ts";
 
@@ -26,9 +27,11 @@ export class Spending {
   readonly #rates: RateLimits;
   readonly #meter: Meter;
   readonly #served: ReadonlyMap<string, ServedVersion>;
+  readonly #turns: WorkTurns;
   readonly #refused = new LRUCache<string, true>({ ...atMost(10_000), ttl: refusedRecentlyMs });
 
-  constructor(rates: RateLimits, meter: Meter, served: readonly ServedVersion[]) {
+  constructor(rates: RateLimits, meter: Meter, served: readonly ServedVersion[], turns: WorkTurns) {
+    this.#turns = turns;
     this.#rates = rates;
     this.#meter = meter;
     this.#served = new Map(served.map((version) => [version.version.slug, version]));
@@ -61,8 +64,9 @@ export class Spending {
 
   /** Refuses a request: at once, or a little later if the token was refused like this just before. */
   refuseSlowly(credentialId: string, answer: () => void): void {
-    // A client that repeats refused requests at once would occupy the process
-    if (this.#refused.has(credentialId)) setTimeout(answer, repeatedRefusalMs);
+    // A client that repeats refused requests at once would occupy the process. What was refused together ends its wait together
+    const inTurn = () => this.#turns.take(credentialId, answer);
+    if (this.#refused.has(credentialId)) setTimeout(inTurn, repeatedRefusalMs);
     else answer();
     this.#refused.set(credentialId, true);
   }

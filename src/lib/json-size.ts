@@ -1,0 +1,101 @@
+const [quote, backslash, comma, colon, list, object, objectEnd] = [0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x7b, 0x7d];
+
+/** Lists, objects and members of a text: a megabyte of nothing else would take 100 ms to parse. */
+const maxCount = 50_000;
+/** Members of objects whose shape no earlier one has: more would take longer than 15 ms to parse. */
+const maxNewMembers = 10_000;
+
+/** Nobody can make texts with equal hashes without knowing it. */
+const seed = Math.trunc(Math.random() * 2 ** 32) | 0;
+/** Of the hash FNV-1a. */
+const prime = 16_777_619;
+
+/** Characters of a text that is quick to parse, whatever it holds. */
+export const shortJson = 8_192;
+
+/** What a text has too much of, see {@link JsonSize.excess}. */
+export function excessIn(text: string): string | null {
+  if (text.length < shortJson) return null;
+  const size = new JsonSize();
+  size.add(Buffer.from(text));
+  return size.excess;
+}
+
+/** An object that hasn't ended: a hash of its members' names, and how many it has. */
+interface Open {
+  names: number;
+  members: number;
+}
+
+/**
+ * Measures JSON as it arrives, to refuse what would take long to parse before it is parsed. The content of strings
+ * doesn't count.
+ *
+ * Objects with the same members in the same order share a shape, which makes them quick to parse. Each member of a new
+ * shape takes some fifty times as long.
+ */
+export class JsonSize {
+  #count = 0;
+  #newMembers = 0;
+  readonly #shapes = new Set<number>();
+  readonly #open: Open[] = [];
+  #isString = false;
+  #isEscaped = false;
+  /** Whether the value of a member comes: a string there is no name. */
+  #isValue = false;
+  /** Of the present or last string. */
+  #hash = seed;
+
+  /** What there is too much of, to follow “The body has”; null when nothing is. */
+  get excess(): string | null {
+    if (this.#count > maxCount) return `more than ${maxCount} lists, objects and members`;
+    const newMembers = this.#open.reduce((sum, { members }) => sum + members, this.#newMembers);
+    if (newMembers <= maxNewMembers) return null;
+    return `objects that differ in their members, with more than ${maxNewMembers} members`;
+  }
+
+  add(chunk: Buffer): void {
+    let [count, hash] = [this.#count, this.#hash];
+    let [isString, isEscaped, isValue] = [this.#isString, this.#isEscaped, this.#isValue];
+    for (let at = 0; at < chunk.length; at++) {
+      const code = chunk[at]!;
+      if (isString) {
+        if (code === quote && !isEscaped) isString = isValue = false;
+        else {
+          if (!isValue) hash = Math.imul(hash ^ code, prime);
+          isEscaped = code === backslash && !isEscaped;
+        }
+      } else if (code === quote) [isString, hash] = [true, seed];
+      else if (code === colon) {
+        count++;
+        isValue = true;
+        this.#member(hash);
+      } else if (code === list) count++;
+      else if (code === object) {
+        count++;
+        isValue = false;
+        this.#open.push({ names: seed, members: 0 });
+      } else if (code === comma) isValue = false;
+      else if (code === objectEnd) this.#end();
+    }
+    this.#count = count;
+    this.#isString = isString;
+    this.#isEscaped = isEscaped;
+    this.#isValue = isValue;
+    this.#hash = hash;
+  }
+
+  #member(hash: number): void {
+    const open = this.#open.at(-1);
+    if (!open) return;
+    open.names = Math.imul(open.names ^ hash, prime) + 1;
+    open.members++;
+  }
+
+  #end(): void {
+    const { names, members } = this.#open.pop() ?? { names: seed, members: 0 };
+    if (members === 0 || this.#shapes.has(names)) return;
+    this.#newMembers += members;
+    this.#shapes.add(names);
+  }
+}

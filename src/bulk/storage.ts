@@ -25,6 +25,16 @@ export interface BegunUpload {
   isSame: boolean;
 }
 
+/** A bulk operation whose files somebody opens. */
+export interface FileRights {
+  resource: string;
+  /** Null of an import. */
+  query: string | null;
+  variables: Record<string, unknown> | null;
+  /** Scopes that it has now; null when it has no rights any more. */
+  scopes: string[] | null;
+}
+
 /** A reason why a row was refused. */
 export interface Refusal {
   line: number;
@@ -83,6 +93,14 @@ export class BulkStorage {
 
   async drop({ id, claim }: BegunUpload): Promise<void> {
     await this.#query("select bulk.drop_upload($1, $2)", [id, claim]);
+  }
+
+  /** The rights to the files of an operation now; null when the id or the code is wrong, or they have expired. */
+  async rightsToFiles(id: string, code: string): Promise<FileRights | null> {
+    if (!isUuid(id.toLowerCase())) return null;
+    const hash = createHash("sha256").update(code).digest();
+    const [rights] = await this.#query<FileRights>("select * from bulk.rights_to_files($1, $2)", [id, hash]);
+    return rights ?? null;
   }
 
   /** Why rows were refused, a page at a time; null when the id or the code is wrong. */

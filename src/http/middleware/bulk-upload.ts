@@ -14,8 +14,13 @@ import type { Format, Resource } from "../../bulk/resources.ts";
 import type { BegunUpload, BulkStorage } from "../../bulk/storage.ts";
 import { boundedBytes, storeRows } from "../../bulk/upload.ts";
 import { upsertOf } from "../../bulk/upserts.ts";
+import { TokenRefusal } from "../../auth/access-token.ts";
+import type { Caller } from "../../auth/caller.ts";
+import { apiError, isApiError } from "../../errors/api-error.ts";
 import { encodeGlobalId } from "../../graphql/global-id.ts";
+import { guarded } from "../../lib/guarded.ts";
 import { pause } from "../../lib/retry.ts";
+import type { Admission } from "../admission.ts";
 import { allowLongBody } from "../connections.ts";
 import type { Middleware, Request, Response } from "../pipeline.ts";
 import type { Spending } from "./spend-points.ts";
@@ -53,21 +58,25 @@ export interface UploadTools {
  * `POST /api/bulk/{resource}`: stores the rows of a file, to be taken in by background work. The file is never held as a
  * whole: what has arrived is stored before more is read.
  */
-export function bulkUpload(tools: UploadTools): Middleware {
+export function bulkUpload(tools: UploadTools, admission: Admission): Middleware {
   const underWay = new Map<string, number>();
   return async (request, response, next) => {
     const resource = pathPattern.exec(request.url!)?.[1];
     if (!isResource(resource)) return next();
-    const { credentialId } = response.locals.caller!;
+    const caller = response.locals.caller!;
+    const { credentialId } = caller;
+    const check = () => requireRights(admission, caller, resource);
     try {
-      const wanted = wantedOf(request, response, resource);
+      requirePost(request, response);
+      await check();
+      const wanted = wantedOf(request, resource);
       await pay(tools.spend, credentialId, response);
       const own = underWay.get(credentialId) ?? 0;
       const all = [...underWay.values()].reduce((sum, count) => sum + count, 0);
       if (own >= maxOfCredential || all >= maxUploads) throw tooMany(response, own >= maxOfCredential);
       underWay.set(credentialId, own + 1);
       try {
-        await receive(request, response, wanted, tools);
+        await receive(request, response, wanted, tools, check);
       } finally {
         if (own === 0) underWay.delete(credentialId);
         else underWay.set(credentialId, own);
@@ -105,18 +114,29 @@ interface Wanted {
   idempotencyKey: string | null;
 }
 
-/** @throws {RefusedFile} when it may not, or its headers are wrong */
-function wantedOf(request: Request, response: Response, resource: Resource): Wanted {
-  if (request.method !== "POST") {
-    response.setHeader("allow", "POST");
-    throw new RefusedFile(405, "Send files by POST.");
+function requirePost(request: Request, response: Response): void {
+  if (request.method === "POST") return;
+  response.setHeader("allow", "POST");
+  throw new RefusedFile(405, "Send files by POST.");
+}
+
+/** @throws {RefusedFile} when the caller may not upload, or no longer */
+async function requireRights(admission: Admission, caller: Caller, resource: Resource): Promise<void> {
+  const refusal = (scopes: ReadonlySet<string>) => {
+    const missing = ["bulk_operations:write", `${resource}:write`].filter((scope) => !scopes.has(scope));
+    return missing.length > 0 ? apiError("FORBIDDEN", `The token lacks ${missing.join(" and ")}.`) : null;
+  };
+  try {
+    // A file is no operation that could be stored
+    await admission.require(caller, { isWrite: true, isStored: () => false, refusal });
+  } catch (error) {
+    if (error instanceof TokenRefusal) throw new RefusedFile(403, error.message, "UNAUTHORIZED");
+    throw isApiError(error) ? new RefusedFile(403, error.message, "FORBIDDEN") : error;
   }
-  const { scopes } = response.locals.caller!;
-  const missing = ["bulk_operations:write", `${resource}:write`].filter((scope) => !scopes.has(scope));
-  if (missing.length > 0)
-    throw new RefusedFile(403, `The token lacks ${missing.join(" and ")}.`, "FORBIDDEN");
-  if (response.locals.merchantPlan!.name !== "full")
-    throw new RefusedFile(403, "The merchant's plan allows queries only.", "FORBIDDEN");
+}
+
+/** @throws {RefusedFile} when its headers are wrong */
+function wantedOf(request: Request, resource: Resource): Wanted {
   const type = typeIs(request, Object.keys(formats));
   if (!type) throw new RefusedFile(415, "Send the file as application/jsonl or text/csv.");
   const encoding = request.headers["content-encoding"] ?? "identity";
@@ -146,6 +166,7 @@ async function receive(
   response: Response,
   wanted: Wanted,
   tools: UploadTools,
+  check: () => Promise<void>,
 ): Promise<void> {
   const { storage, limits } = tools;
   const { credentialId, scopes } = response.locals.caller!;
@@ -156,7 +177,7 @@ async function receive(
   if (!upload.isOurs) return answer(response, upload, null);
   const end = allowLongBody(request);
   try {
-    const bytes = bytesOf(request, wanted.isCompressed);
+    const bytes = guarded(bytesOf(request, wanted.isCompressed), check);
     const paid = boundedBytes(bytes, limits.maxBytes, payer(tools.spend, credentialId));
     const count = await storeRows(storage, upload, rowsOf(paid, wanted, tools), limits);
     answer(response, upload, count);

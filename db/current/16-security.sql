@@ -1,0 +1,8 @@
+-- Rights are asked again wherever something long runs: files, work on them, subscriptions.
+--!include auth/may_send.sql
+--!include bulk/scopes_of.sql
+--!include bulk/open_errors.sql
+--!include bulk/rights_to_files.sql
+--!include bulk/run_export.sql
+--!include events/require_settings.sql
+--!include events/scopes_of_subscription.sql

@@ -154,7 +154,7 @@ const losses: Record<string, Loss> = {
   "is deactivated": { lose: ({ id }) => deactivateCredential(shop.owner as never, id), expected: ofNoCredential },
   "is deleted": { lose: ({ id }) => deleteCredential(shop.owner as never, id), expected: ofNoCredential },
   "has ended": {
-    lose: ({ id }) => shop.owner.query("update auth.credential set expires_at = now() where id = $1", [id]),
+    lose: ({ id }) => shop.owner.query("update auth.credential set expires_at = now() - interval '1 second' where id = $1", [id]),
     expected: ofNoCredential,
   },
   "is rotated": {

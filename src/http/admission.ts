@@ -46,8 +46,7 @@ export class Admission {
   async requirePlan(isWrite = false): Promise<void> {
     const { name } = await this.#plan.of("current");
     if (name === "none") throw forbidden("The merchant's plan does not include the API.");
-    if (isWrite && name !== "full")
-      throw forbidden("The merchant's plan allows queries only.");
+    if (isWrite && name !== "full") throw forbidden("The merchant's plan allows queries only.");
   }
 
   /** Requires that a caller may go on with an undertaking, whether or not the token has expired since. */
@@ -58,7 +57,9 @@ export class Admission {
     if (!claims || !allowed) throw credentialEnded();
     const now = callerOf(claims, allowed);
     if (now.storedOperationsOnly && !(await isStored(now)))
-      throw forbidden("This credential may send stored operations only: this is none of those stored for it.");
+      throw forbidden(
+        "This credential may send stored operations only: this is none of those stored for it.",
+      );
     const error = refusal(now.scopes);
     if (error) throw error;
   }

@@ -151,19 +151,22 @@ interface Loss {
 }
 
 const losses: Record<string, Loss> = {
-  "is deactivated": { lose: ({ id }) => deactivateCredential(shop.owner as never, id), expected: ofNoCredential },
-  "is deleted": { lose: ({ id }) => deleteCredential(shop.owner as never, id), expected: ofNoCredential },
+  "is deactivated": { lose: ({ id }) => deactivateCredential(shop.owner, id), expected: ofNoCredential },
+  "is deleted": { lose: ({ id }) => deleteCredential(shop.owner, id), expected: ofNoCredential },
   "has ended": {
-    lose: ({ id }) => shop.owner.query("update auth.credential set expires_at = now() - interval '1 second' where id = $1", [id]),
+    lose: ({ id }) =>
+      shop.owner.query("update auth.credential set expires_at = now() - interval '1 second' where id = $1", [
+        id,
+      ]),
     expected: ofNoCredential,
   },
   "is rotated": {
-    lose: ({ id }) => rotateCredential(shop.owner as never, id),
+    lose: ({ id }) => rotateCredential(shop.owner, id),
     // Files belong to the credential, not to its key
     expected: { ...ofNoCredential, file: "200", open: { ...ofNoCredential.open, file: "whole" } },
   },
   "may send stored operations only": {
-    lose: ({ id }) => restrictOperations(shop.owner as never, id, true),
+    lose: ({ id }) => restrictOperations(shop.owner, id, true),
     expected: {
       operation: forbidden,
       mutation: forbidden,
@@ -293,7 +296,8 @@ describe("a credential that may send stored operations only", () => {
     shop.owner.query("select auth.publish_operations('unstable', $1, $2)", [
       ...[id, JSON.stringify(documents.map((document) => ({ name: "Test", document })))],
     ]);
-  const run = "mutation ($query: String!) { bulkOperationRun(input: { query: $query }) { bulkOperation { id } userErrors { code field } } }";
+  const run =
+    "mutation ($query: String!) { bulkOperationRun(input: { query: $query }) { bulkOperation { id } userErrors { code field } } }";
   const subscribe = `mutation ($query: String) { webhookSubscriptionCreate(input: { topic: "product.created", url: "https://shop.example/",
     apiVersion: "unstable", payloadQuery: $query }) { webhookSubscription { id } userErrors { code field } } }`;
   const payload = "query ($id: ID!) { product(id: $id) { name } }";
@@ -301,7 +305,7 @@ describe("a credential that may send stored operations only", () => {
   it("opens the streams and files of what is stored for it", async () => {
     const credential = await shop.credential({ read: "all", write: "all" });
     await publish(credential.id, subscription, liveQuery, exportQuery);
-    await restrictOperations(shop.owner as never, credential.id, true);
+    await restrictOperations(shop.owner, credential.id, true);
     const token = await shop.tokenFor(credential);
     const hash = createHash("sha256").update(subscription).digest("hex");
     for (const opening of [
@@ -320,7 +324,7 @@ describe("a credential that may send stored operations only", () => {
   it("gives stored operations no query as a value that isn't stored", async () => {
     const credential = await shop.credential({ read: "all", write: "all" });
     await publish(credential.id, run, subscribe, payload);
-    await restrictOperations(shop.owner as never, credential.id, true);
+    await restrictOperations(shop.owner, credential.id, true);
     const token = await shop.tokenFor(credential);
     const ask = async (query: string, given: string | null) =>
       Object.values((await shop.ask(token, { query, variables: { query: given } })).body.data)[0] as any;
@@ -344,7 +348,7 @@ describe("a credential that may send stored operations only", () => {
     const isTold = async () =>
       (await shop.sql(`select events.scopes_of_subscription('${id}') is not null as yes`))[0].yes;
     assert.equal(await isTold(), true);
-    await restrictOperations(shop.owner as never, credential.id, true);
+    await restrictOperations(shop.owner, credential.id, true);
     assert.equal(await isTold(), false);
     await publish(credential.id, payload);
     assert.equal(await isTold(), true);

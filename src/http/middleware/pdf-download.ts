@@ -36,9 +36,13 @@ export function pdfDownload(
       setHeaders(response, name, contentType!, content.bytes);
       if (request.method === "HEAD") return void response.end();
       // A client that goes away, or may not go on, is no failure; one that gets half of a file sees that by the connection
-      await pipeline(Readable.from(guarded(content.parts, () => admission.requirePlan()), { objectMode: false }), response).catch(() =>
-        response.destroy(),
-      );
+      await pipeline(
+        Readable.from(
+          guarded(content.parts, () => admission.requirePlan()),
+          { objectMode: false },
+        ),
+        response,
+      ).catch(() => response.destroy());
     } else if (document.static) next();
     else {
       const pdf = await renderer.render(config);

@@ -48,3 +48,7 @@ set scopes = c.scopes || '{all_webhook_subscriptions:read}'
   || case when c.scopes @> k.writable then '{all_webhook_subscriptions:write}' else '{}' end::text[]
 from known k
 where c.scopes @> k.readable and not c.scopes @> '{all_webhook_subscriptions:read}';
+
+-- CSV without the apostrophes before formulas
+--!include api/bulk_operation_run.sql
+comment on column bulk.operation.format is 'Format of the file: jsonl, csv or csv_raw.';

@@ -4,6 +4,7 @@ import { findOperation } from "../graphql/operation.ts";
 import type { ReadableOperation, SelectedField } from "../reads/operation.ts";
 import { selectedFields } from "../reads/operation.ts";
 import { isConnection } from "./export-query.ts";
+import { cellOf } from "./formulas.ts";
 import type { Line } from "./export-lines.ts";
 
 /** Writes lines as CSV: a column for each field, by its path. Rows of lists within the list have columns of their own. */
@@ -14,8 +15,17 @@ export interface CsvWriter {
 
 type Variables = Record<string, unknown>;
 
-/** A writer for the rows of a valid query of one list. */
-export function csvWriter(schema: GraphQLSchema, source: string, variables: Variables): CsvWriter {
+/**
+ * A writer for the rows of a valid query of one list.
+ *
+ * @param isRaw whether texts stay as they are, also those that a spreadsheet takes for formulas
+ */
+export function csvWriter(
+  schema: GraphQLSchema,
+  source: string,
+  variables: Variables,
+  isRaw: boolean,
+): CsvWriter {
   const { operation: definition, fragments } = findOperation(parse(source), null);
   const operation = { schema, definition: definition!, fragments };
   const query = schema.getQueryType()!;
@@ -45,7 +55,7 @@ export function csvWriter(schema: GraphQLSchema, source: string, variables: Vari
             fill(value as Variables, `${before}${key}.`);
           else {
             const place = places.get(key === "__parentId" ? key : before + key);
-            if (place !== undefined) cells[place] = textOf(value);
+            if (place !== undefined) cells[place] = isRaw ? textOf(value) : cellOf(textOf(value));
           }
         }
       };

@@ -9,7 +9,7 @@ import { exportLines } from "./export-lines.ts";
 import type { Line, RunQuery } from "./export-lines.ts";
 import { exportQueries } from "./export-query.ts";
 import type { Failure, TakenOperation, WorkTools } from "./operation.ts";
-import type { Format } from "./resources.ts";
+import type { ExportFormat } from "./resources.ts";
 import { openSnapshot } from "./snapshot.ts";
 import { traced } from "./traced.ts";
 
@@ -17,7 +17,7 @@ import { traced } from "./traced.ts";
 export interface TakenExport extends TakenOperation {
   query: string;
   variables: Record<string, unknown>;
-  format: Format;
+  format: ExportFormat;
   locale: string | null;
   scopes: string[] | null;
 }
@@ -148,8 +148,9 @@ class ResultFile {
     this.#taken = taken;
     this.#tools = tools;
     tools.trace?.chunk(this.#number);
-    if (taken.format === "csv") {
-      const writer = csvWriter(tools.reader().schema, taken.query, taken.variables);
+    if (taken.format !== "jsonl") {
+      const isRaw = taken.format === "csv_raw";
+      const writer = csvWriter(tools.reader().schema, taken.query, taken.variables, isRaw);
       this.#lineOf = writer.lineOf;
       this.#put(writer.header);
     } else this.#lineOf = ({ values }) => JSON.stringify(values);

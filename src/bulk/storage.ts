@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Pool } from "pg";
 import { asRole } from "../database/as-role.ts";
 import { isUuid } from "../lib/uuid.ts";
-import type { Format, Resource } from "./resources.ts";
+import type { ExportFormat, Format, Resource } from "./resources.ts";
 
 /** Who uploads what. */
 export interface UploadRequest {
@@ -118,7 +118,7 @@ export class BulkStorage {
   async openResult(
     id: string,
     code: string,
-  ): Promise<{ format: Format; parts: AsyncIterable<Buffer> } | null> {
+  ): Promise<{ format: ExportFormat; parts: AsyncIterable<Buffer> } | null> {
     if (!isUuid(id.toLowerCase())) return null;
     const hash = createHash("sha256").update(code).digest();
     const part = async (last?: Part) => {
@@ -139,7 +139,7 @@ export class BulkStorage {
 interface Part {
   number: number | null;
   content: Buffer | null;
-  format: Format;
+  format: ExportFormat;
 }
 
 async function* contentsOf(pages: AsyncIterable<Part[]>): AsyncGenerator<Buffer> {

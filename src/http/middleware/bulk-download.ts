@@ -78,8 +78,10 @@ async function openFile(storage: BulkStorage, id: string, file: string, code: st
   const result = file === "result" ? await storage.openResult(id, code) : null;
   if (result === null) return null;
   const { format, parts } = result;
-  const type = format === "csv" ? "text/csv" : "application/jsonl";
-  return { name: `result.${format}`, type, content: textsOf(parts) };
+  const content = textsOf(parts);
+  return format === "jsonl"
+    ? { name: "result.jsonl", type: "application/jsonl", content }
+    : { name: "result.csv", type: "text/csv", content };
 }
 
 async function* textsOf(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

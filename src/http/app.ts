@@ -78,7 +78,7 @@ function appOfOthers(parts: Parts, ofEveryRequest: Middleware[]): Express {
   app.get("/livez", liveness);
   // The older name of /readyz
   app.get(["/readyz", "/healthz"], readinessEndpoint(parts.readiness));
-  app.get(metadataPath, metadata(served, settings.publicUrl));
+  app.get(metadataPath, metadata(served, settings.publicUrl, settings.hosts));
   app.all(tokenPath, tokenEndpoint({ ...parts, of: parts, perMinute: settings.tokenRequestsPerMinute }));
   app.use([pdfPath, bulkFilePath], requireMerchantPlan(parts.merchantPlan, logger));
   app.all(pdfPath, pdfDownload(pool, parts.admission, parts.renderer));

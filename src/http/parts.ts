@@ -87,6 +87,8 @@ export interface PartSettings {
   corsOrigins: readonly string[];
   /** The address that clients use, if it differs from host and port. */
   publicUrl: string | undefined;
+  /** Names of hosts that may stand in that address while it isn't set. */
+  hosts: readonly string[];
   /** Webhook destinations that are allowed beside the public internet. */
   webhookAllow: readonly string[];
   /** Limits of operations and clients that apply unless the plan has its own. */

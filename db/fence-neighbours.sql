@@ -1,7 +1,7 @@
--- Keeps the service's roles, and those of merchants, from leaving large objects and temporary tables behind in
--- the databases that every cluster has. Postgres has no right that takes this from some roles alone. Who else
--- needs it is granted it by name. `npm run db:setup` and `npm run merchants -- add` run this in the database
--- postgres, as superusers only; it can be run again at any time.
+-- Keeps the service's roles, and those of merchants, from leaving large objects and temporary tables behind
+-- in the databases that every cluster has. Postgres can take that from all roles only; others that need it
+-- are granted it by name. `npm run db:setup` and `npm run merchants -- add` run this in the database
+-- postgres. It does nothing unless a superuser runs it, and can be run again at any time.
 do $$
 declare
   object text;

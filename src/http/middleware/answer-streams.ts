@@ -1,6 +1,5 @@
 import type { GraphQLError } from "postgraphile/graphql";
 import { OperationTypeNode } from "postgraphile/graphql";
-import type { StoredOperations } from "../../auth/stored-operations.ts";
 import { completed } from "../../errors/client-errors.ts";
 import { scopeRefusal } from "../../graphql/missing-scopes.ts";
 import { EventStream } from "../../live/event-stream.ts";
@@ -11,8 +10,9 @@ import { kindOf } from "../../live/live.ts";
 import { documentOfOperation } from "../../live/page-document.ts";
 import { graphqlSink, plainSink } from "../../live/sinks.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
-import type { Admission, Undertaking } from "../admission.ts";
+import type { Undertaking } from "../admission.ts";
 import { refuse, sendErrors } from "../answers.ts";
+import type { Parts } from "../parts.ts";
 import type { Middleware, Request, Response } from "../pipeline.ts";
 import { sha256Of } from "./persisted-queries.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
@@ -24,10 +24,8 @@ import type { Identify } from "./require-token.ts";
  */
 export function answerStreams(
   served: readonly ServedVersion[],
-  live: Live,
+  { live, admission, storedOperations }: Pick<Parts, "live" | "admission" | "storedOperations">,
   identify: Identify,
-  admission: Admission,
-  stored: StoredOperations,
 ): Middleware {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   return async (request, response, next) => {
@@ -49,7 +47,8 @@ export function answerStreams(
     }
     const undertaking: Undertaking = {
       isWrite: false,
-      isStored: ({ credentialId }) => stored.has(locals.version!.slug, sha256Of(query), credentialId),
+      isStored: ({ credentialId }) =>
+        storedOperations.has(locals.version!.slug, sha256Of(query), credentialId),
       refusal: (scopes) =>
         scopeRefusal({
           ...{ schema, document: document!, operationName, variableValues: variables },

@@ -117,7 +117,7 @@ describe("an export", () => {
     const cellsOf = async (format: string) => {
       const { resultUrl } = await exported(query, { format });
       const text = await (await fetch(`${shop.url}${resultUrl}`)).text();
-      const rows = parse(text, { columns: true, relax_column_count: true }) as Record<string, string>[];
+      const rows = parse<Record<string, string>>(text, { columns: true, relax_column_count: true });
       return {
         text,
         rows: rows.sort((a, b) => a.productNumber!.localeCompare(b.productNumber!, "en", { numeric: true })),

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { say } from "../src/commands/terminal.ts";
@@ -36,8 +36,10 @@ export async function watch(options: BenchOptions, cleanup: Cleanup): Promise<bo
     await service.ended;
   });
   const [, url] = await service.said(/The API is at (http:\/\/[^/]+)/);
-  const [, id] = await service.said(/client_id +(\S+)/);
-  const [, secret] = await service.said(/client_secret +(\S+)/);
+  const [, path] = await service.said(/password are in (\S+),/);
+  const secrets = await readFile(path!, "utf8");
+  const [, id] = /client_id +(\S+)/.exec(secrets)!;
+  const [, secret] = /client_secret +(\S+)/.exec(secrets)!;
   await service.said(/The API follows the database/);
   const client = await Client.open(url!, id!, secret!);
   const products = await project.read("db/fixtures/api/products.sql");

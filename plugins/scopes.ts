@@ -84,6 +84,10 @@ export const ScopesPlugin: GraphileConfig.Plugin = {
           throw new Error(`${Self.name}.${scope.fieldName}: ${declared.name} has no tag @requiresScopes`);
         }
         if (requirement) field.extensions = { ...field.extensions, requiresScopes: requirement };
+        if (hasTag(target, "scopesOfAll")) {
+          const scopesOfAll = tagLines(target, "scopesOfAll").flatMap((line) => line.split(/[\s,]+/));
+          field.extensions = { ...field.extensions, scopesOfAll };
+        }
         return field;
       },
     },

@@ -21,5 +21,6 @@ where t.name in ('hidden', 'nullable', 'fullLists', 'filters', 'followed', 'sear
 union all
 select t.view::regclass, format('@%s is no tag of views', t.name)
 from tag t
-where t.name <> all ('{primaryKey,requiresScopes,filters,nullable,fullLists,hidden,columnEnum,gid,foreignKey,ref,refVia,
-  noFilter,rootField,followed,log,search,aggregates,groupBy,deprecated,describe,behavior,name,unique}');
+where t.name <> all ('{primaryKey,requiresScopes,scopesOfAll,filters,nullable,fullLists,hidden,columnEnum,gid,
+  foreignKey,ref,refVia,noFilter,rootField,followed,log,search,aggregates,groupBy,deprecated,describe,
+  behavior,name,unique}');

@@ -41,6 +41,10 @@ export class TokenRefusal extends Error {
   }
 }
 
+/** Refuses a token whose access key is gone. */
+export const credentialEnded = (): TokenRefusal =>
+  new TokenRefusal("foreign", "The credential of this token has been deactivated, rotated or deleted.");
+
 interface Verified {
   claims: AccessTokenClaims;
   /** In milliseconds since 1970. */

@@ -11,6 +11,8 @@ export interface Caller {
   readonly scopeText: string;
   /** Whether its requests may have stored operations only. */
   readonly storedOperationsOnly?: boolean;
+  /** Of the access token; none where work continues without one. */
+  readonly claims?: AccessTokenClaims;
 }
 
 // Claims and allowed scopes stay the same objects while nothing changes, so each pair is computed once.
@@ -23,7 +25,8 @@ export function callerOf(claims: AccessTokenClaims, allowed: Allowed): Caller {
   const scopes = claims.scopes.filter((scope) => allowed.scopes.has(scope));
   const { credentialId } = claims;
   const { storedOperationsOnly } = allowed;
-  const caller = { credentialId, scopes: new Set(scopes), scopeText: scopes.join(" "), storedOperationsOnly };
+  const scopeText = scopes.join(" ");
+  const caller = { credentialId, scopes: new Set(scopes), scopeText, storedOperationsOnly, claims };
   known.set(claims, { allowed, caller });
   return caller;
 }

@@ -12,6 +12,7 @@ import {
   isScalarType,
 } from "postgraphile/graphql";
 import type { FileRow } from "./chunks.ts";
+import { textOfCell } from "./formulas.ts";
 import { maxRowBytes } from "./json-lines.ts";
 import { RefusedFile } from "./refused-file.ts";
 
@@ -29,7 +30,8 @@ interface Record {
 
 /**
  * The rows of a CSV file in UTF-8 as JSON. Its first line names a field in each column, as the GraphQL input does, those of objects and
- * lists by paths with dots: `price.0.net`. An empty cell says nothing about its field.
+ * lists by paths with dots: `price.0.net`. An empty cell says nothing about its field. Apostrophes
+ * that exports put before formulas are left out.
  *
  * @throws {RefusedFile} when a column names no field, or the file is no CSV
  */
@@ -66,7 +68,7 @@ function rowOf(record: readonly string[], columns: readonly (Column | null)[]): 
   const row = emptyTree();
   record.forEach((cell, index) => {
     const column = columns[index];
-    if (cell !== "" && column) put(row, column.path, column.read(cell));
+    if (cell !== "" && column) put(row, column.path, column.read(textOfCell(cell)));
   });
   return withoutHoles(row);
 }

@@ -1,4 +1,5 @@
 import type { ExportQueries } from "./export-query.ts";
+import { cellOf } from "./formulas.ts";
 import type { Line } from "./export-lines.ts";
 
 /** Writes lines as CSV: a column for each field, by its path. Rows of lists within the list have columns of their own. */
@@ -7,8 +8,12 @@ export interface CsvWriter {
   lineOf(line: Line): string;
 }
 
-/** A writer for the rows of an export. */
-export function csvWriter({ columns }: Pick<ExportQueries, "columns">): CsvWriter {
+/**
+ * A writer for the rows of an export.
+ *
+ * @param isRaw whether texts stay as they are, also those that a spreadsheet takes for formulas
+ */
+export function csvWriter({ columns }: Pick<ExportQueries, "columns">, isRaw: boolean): CsvWriter {
   const places = new Map(columns.map((name, index) => [name, index]));
   return {
     header: rowOf(columns),
@@ -18,7 +23,7 @@ export function csvWriter({ columns }: Pick<ExportQueries, "columns">): CsvWrite
       const fill = (object: Line["values"], before: string) => {
         for (const [key, value] of Object.entries(object)) {
           const place = places.get(key === "__parentId" ? key : before + key);
-          if (place !== undefined) cells[place] = textOf(value);
+          if (place !== undefined) cells[place] = isRaw ? textOf(value) : cellOf(textOf(value));
           else if (typeof value === "object" && value !== null)
             fill(value as Line["values"], `${before}${key}.`);
         }

@@ -10,7 +10,7 @@ import type { Line, RunQuery } from "./export-lines.ts";
 import { exportQueries, NoExport } from "./export-query.ts";
 import type { ExportQueries } from "./export-query.ts";
 import type { Failure, TakenOperation, WorkTools } from "./operation.ts";
-import type { Format } from "./resources.ts";
+import type { ExportFormat } from "./resources.ts";
 import { openSnapshot } from "./snapshot.ts";
 import { traced } from "./traced.ts";
 
@@ -18,7 +18,7 @@ import { traced } from "./traced.ts";
 export interface TakenExport extends TakenOperation {
   query: string;
   variables: Record<string, unknown>;
-  format: Format;
+  format: ExportFormat;
   locale: string | null;
   scopes: string[] | null;
 }
@@ -167,8 +167,8 @@ class ResultFile {
     this.#taken = taken;
     this.#tools = tools;
     tools.trace?.chunk(this.#number);
-    if (taken.format === "csv") {
-      const writer = csvWriter(queries);
+    if (taken.format !== "jsonl") {
+      const writer = csvWriter(queries, taken.format === "csv_raw");
       this.#lineOf = writer.lineOf;
       this.#put(writer.header);
     } else this.#lineOf = ({ values }) => JSON.stringify(values);

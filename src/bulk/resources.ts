@@ -6,3 +6,5 @@ export const isResource = (name: unknown): name is Resource => resources.include
 
 /** Formats of files. */
 export type Format = "jsonl" | "csv";
+/** Formats of exports: in raw CSV, nothing keeps spreadsheets from running cells. */
+export type ExportFormat = Format | "csv_raw";

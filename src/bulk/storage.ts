@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Pool } from "pg";
 import { asRole } from "../database/as-role.ts";
 import { isUuid } from "../lib/uuid.ts";
-import type { Format, Resource } from "./resources.ts";
+import type { ExportFormat, Format, Resource } from "./resources.ts";
 
 /** Who uploads what. */
 export interface UploadRequest {
@@ -25,6 +25,16 @@ export interface BegunUpload {
   isSame: boolean;
   /** SHA-256 of the text of the file that has arrived before; null when nothing keeps it. */
   contentSha256: Buffer | null;
+}
+
+/** A bulk operation whose files somebody opens. */
+export interface FileRights {
+  resource: string;
+  /** Null of an import. */
+  query: string | null;
+  variables: Record<string, unknown> | null;
+  /** Scopes that it has now; null when it has no rights any more. */
+  scopes: string[] | null;
 }
 
 /** A reason why a row was refused. */
@@ -88,6 +98,14 @@ export class BulkStorage {
     await this.#query("select bulk.drop_upload($1, $2)", [id, claim]);
   }
 
+  /** The rights to the files of an operation now; null when the id or the code is wrong, or they have expired. */
+  async rightsToFiles(id: string, code: string): Promise<FileRights | null> {
+    if (!isUuid(id.toLowerCase())) return null;
+    const hash = createHash("sha256").update(code).digest();
+    const [rights] = await this.#query<FileRights>("select * from bulk.rights_to_files($1, $2)", [id, hash]);
+    return rights ?? null;
+  }
+
   /** Why rows were refused, a page at a time; null when the id or the code is wrong. */
   async openErrors(id: string, code: string): Promise<AsyncIterable<Refusal[]> | null> {
     if (!isUuid(id.toLowerCase())) return null;
@@ -103,7 +121,7 @@ export class BulkStorage {
   async openResult(
     id: string,
     code: string,
-  ): Promise<{ format: Format; parts: AsyncIterable<Buffer> } | null> {
+  ): Promise<{ format: ExportFormat; parts: AsyncIterable<Buffer> } | null> {
     if (!isUuid(id.toLowerCase())) return null;
     const hash = createHash("sha256").update(code).digest();
     const part = async (last?: Part) => {
@@ -124,7 +142,7 @@ export class BulkStorage {
 interface Part {
   number: number | null;
   content: Buffer | null;
-  format: Format;
+  format: ExportFormat;
 }
 
 async function* contentsOf(pages: AsyncIterable<Part[]>): AsyncGenerator<Buffer> {

@@ -1,3 +1,5 @@
+import type { Spend } from "../auth/rate-limits/spend.ts";
+import { pause } from "../lib/retry.ts";
 import { createHash } from "node:crypto";
 import type { BulkLimits } from "./limits.ts";
 import { loopShare } from "../lib/loop-share.ts";
@@ -96,3 +98,22 @@ const noRoom = (): RefusedFile =>
     "There is no room for more files now. Send it again when other bulk operations have ended.",
     "SERVICE_UNAVAILABLE",
   );
+
+/** Bytes of a file that cost a point. */
+const bytesPerPoint = 100_000;
+
+/** Pays for the bytes of a file; without enough points it waits, and so does the client. */
+export function payer(spend: Spend, credentialId: string): (bytes: number) => Promise<void> {
+  let owed = 0;
+  return async (bytes) => {
+    owed += bytes;
+    const points = Math.floor(owed / bytesPerPoint);
+    if (points === 0) return;
+    owed -= points * bytesPerPoint;
+    for (;;) {
+      const { isAllowed, retryAfterMs } = await spend(credentialId, points);
+      if (isAllowed) return;
+      await pause(retryAfterMs);
+    }
+  };
+}

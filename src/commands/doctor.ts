@@ -26,7 +26,7 @@ const colors = { error: "red", warning: "yellow", note: "blue" } as const satisf
 await atTheCommandLine({ usage, options: { json: { type: "boolean" } } }, async ({ json }) => {
   const settings = readSettings();
   const examined = await withDatabase(settings, (url) =>
-    withClient(url, (client) => examine({ settings, client, now: Date.now })),
+    withClient(url, (client) => examine({ settings, client, url, now: Date.now })),
   );
   const healthy = !examined.some(({ findings }) => findings.some(({ severity }) => severity === "error"));
   process.stdout.write(json ? `${JSON.stringify({ healthy, examined }, null, 2)}\n` : printed(examined));

@@ -10,7 +10,9 @@ import { say, UsageError } from "./terminal.ts";
 
 const usage = `Writes all rows of a list of the API to a file, as they are at one moment.
 
-Usage: npm run export -- <file.graphql or query> <out.jsonl|out.csv> [--variables JSON]
+Usage: npm run export -- <file.graphql or query> <out.jsonl|out.csv> [--variables JSON] [--raw]
+
+  --raw   CSV without the apostrophes that keep spreadsheets from running texts as formulas
 
   npm run export -- '{ products { edges { node { productNumber name } } } }' products.csv
 
@@ -34,11 +36,13 @@ function variablesIn(text = "{}"): unknown {
 }
 
 await atTheCommandLine(
-  { usage, options: { variables: { type: "string" } }, arguments: 2 },
+  { usage, options: { variables: { type: "string" }, raw: { type: "boolean" } }, arguments: 2 },
   async (values, [source, path]) => {
     if (source === undefined || path === undefined) throw new UsageError("Which query, and which file?");
-    const [, format] = /\.(jsonl|csv)$/.exec(path) ?? [];
-    if (format === undefined) throw new UsageError("The file is a .jsonl or a .csv.");
+    const [, extension] = /\.(jsonl|csv)$/.exec(path) ?? [];
+    if (extension === undefined) throw new UsageError("The file is a .jsonl or a .csv.");
+    if (values.raw && extension !== "csv") throw new UsageError("--raw is for a .csv.");
+    const format = values.raw ? "csv_raw" : extension;
     const variables = variablesIn(values.variables);
     const query = existsSync(source) ? await readText(source) : source;
     const client = new ApiClient();

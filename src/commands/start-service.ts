@@ -1,11 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClientBase } from "pg";
 import { pino } from "pino";
 import type { Logger } from "pino";
 import type { App } from "../process/open-app.ts";
-import { createAdministrator } from "../auth/administrators.ts";
-import { createCredential } from "../auth/credentials.ts";
-import { randomPassword } from "../auth/passwords.ts";
 import { withClient } from "../database/client.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
 import { openDatabase } from "../database/open.ts";
@@ -24,6 +20,7 @@ import { become, successorOfRoot } from "../process/leave-root.ts";
 import { isServed } from "../versions/lifetime.ts";
 import { pathOf, versions } from "../versions/versions.ts";
 import { fillDemo } from "./demo.ts";
+import { makeFirstSecrets, makeSecretsFile, showFirstSecrets } from "./first-secrets.ts";
 import { say } from "./terminal.ts";
 
 /** The running service: everything that `npm start` starts. */
@@ -88,13 +85,17 @@ export async function startFromSettings(
       const metrics = await serveMetrics(serving.figures, { host, port });
       closing.add(() => metrics.stop());
     }
+    // Another user may not write there
+    const secretsFile =
+      ownerUrl === null ? null : await makeSecretsFile(ownerUrl, settings.dataDirectory, identity);
     // All ports are open
     if (identity !== null) become(identity);
     stopping.throwIfAborted();
     // The last step, because the secret is shown only once: nothing may fail between making and showing it.
     const secrets = ownerUrl === null ? null : await makeFirstSecrets(ownerUrl);
     const address = settings.publicUrl ?? `http://${settings.host}:${serving.port}`;
-    announce(address, settings, secrets);
+    announce(address, settings);
+    if (secrets) await showFirstSecrets(secrets, address, secretsFile);
     return {
       ...{ address, app: serving.app ?? null, database },
       failed: database.keepRunning?.(logger),
@@ -147,11 +148,6 @@ async function startServing(
   return startWorkerProcesses({ urls, settings: shared, logger, count: processCount, identity });
 }
 
-interface FirstCredential {
-  clientId: string;
-  clientSecret: string;
-}
-
 /** Fills the service's own empty database with demonstration data. */
 async function fillFirst(ownerUrl: string, onProgress: (step: string) => void): Promise<void> {
   const isEmpty = await withClient(ownerUrl, async (client) => {
@@ -161,30 +157,7 @@ async function fillFirst(ownerUrl: string, onProgress: (step: string) => void): 
   if (isEmpty) await fillDemo({ connectionString: ownerUrl, scale: 1, until: new Date(), onProgress });
 }
 
-interface FirstSecrets {
-  credential: FirstCredential | null;
-  /** Password of the administrator “admin”. */
-  password: string | null;
-}
-
-/** Makes a credential for trying out the service, and an administrator, if there is none. */
-function makeFirstSecrets(ownerUrl: string): Promise<FirstSecrets> {
-  const isMissing = async (client: ClientBase, table: string) =>
-    (await client.query(`select from ${table} limit 1`)).rowCount === 0;
-  return withClient(ownerUrl, async (client) => {
-    // Both or none, because none is shown when one fails
-    await client.query("begin");
-    const credential = (await isMissing(client, "auth.credential"))
-      ? await createCredential(client, { name: "First credential", read: "all", write: "all" })
-      : null;
-    const password = (await isMissing(client, "auth.administrator")) ? randomPassword() : null;
-    if (password !== null) await createAdministrator(client, "admin", password);
-    await client.query("commit");
-    return { credential, password };
-  });
-}
-
-function announce(address: string, { explorer }: Settings, secrets: FirstSecrets | null): void {
+function announce(address: string, { explorer }: Settings): void {
   const first = versions.find((version) => isServed(version, versions, Date.now()))!;
   say(`\nThe API is at ${address}${pathOf(first)}`);
   if (explorer) {
@@ -192,30 +165,4 @@ function announce(address: string, { explorer }: Settings, secrets: FirstSecrets
     say(`An explorer is at ${address}/, that of unstable at ${address}${explorerPathOf(unstable)}`);
   }
   say(`The administration is at ${address}/admin`);
-  const { credential = null, password = null } = secrets ?? {};
-  if (password !== null) {
-    say(`
-Log in there as this administrator. The password is shown only now; \`npm run admin -- --help\` tells more.
-
-  name      admin
-  password  ${password}`);
-  }
-  if (credential === null) return;
-  const { clientId, clientSecret } = credential;
-  say(`
-Here is a credential that may read and write everything. Its secret is shown only now;
-\`npm run token -- create --help\` makes more.
-
-  client_id      ${clientId}
-  client_secret  ${clientSecret}
-
-Get an access token, then ask something:
-
-TOKEN=$(curl -s ${address}/api/oauth/token -H 'content-type: application/json' \\
-  -d '{"grant_type":"client_credentials","client_id":"${clientId}","client_secret":"${clientSecret}"}' \\
-  | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-
-curl -s ${address}${pathOf(first)} -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
-  -d '{"query":"{ products(first: 3) { edges { node { id productNumber name availableStock } } } }"}'
-`);
 }

@@ -7,6 +7,7 @@ import { migrateDatabase } from "./migrations/migrations.ts";
 import type { MigrateOptions } from "./migrations/migrate-options.ts";
 import { besides, committedKeys, copyTemplate, createCommitted } from "./migrations/templates.ts";
 import { templateName } from "./migrations/templates.ts";
+import { fenceNeighbours } from "./neighbours.ts";
 import { dropDatabase, isTaken } from "./own-databases.ts";
 import { requireVersion } from "./requirements.ts";
 import { installQueueSchema } from "./worker-schema.ts";
@@ -43,6 +44,7 @@ export async function addMerchantDatabase(
   return withClient(adminUrl, async (admin) => {
     await requireVersion(admin);
     await ensureRoles(admin);
+    await fenceNeighbours(url);
     const there = new UserError(`There is a database ${name} at ${placeOf(adminUrl)} already.`);
     const { rowCount } = await admin.query("select from pg_database where datname = $1", [name]);
     if (rowCount === 1) throw there;

@@ -9,6 +9,7 @@ import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./mig
 import type { LockLimits } from "./migrations/retry-locked.ts";
 import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
 import type { PoolerUses } from "./requirements.ts";
+import { fenceNeighbours } from "./neighbours.ts";
 import { asApiLogin, requireOwner, setUpRoles, urlAsOwner } from "./roles.ts";
 import type { Identity } from "./cluster/postgres-user.ts";
 import { offerStatistics, statisticsModule } from "./statement-statistics.ts";
@@ -126,6 +127,7 @@ export async function setUpDatabase(
   await approve?.(adminUrl);
   onProgress("Setting up roles");
   const url = await setUpRoles(adminUrl, { renewPassword, onNote: onProgress });
+  await fenceNeighbours(adminUrl);
   onProgress("Migrating");
   await migrateDatabase(adminUrl, { ...(locks && { locks }), onWait: onProgress });
   await installQueueSchema(adminUrl);

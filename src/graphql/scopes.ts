@@ -20,6 +20,8 @@ export interface WithScopes {
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     requiresScopes?: ScopeRequirement;
+    /** Scopes that open the rows of other credentials. */
+    scopesOfAll?: readonly string[];
   }
   interface GraphQLInputFieldExtensions {
     /** Only of fields of filters that follow a relation. */

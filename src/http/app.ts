@@ -79,10 +79,11 @@ function appOfOthers(parts: Parts, ofEveryRequest: Middleware[]): Express {
   app.get("/livez", liveness);
   // The older name of /readyz
   app.get(["/readyz", "/healthz"], readinessEndpoint(parts.readiness));
-  app.get(metadataPath, metadata(served, settings.publicUrl));
+  app.get(metadataPath, metadata(served, settings.publicUrl, settings.hosts));
   app.all(tokenPath, tokenEndpoint({ ...parts, of: parts, perMinute: settings.tokenRequestsPerMinute }));
-  app.all(pdfPath, pdfDownload(pool, parts.renderer));
-  app.all(bulkFilePath, bulkFile(parts.bulk.storage));
+  app.use([pdfPath, bulkFilePath], requireMerchantPlan(parts.merchantPlan, logger));
+  app.all(pdfPath, pdfDownload(pool, parts.admission, parts.renderer));
+  app.all(bulkFilePath, bulkFile(parts.bulk.storage, parts.admission));
   app.all(bulkUploadPath, ofUploads(parts, addressBy(trust)));
   app.get(versionsPath, listVersions(versions, now));
   const schemaFilePath = `${pathOf({ slug: ":version" })}/schema.graphql`;
@@ -108,7 +109,7 @@ function ofUploads(parts: Parts, addressOf: (request: Request) => string): Middl
     parts.refusals.watch(addressOf),
     requireMerchantPlan(parts.merchantPlan, logger),
     requireToken(tokens, credentials, logger, parts.isSessionToken, addressOf, new LoopTurns()),
-    bulkUpload(parts.bulk),
+    bulkUpload(parts.bulk, parts.admission),
   ];
 }
 
@@ -154,7 +155,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     refuseMissingScopes(served),
     nameOperation(usage.operations, served),
     pass("limits"),
-    answerStreams(served, parts.live, identifier(parts.tokens, parts.credentials)),
+    answerStreams(served, parts, identifier(parts.tokens, parts.credentials)),
     costlyTurns(costly),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),

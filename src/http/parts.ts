@@ -22,6 +22,7 @@ import type { Tracing } from "../tracing/tracing.ts";
 import type { Availability } from "../versions/availability.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
+import type { Admission } from "./admission.ts";
 import type { UploadTools } from "./middleware/bulk-upload.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Locales } from "./middleware/negotiate-locale.ts";
@@ -59,6 +60,7 @@ export interface Parts {
   tokens: AccessTokens;
   credentials: ActiveCredentials;
   storedOperations: StoredOperations;
+  admission: Admission;
   /** Reads cached rights anew, after this process has changed some. */
   outdateRights: () => void;
   isSessionToken: SessionCheck;
@@ -85,6 +87,8 @@ export interface PartSettings {
   corsOrigins: readonly string[];
   /** The address that clients use, if it differs from host and port. */
   publicUrl: string | undefined;
+  /** Names of hosts that may stand in that address while it isn't set. */
+  hosts: readonly string[];
   /** Webhook destinations that are allowed beside the public internet. */
   webhookAllow: readonly string[];
   /** Limits of operations and clients that apply unless the plan has its own. */

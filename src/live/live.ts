@@ -7,7 +7,7 @@ import type { Caller } from "../auth/caller.ts";
 import type { InvalidatedCache } from "../auth/invalidated-cache.ts";
 import type { ListeningPlaces } from "../database/occasional-listener.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
-import { apiError } from "../errors/api-error.ts";
+import { apiError, isApiError } from "../errors/api-error.ts";
 import { completed } from "../errors/client-errors.ts";
 import { growingPause, pause } from "../lib/retry.ts";
 import { contextFor } from "../versions/context.ts";
@@ -38,6 +38,7 @@ export interface LiveRequest {
    * The caller, with the scopes that its token has by now.
    *
    * @throws {TokenRefusal} when the token isn't valid any more
+   * @throws FORBIDDEN when the stream may not go on
    */
   caller(): Promise<Caller>;
 }
@@ -99,7 +100,8 @@ export class Live {
     };
     const check = () => {
       request.caller().catch((error: unknown) => {
-        if (error instanceof TokenRefusal) void refuse(refusalOf(error));
+        const refusal = refusalOf(error);
+        if (refusal) void refuse(refusal);
       });
     };
     const end = () => refuse(apiError("SERVICE_UNAVAILABLE", "The stream ends. Open it again."));
@@ -110,11 +112,14 @@ export class Live {
     this.#checks.add(check);
     this.#ends.add(end);
     stream.ended.addEventListener("abort", forget, { once: true });
+    // Rights may have changed since it was let in
+    check();
     try {
       await work();
       sink.complete();
     } catch (error) {
-      if (error instanceof TokenRefusal) return await refuse(refusalOf(error));
+      const refusal = refusalOf(error);
+      if (refusal) return await refuse(refusal);
       this.#options.logger.error({ requestId: request.requestId, err: error }, "a stream ended unexpectedly");
       await refuse(
         apiError("INTERNAL_SERVER_ERROR", "Something went wrong on our side. Open the stream again."),
@@ -163,13 +168,17 @@ async function attempt(
     if (typeof result === "number") return Math.max(result, pauses.firstMs);
     return result.errors?.some(({ extensions }) => extensions.code === "SERVICE_UNAVAILABLE") ? null : result;
   } catch (error) {
-    if (error instanceof TokenRefusal) throw error;
+    if (refusalOf(error)) throw error;
     return null;
   }
 }
 
-const refusalOf = ({ kind, message }: TokenRefusal): GraphQLError =>
-  apiError(kind === "foreign" ? "UNAUTHORIZED" : "UNAUTHENTICATED", message);
+/** The error with which a stream ends whose client may not have it any more; null for other failures. */
+function refusalOf(error: unknown): GraphQLError | null {
+  if (error instanceof TokenRefusal)
+    return apiError(error.kind === "foreign" ? "UNAUTHORIZED" : "UNAUTHENTICATED", error.message);
+  return isApiError(error) && error.extensions.code === "FORBIDDEN" ? error : null;
+}
 
 /** The kind of an operation, and whether it is a query to be kept up to date. */
 export function kindOf({ document, operationName }: Pick<LiveRequest, "document" | "operationName">) {

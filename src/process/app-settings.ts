@@ -23,6 +23,7 @@ export type Settled = ReturnType<typeof withDefaults>;
 /** Settings with their defaults. */
 export const withDefaults = (settings: AppSettings) => ({
   publicUrl: undefined,
+  hosts: [],
   corsOrigins: [],
   logRequests: false,
   slowMs: 1_000,

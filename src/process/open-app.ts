@@ -18,6 +18,7 @@ import { Renderer } from "../pdf/renderer.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
 import type { UsedByOthers } from "../bulk/pace.ts";
 import { BulkStorage } from "../bulk/storage.ts";
+import { Admission } from "../http/admission.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
 import type { UploadTools } from "../http/middleware/bulk-upload.ts";
@@ -163,6 +164,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     ...{ rates, meter, live, ...threads, tracing: options.tracing ?? null },
     isSessionToken: sessionCheck(pool),
     ...{ turns, spending, unread: new UnreadAnswers() },
+    admission: new Admission(merchantPlan, auth.credentials, headReader),
     bulk: { ...bulkTools(pool, settings, () => headReader().schema, spend), spending },
   });
   return {

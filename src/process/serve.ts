@@ -105,7 +105,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   try {
     tracing = await openTracing(settings.traces, logger);
     const replicas = replicasOf(options);
-    app = await openApp({ settings, pool, apiPool, limiterPool, logger, replicas, tracing });
+    const ofApp = { ...settings, hosts: [settings.host] };
+    app = await openApp({ settings: ofApp, pool, apiPool, limiterPool, logger, replicas, tracing });
     const { metrics, readiness } = app;
     readiness.add("process", () => (isStopping ? stopping : null));
     const maxConnections = await connectionsWithinFiles(settings.maxConnections, logger);

@@ -309,7 +309,10 @@ test("stopping asks first, drops what waits, and is noted once; the log still ha
   receiver.received.length = 0;
   await visitor.post(`${path}/enable`, {}, { on: path });
   const [event] = await rows("select sequence from events.event order by sequence desc limit 1");
-  const token = await service.token({ read: ["products"], write: ["webhook_subscriptions"] });
+  const token = await service.token({
+    read: ["products"],
+    write: ["webhook_subscriptions", "all_webhook_subscriptions"],
+  });
   const query = `mutation { webhookDeliveriesReplay(input: { id: "gid://service/WebhookSubscription/${id}", fromSequence: ${event.sequence} }) { replayedCount } }`;
   const { body } = await service.ask(token, { query });
   assert.equal(body.data.webhookDeliveriesReplay.replayedCount, 1);

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { get } from "node:http";
 import { after, before, test } from "node:test";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
@@ -89,4 +91,30 @@ test("simple-oauth2", async () => {
   const answer = await client.getToken({});
   assert.equal(answer.expired(), false);
   await assertWorks(answer.token.access_token as string);
+});
+
+test("the metadata name the configured address, or a host that the service knows, never any that a request names", async () => {
+  const [known, named] = await Promise.all([
+    service.another({ settings: { hosts: ["erp.example"] } }),
+    service.another({ settings: { publicUrl: "https://api.example.com/" } }),
+  ]);
+  const issuerAt = async ({ url }: { url: string }, host: string) => {
+    const request = get(`${url}/.well-known/oauth-authorization-server`, { headers: { host } });
+    const [response] = await once(request, "response");
+    const text = (await response.toArray()).join("");
+    assert.ok(host !== "evil.example" || !text.includes(host), text);
+    return response.statusCode === 200 ? JSON.parse(text).issuer : response.statusCode;
+  };
+  const { port } = new URL(known.url);
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, "erp.example", "ERP.example:443"])
+    assert.equal(await issuerAt(known, host), `http://${host}`.toLowerCase());
+  for (const host of [
+    "evil.example",
+    "127.0.0.1.evil.example",
+    "erp.example@evil.example",
+    "10.0.0.1",
+    "a b",
+  ])
+    assert.equal(await issuerAt(known, host), 404, host);
+  assert.equal(await issuerAt(named, "evil.example"), "https://api.example.com");
 });

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { parse } from "csv-parse/sync";
 import type { BulkWork } from "../../src/bulk/start.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import { until } from "../lib/until.ts";
-import { ended, linesAt, operation, startTestBulk } from "./support.ts";
+import { ended, linesAt, operation, startTestBulk, upload } from "./support.ts";
 
 let shop: ShippingShop;
 let bulk: BulkWork;
@@ -101,6 +102,53 @@ describe("an export", () => {
     assert.match(two, /^gid:[^,]*,p-2,Product 2,"\[\{""net"":1,""gross"":1\.19\}\]",,,,,$/);
     const id = two.split(",")[0]!;
     assert.ok(lines.some((line) => line.startsWith(",,,,,,gid:") && line.endsWith(`,tag 007,${id}`)));
+  });
+
+  it("is protected from spreadsheets as CSV, and the same when it is taken in again", async () => {
+    const names = [
+      ...["=cmd|' /C calc'!A0", "+49 30 1", "@SUM(A1)", "-1+2", "\tTab", "\rReturn", "'=quoted", "''+twice"],
+      ...["'apostrophe", "-5", "+5.50", "a=b", "＝wide"],
+    ];
+    await shop.owner.query(
+      "insert into erp.product (product_number, name) select '=f-' || n, v from unnest($1::text[]) with ordinality u (v, n)",
+      [names],
+    );
+    const query = `{ products(filter: { productNumber: { startsWith: "=f-" } }) { edges { node { productNumber name } } } }`;
+    const cellsOf = async (format: string) => {
+      const { resultUrl } = await exported(query, { format });
+      const text = await (await fetch(`${shop.url}${resultUrl}`)).text();
+      const rows = parse<Record<string, string>>(text, { columns: true, relax_column_count: true });
+      return {
+        text,
+        rows: rows.sort((a, b) => a.productNumber!.localeCompare(b.productNumber!, "en", { numeric: true })),
+      };
+    };
+    const { rows } = await cellsOf("csv");
+    const isFormula = /^[=+\-@\t\r＝]/;
+    for (const { productNumber, name } of rows) {
+      assert.match(productNumber!, /^'=f-\d+$/);
+      assert.ok(!isFormula.test(name!) || /^[-+]\d+(\.\d+)?$/.test(name!), name);
+    }
+    const raw = await cellsOf("csv_raw");
+    assert.deepEqual(
+      raw.rows.map(({ name }) => name),
+      names,
+    );
+    await shop.owner.query("update erp.product set name = null where product_number like '=f-%'");
+    const file = rows.map(({ productNumber, name }) =>
+      [productNumber, `"${name!.replaceAll('"', '""')}"`].join(),
+    );
+    const sent = await upload(shop, token, "products", ["productNumber,name", ...file].join("\n"), {
+      type: "text/csv",
+    });
+    assert.equal((await ended(shop, token, sent.body.bulkOperation.id)).updatedCount, names.length);
+    const { rows: after } = await shop.owner.query(
+      "select name from erp.product where product_number like '=f-%' order by length(product_number), product_number",
+    );
+    assert.deepEqual(
+      after.map(({ name }) => name),
+      names,
+    );
   });
 
   it("shows one moment, while others write", async () => {

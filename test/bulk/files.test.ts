@@ -243,6 +243,7 @@ describe("files", () => {
     await shop.sql(
       "update bulk.operation set expires_at = now() - interval '1 second' where refused_count > 0",
     );
+    assert.equal((await fetch(`${shop.url}${errorsUrl}`)).status, 404, "also before they are deleted");
     await until(async () => (await shop.sql("select bulk.prune() as pruned"))[0].pruned === 0);
     assert.equal(await operation(shop, token, id), null);
     assert.equal((await fetch(`${shop.url}${errorsUrl}`)).status, 404);

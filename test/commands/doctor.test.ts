@@ -36,6 +36,7 @@ async function found({ settings = {}, clockMs = 0 }: Seeded = {}): Promise<strin
   const examined = await examine({
     settings: { ...settingsFrom({ DATABASE_URL: database.adminUrl }), ...settings },
     client: admin,
+    url: database.adminUrl,
     now: () => Date.now() + clockMs,
   });
   return examined.flatMap(({ name, findings }) =>
@@ -132,7 +133,7 @@ test("a demonstration shop gives no warnings, and nothing waits for its receiver
   });
   await client.connect();
   const settings = settingsFrom({ DATABASE_URL: demo.adminUrl });
-  const examined = await examine({ settings, client, now: Date.now });
+  const examined = await examine({ settings, client, url: demo.adminUrl, now: Date.now });
   const warnings = examined
     .filter(({ name }) => name !== "Postgres' settings")
     .flatMap(({ findings }) => findings.filter(({ severity }) => severity !== "note"));
@@ -238,4 +239,17 @@ test("a role that may only serve is told so", async () => {
     stdout,
     /^proof: error: It can't be examined: .*\n {4}Give the command an administrator's DATABASE_URL/m,
   );
+});
+
+test("databases that every cluster has are closed to the service's roles, or it says how to close them", async (t) => {
+  const about = (lines: readonly string[]) => lines.filter((line) => line.startsWith("other databases"));
+  assert.deepEqual(about(await found()), []);
+  await seed(
+    t,
+    "grant connect on database template1 to public",
+    "revoke connect on database template1 from public",
+  );
+  const [line, ...more] = about(await found());
+  assert.deepEqual(more, []);
+  assert.match(line!, /warning \S+_login .* template1.*large objects.* > .*db\/fence-neighbours\.sql/);
 });

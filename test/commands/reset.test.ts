@@ -24,8 +24,10 @@ before(async () => {
   if (!(await hasCurrentMigration())) await copyPrepared(join(project.path, ".data"));
   watching = project.start(["database.ts", "watch"]);
   [, address = ""] = await watching.said(/The API is at (http:\/\/[^/]+)/);
-  const [, id] = await watching.said(/client_id +(\S+)/);
-  const [, secret] = await watching.said(/client_secret +(\S+)/);
+  const [, path] = await watching.said(/password are in (\S+),/);
+  const secrets = await readFile(path!, "utf8");
+  const [, id] = /client_id +(\S+)/.exec(secrets)!;
+  const [, secret] = /client_secret +(\S+)/.exec(secrets)!;
   await watching.said(/The API follows the database/);
   const answer = await fetch(`${address}/api/oauth/token`, {
     method: "POST",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { HttpBrowser } from "../administration/browser.ts";
 import { processesIn } from "../lib/processes.ts";
 import { until } from "../lib/until.ts";
+import { showFirstSecrets } from "../../src/commands/first-secrets.ts";
 import { allVersions, startCommand, temporaryFolder } from "./process.ts";
 import type { CommandProcess } from "./process.ts";
 
@@ -110,12 +111,15 @@ test("a taken port is named before data are made, which takes long", async (t) =
   assert.ok(!(await readdir(folder.path)).includes("postgres"));
 });
 
-test("the next start sets it up, and prints a credential, and commands that work when pasted; the end of the terminal stops it", async () => {
+test("the first start that succeeds writes a credential to a file that only its user may read, and commands that work when pasted; the end of the terminal stops it", async () => {
   const service = start(allVersions);
   const address = await addressOf(service);
-  await service.said(/availableStock.*\n/);
-  const output = service.output();
-  assert.doesNotMatch(output, /Waiting for Postgres/, "it was there all the time");
+  const [, path] = await service.said(/password are in (\S+),/);
+  assert.equal(path, join(folder.path, "first-secrets.txt"));
+  assert.equal((await stat(path)).mode & 0o777, 0o600);
+  const output = await readFile(path, "utf8");
+  assert.doesNotMatch(service.output(), /ak_|sk_/);
+  assert.doesNotMatch(service.output(), /Waiting for Postgres/, "it was there all the time");
   credentials = {
     client_id: /client_id\s+(\S+)/.exec(output)![1]!,
     client_secret: /client_secret\s+(\S+)/.exec(output)![1]!,
@@ -193,4 +197,13 @@ test("a file of Postgres that names another program's process doesn't stop the s
   service.kill("SIGINT");
   await service.ended;
   assert.equal(await postgresPid(), null);
+});
+
+test("a terminal shows the first secrets", async (t) => {
+  const secrets = { credential: { id: "", clientId: "ak_1", clientSecret: "sk_1" }, password: "hunter2" };
+  const write = t.mock.method(process.stderr, "write", () => true);
+  await showFirstSecrets(secrets, "http://127.0.0.1:4000", null);
+  write.mock.restore();
+  const text = write.mock.calls.map(({ arguments: [part] }) => String(part)).join("");
+  assert.match(text, /password {2}hunter2[^]*client_secret {2}sk_1/);
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { runPipelined, PipelinedQuery } from "../../src/database/pipeline/pipelined-query.ts";
+import { besides } from "../../src/database/migrations/templates.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { readSettingsFor } from "../../src/versions/context.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -109,6 +110,22 @@ describe("a connection of the API", () => {
       assert.equal(await attempt("set role service_api", statement), code);
     });
   }
+
+  it("leaves nothing behind in the databases that every cluster has", async () => {
+    for (const name of ["postgres", "template1"])
+      for (const statement of ["select lo_create(0)", "create temporary table t ()", "create table t ()"]) {
+        const client = new pg.Client({ connectionString: besides(database.apiUrl, name) });
+        try {
+          await assert.rejects(
+            client.connect().then(() => client.query(statement)),
+            { code: denied },
+            name,
+          );
+        } finally {
+          await client.end();
+        }
+      }
+  });
 
   it("may not change how it logs in, once it is service_api", async () => {
     for (const change of ["password 'mine'", "set statement_timeout = 0", "createrole"])

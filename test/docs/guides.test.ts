@@ -25,7 +25,11 @@ const guides: Record<string, Guide> = {
     write: ["orders"],
   },
   "docs/loading.md": { read: ["currencies"], write: ["products"], version: "unstable" },
-  "docs/webhooks.md": { read: ["orders", "products"], write: ["webhook_subscriptions"], version: "unstable" },
+  "docs/webhooks.md": {
+    read: ["orders", "products"],
+    write: ["webhook_subscriptions", "all_webhook_subscriptions"],
+    version: "unstable",
+  },
 };
 
 // The requests of each guide, run from top to bottom on the demonstration shop, as a reader would. WRITE_ANSWERS=1

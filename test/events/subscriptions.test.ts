@@ -223,7 +223,10 @@ describe("mutations of webhooks", () => {
 
     it("does not let somebody have sent what only another credential may read", async () => {
       const id = await subscribe({ topic: "order.created" });
-      const token = await shop.token({ read: ["products"], write: ["webhook_subscriptions"] });
+      const token = await shop.token({
+        read: ["products"],
+        write: ["webhook_subscriptions", "all_webhook_subscriptions"],
+      });
       for (const [name, rest] of [
         ["webhookSubscriptionUpdate", { url: "https://mine.example/" }],
         ["webhookSubscriptionEnable", {}],
@@ -245,13 +248,18 @@ describe("mutations of webhooks", () => {
       const scopes = async () =>
         (await rows("select events.scopes_of_subscription($1) as scopes", uuidOf(id)))[0].scopes;
       assert.ok((await scopes()).includes("customers:read"));
-      const token = await shop.token({ read: ["products"], write: ["webhook_subscriptions"] });
+      const token = await shop.token({
+        read: ["products"],
+        write: ["webhook_subscriptions", "all_webhook_subscriptions"],
+      });
       assert.deepEqual(
         (await call("webhookSubscriptionUpdate", { id, payloadQuery: "{ __typename }" }, fields, { token }))
           .userErrors,
         [],
       );
       assert.deepEqual((await scopes()).sort(), [
+        "all_webhook_subscriptions:read",
+        "all_webhook_subscriptions:write",
         "products:read",
         "webhook_subscriptions:read",
         "webhook_subscriptions:write",
@@ -580,7 +588,11 @@ describe("mutations of webhooks", () => {
     );
     const query = `query ($id: ID!) { webhookSubscription(id: $id) { backlogCount lastSequence deliveries(filter: { state: { equals: pending } }) { edges { node {
       state attempts sequence event { topic sequence } history { number durationMs status error responseHeaders responseBody } } } } } }`;
-    const ask = async (read: string[]) => shop.ask(await shop.token({ read }), { query, variables: { id } });
+    const ask = async (read: string[]) =>
+      shop.ask(await shop.token({ read: [...read, "all_webhook_subscriptions"] }), {
+        query,
+        variables: { id },
+      });
     const { body, text } = await ask(["webhook_subscriptions", "products"]);
     assert.equal(body.errors, undefined, text);
     const { deliveries, ...subscription } = body.data.webhookSubscription;
@@ -613,6 +625,78 @@ describe("mutations of webhooks", () => {
       null,
       "the event itself needs the scope of its subject",
     );
+  });
+
+  describe("of another credential", () => {
+    const list =
+      "{ webhookSubscriptions(first: 250) { edges { node { id deliveries { edges { node { history { number } } } } } } } }";
+    const idsIn = async (token: string, version: string) => {
+      const { body } = await shop.ask(token, { query: list }, { version });
+      assert.equal(body.errors, undefined, JSON.stringify(body));
+      return body.data.webhookSubscriptions.edges.map(({ node }: any) => node.id);
+    };
+    const changes = (id: string, delivery: string) =>
+      [
+        ["webhookSubscriptionUpdate", { id, url: "https://mine.example/" }],
+        ["webhookSubscriptionEnable", { id }],
+        ["webhookSubscriptionRotateSecret", { id }],
+        ["webhookSubscriptionTest", { id }],
+        ["webhookDeliveriesReplay", { id, fromSequence: 1 }],
+        ["webhookDeliveryRetry", { id: `gid://service/WebhookDelivery/${delivery}` }],
+        ["webhookSubscriptionDelete", { id }],
+      ] as const;
+
+    it("are neither seen nor changed, in each version", async () => {
+      const id = await subscribe();
+      await happen();
+      const [{ id: delivery }] = await rows(
+        "select id from events.delivery where subscription_id = $1",
+        uuidOf(id),
+      );
+      const token = await shop.token({ read: ["products"], write: ["webhook_subscriptions"] });
+      const own = await subscribe({}, { token });
+      for (const { slug: version } of versions) {
+        if (version === "unstable") assert.deepEqual(await idsIn(token, version), [own]);
+        const query = "query ($id: ID!) { webhookSubscription(id: $id) { id } }";
+        const { body } = await shop.ask(token, { query, variables: { id } }, { version });
+        assert.deepEqual(body.data, { webhookSubscription: null }, version);
+        for (const [name, given] of changes(id, delivery))
+          assert.deepEqual(
+            refusals(await call(name, given, "", { token, version })),
+            [["NOT_FOUND", "id"]],
+            `${name} ${version}`,
+          );
+      }
+      const [{ url }] = await rows("select url from events.webhook_subscription where id = $1", uuidOf(id));
+      assert.equal(url, input.url);
+    });
+
+    it("are with the scope for all, also those of administrators and of credentials that are gone", async () => {
+      const gone = await shop.credential({ read: ["products"], write: ["webhook_subscriptions"] });
+      const left = await subscribe({}, { token: await shop.tokenFor(gone) });
+      await shop.owner.query("select auth.delete_credential($1)", [gone.id]);
+      const [made] = await rows(
+        `insert into events.webhook_subscription (topic, url, api_version)
+         values ('product.updated', 'https://shop.example/', 'unstable') returning id`,
+      );
+      await happen();
+      const [{ id: delivery }] = await rows(
+        "select id from events.delivery where subscription_id = $1",
+        made.id,
+      );
+      const one = await shop.token({ read: ["products"], write: ["webhook_subscriptions"] });
+      assert.deepEqual(await idsIn(one, "unstable"), []);
+      const reader = await shop.token({ read: ["all_webhook_subscriptions", "webhook_subscriptions"] });
+      const seen = await idsIn(reader, "unstable");
+      const id = `gid://service/WebhookSubscription/${made.id}`;
+      assert.ok(seen.includes(left) && seen.includes(id));
+      const token = await shop.token({
+        read: ["products"],
+        write: ["webhook_subscriptions", "all_webhook_subscriptions"],
+      });
+      for (const [name, given] of changes(id, delivery))
+        assert.deepEqual(refusals(await call(name, given, "", { token })), [], name);
+    });
   });
 
   it("find out whether a credential may still be told", async () => {

@@ -170,14 +170,6 @@ describe("a credential that may send stored operations only", () => {
     assert.deepEqual((await get({ query: "{ __typename }" })).codes, ["FORBIDDEN"]);
   });
 
-  it("may follow the events all the same", async () => {
-    const stream = await fetch(`${service.url}/api/events`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    assert.equal(stream.status, 200);
-    await stream.body!.cancel();
-  });
-
   it("sends what is stored for another credential, or another version, no more than what isn't", async () => {
     const [secret, frozen] = ["{ __typename } # secret", "{ __typename } # frozen"];
     const somebody = await service.credential();

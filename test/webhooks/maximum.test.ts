@@ -13,7 +13,11 @@ describe("the maximum of subscriptions", () => {
   const create = (options: { token?: string; version?: string } = {}) =>
     bench.mutate("webhookSubscriptionCreate", input, "webhookSubscription { id }", options);
   const token = (name: string) =>
-    bench.service.token({ name, read: ["products"], write: ["webhook_subscriptions"] });
+    bench.service.token({
+      name,
+      read: ["products"],
+      write: ["webhook_subscriptions", "all_webhook_subscriptions"],
+    });
   const insert = (count: number, credential: string | null = null, settings = "select 1") =>
     bench.rows(
       `${settings}; insert into events.webhook_subscription (topic, url, api_version, credential_id)

@@ -84,7 +84,10 @@ describe("a payloadQuery", () => {
     );
     await update({ id, payloadQuery: query });
     // From now on its scopes would count
-    const token = await bench.service.token({ read: ["products"], write: ["webhook_subscriptions"] });
+    const token = await bench.service.token({
+      read: ["products"],
+      write: ["webhook_subscriptions", "all_webhook_subscriptions"],
+    });
     assertRefused(await update({ id, url: `${receiver.url}/new` }, { token }), "SCOPE_MISSING", [
       "payloadQuery",
     ]);

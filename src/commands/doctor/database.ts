@@ -1,5 +1,6 @@
 import { findByLint, readLints } from "../../check/lints.ts";
 import { readCommitted } from "../../database/migrations/migration-files.ts";
+import { openNeighbours } from "../../database/neighbours.ts";
 import { keepSettings, pruned } from "../../database/retention.ts";
 import type { StoredSecrets } from "../../secrets/require-keys.ts";
 import { refuseLackingKeys } from "../../secrets/require-keys.ts";
@@ -60,6 +61,18 @@ export const rights: Examination = {
     const { rows } = await client.query<Right>(rightsQuery);
     return rows.map(({ role, fault }) =>
       error(`The role ${role} ${fault}.`, "Take that from it; db/roles.sql has what each role should have."),
+    );
+  },
+};
+
+export const neighbours: Examination = {
+  name: "other databases",
+  async find({ client, url }) {
+    return (await openNeighbours(client, url)).map(({ name, role }) =>
+      warning(
+        `${role} may connect to the database ${name}, and leave temporary tables or large objects there.`,
+        "As superuser: psql -d postgres -f db/fence-neighbours.sql.",
+      ),
     );
   },
 };

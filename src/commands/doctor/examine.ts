@@ -1,4 +1,5 @@
-import { backgroundWork, keys, lints, migrations, proof, retention, rights } from "./database.ts";
+import { backgroundWork, keys, lints, migrations, neighbours } from "./database.ts";
+import { proof, retention, rights } from "./database.ts";
 import { error } from "./finding.ts";
 import type { Examination, Finding, Patient } from "./finding.ts";
 import { backups, disk, settings, time, versionsInUse } from "./process.ts";
@@ -6,7 +7,8 @@ import { indexes, replication, serverSettings, vacuum } from "./server.ts";
 
 /** All examinations, in the order of the report: what the later ones need comes first. */
 const examinations: readonly Examination[] = [
-  ...[settings, versionsInUse, time, disk, serverSettings, migrations, rights, keys, backups, replication],
+  ...[settings, versionsInUse, time, disk, serverSettings, migrations, rights, neighbours, keys],
+  ...[backups, replication],
   ...[backgroundWork, retention, vacuum, indexes, lints, proof],
 ];
 

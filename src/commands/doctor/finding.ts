@@ -16,6 +16,8 @@ export interface Patient {
   settings: Settings;
   /** A connection as who may become the owner. */
   client: pg.ClientBase;
+  /** The URL of the same database. */
+  url: string;
   /** Milliseconds since 1970, by the clock of this machine. */
   now: () => number;
 }

@@ -4,6 +4,9 @@ import { createGzip } from "node:zlib";
 import type { RequestHandler } from "express";
 import type { BulkStorage, Refusal } from "../../bulk/storage.ts";
 import { unpackText } from "../../bulk/chunks.ts";
+import { isApiError } from "../../errors/api-error.ts";
+import { guarded } from "../../lib/guarded.ts";
+import type { Admission } from "../admission.ts";
 import { addVary, refuse } from "../answers.ts";
 import { encodingFor } from "../compression.ts";
 
@@ -18,10 +21,13 @@ interface File {
 }
 
 /**
- * Opens a file of a bulk operation by its address, without a token. A wrong address is passed on, so it gets the same
+ * Opens a file of a bulk operation by its address, without a token, as long as its credential may read it. A wrong address is passed on, so it gets the same
  * answer as any unknown path, whichever part of it is wrong.
  */
-export function bulkFile(storage: BulkStorage): RequestHandler<{ id: string; file: string }> {
+export function bulkFile(
+  storage: BulkStorage,
+  admission: Admission,
+): RequestHandler<{ id: string; file: string }> {
   return async (request, response, next) => {
     const { code } = request.query;
     if (request.method !== "GET" && request.method !== "HEAD") {
@@ -29,7 +35,20 @@ export function bulkFile(storage: BulkStorage): RequestHandler<{ id: string; fil
       return refuse(request, response, 405, "BAD_USER_INPUT", "Files can only be read. Use GET.");
     }
     const { id, file } = request.params;
-    const opened = typeof code === "string" ? await openFile(storage, id, file, code) : null;
+    if (typeof code !== "string") return next();
+    const check = async () => {
+      const rights = await storage.rightsToFiles(id, code);
+      if (rights) await admission.requireFile(rights);
+      return rights !== null;
+    };
+    try {
+      if (!(await check())) return next();
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      const { code: reason } = error.extensions;
+      return refuse(request, response, reason === "FORBIDDEN" ? 403 : 503, reason, error.message);
+    }
+    const opened = await openFile(storage, id, file, code);
     if (opened === null) return next();
     const isCompressed = encodingFor(request, Infinity) === "gzip";
     addVary(response, "Accept-Encoding");
@@ -41,9 +60,12 @@ export function bulkFile(storage: BulkStorage): RequestHandler<{ id: string; fil
       .setHeader("x-robots-tag", "noindex");
     if (isCompressed) response.setHeader("content-encoding", "gzip");
     if (request.method === "HEAD") return void response.end();
-    const content = Readable.from(opened.content, { objectMode: false });
+    const goOn = async () => {
+      if (!(await check())) throw new Error("The file has expired.");
+    };
+    const content = Readable.from(guarded(opened.content, goOn), { objectMode: false });
     const parts = isCompressed ? [content, createGzip({ level: 1 }), response] : [content, response];
-    // A client that goes away is no failure; one that gets half of a file sees that by the connection
+    // A client that goes away, or may not go on, is no failure; one that gets half of a file sees that by the connection
     await pipeline(parts as [Readable, NodeJS.WritableStream]).catch(() => response.destroy());
   };
 }
@@ -56,8 +78,10 @@ async function openFile(storage: BulkStorage, id: string, file: string, code: st
   const result = file === "result" ? await storage.openResult(id, code) : null;
   if (result === null) return null;
   const { format, parts } = result;
-  const type = format === "csv" ? "text/csv" : "application/jsonl";
-  return { name: `result.${format}`, type, content: textsOf(parts) };
+  const content = textsOf(parts);
+  return format === "jsonl"
+    ? { name: "result.jsonl", type: "application/jsonl", content }
+    : { name: "result.csv", type: "text/csv", content };
 }
 
 async function* textsOf(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

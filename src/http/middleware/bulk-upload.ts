@@ -12,12 +12,16 @@ import { RefusedFile } from "../../bulk/refused-file.ts";
 import { isResource } from "../../bulk/resources.ts";
 import type { Format, Resource } from "../../bulk/resources.ts";
 import type { BegunUpload, BulkStorage } from "../../bulk/storage.ts";
-import { boundedBytes, HashedPieces, storeRows } from "../../bulk/upload.ts";
+import { boundedBytes, HashedPieces, payer, storeRows } from "../../bulk/upload.ts";
 import { utf8Pieces } from "../../bulk/utf8-pieces.ts";
 import { upsertOf } from "../../bulk/upserts.ts";
+import { TokenRefusal } from "../../auth/access-token.ts";
+import type { Caller } from "../../auth/caller.ts";
+import { apiError, isApiError } from "../../errors/api-error.ts";
 import { encodeGlobalId } from "../../graphql/global-id.ts";
 import { declaredCharset, UnreadableText } from "../../lib/charset.ts";
-import { pause } from "../../lib/retry.ts";
+import { guarded } from "../../lib/guarded.ts";
+import type { Admission } from "../admission.ts";
 import { allowLongBody } from "../connections.ts";
 import type { Middleware, Request, Response } from "../pipeline.ts";
 import type { Spending } from "./spend-points.ts";
@@ -33,8 +37,8 @@ const formats: Record<string, Format> = {
   "text/csv": "csv",
 };
 
-/** Points for beginning an upload, and bytes that cost one more. */
-const [pointsToBegin, bytesPerPoint] = [10, 100_000];
+/** Points for beginning an upload. */
+const pointsToBegin = 10;
 /** Uploads that a process takes at a time, and of them those of one credential. */
 const [maxUploads, maxOfCredential] = [4, 1];
 /** Bytes of a file whose refusal costs next to nothing. */
@@ -55,21 +59,25 @@ export interface UploadTools {
  * `POST /api/bulk/{resource}`: stores the rows of a file, to be taken in by background work. The file is never held as a
  * whole: what has arrived is stored before more is read.
  */
-export function bulkUpload(tools: UploadTools): Middleware {
+export function bulkUpload(tools: UploadTools, admission: Admission): Middleware {
   const underWay = new Map<string, number>();
   return async (request, response, next) => {
     const resource = pathPattern.exec(request.url!)?.[1];
     if (!isResource(resource)) return next();
-    const { credentialId } = response.locals.caller!;
+    const caller = response.locals.caller!;
+    const { credentialId } = caller;
+    const check = () => requireRights(admission, caller, resource);
     try {
-      const wanted = wantedOf(request, response, resource);
+      requirePost(request, response);
+      await check();
+      const wanted = wantedOf(request, resource);
       await pay(tools.spend, credentialId, response);
       const own = underWay.get(credentialId) ?? 0;
       const all = [...underWay.values()].reduce((sum, count) => sum + count, 0);
       if (own >= maxOfCredential || all >= maxUploads) throw tooMany(response, own >= maxOfCredential);
       underWay.set(credentialId, own + 1);
       try {
-        await receive(request, response, wanted, tools);
+        await receive(request, response, wanted, tools, check);
       } finally {
         if (own === 0) underWay.delete(credentialId);
         else underWay.set(credentialId, own);
@@ -108,18 +116,29 @@ interface Wanted {
   idempotencyKey: string | null;
 }
 
-/** @throws {RefusedFile} when it may not, or its headers are wrong */
-function wantedOf(request: Request, response: Response, resource: Resource): Wanted {
-  if (request.method !== "POST") {
-    response.setHeader("allow", "POST");
-    throw new RefusedFile(405, "Send files by POST.");
+function requirePost(request: Request, response: Response): void {
+  if (request.method === "POST") return;
+  response.setHeader("allow", "POST");
+  throw new RefusedFile(405, "Send files by POST.");
+}
+
+/** @throws {RefusedFile} when the caller may not upload, or no longer */
+async function requireRights(admission: Admission, caller: Caller, resource: Resource): Promise<void> {
+  const refusal = (scopes: ReadonlySet<string>) => {
+    const missing = ["bulk_operations:write", `${resource}:write`].filter((scope) => !scopes.has(scope));
+    return missing.length > 0 ? apiError("FORBIDDEN", `The token lacks ${missing.join(" and ")}.`) : null;
+  };
+  try {
+    // A file is no operation that could be stored
+    await admission.require(caller, { isWrite: true, isStored: () => false, refusal });
+  } catch (error) {
+    if (error instanceof TokenRefusal) throw new RefusedFile(403, error.message, "UNAUTHORIZED");
+    throw isApiError(error) ? new RefusedFile(403, error.message, "FORBIDDEN") : error;
   }
-  const { scopes } = response.locals.caller!;
-  const missing = ["bulk_operations:write", `${resource}:write`].filter((scope) => !scopes.has(scope));
-  if (missing.length > 0)
-    throw new RefusedFile(403, `The token lacks ${missing.join(" and ")}.`, "FORBIDDEN");
-  if (response.locals.merchantPlan!.name !== "full")
-    throw new RefusedFile(403, "The merchant's plan allows queries only.", "FORBIDDEN");
+}
+
+/** @throws {RefusedFile} when its headers are wrong */
+function wantedOf(request: Request, resource: Resource): Wanted {
   const type = typeIs(request, Object.keys(formats));
   if (!type) throw new RefusedFile(415, "Send the file as application/jsonl or text/csv.");
   const encoding = request.headers["content-encoding"] ?? "identity";
@@ -158,6 +177,7 @@ async function receive(
   response: Response,
   wanted: Wanted,
   tools: UploadTools,
+  check: () => Promise<void>,
 ): Promise<void> {
   const { storage, limits } = tools;
   const { credentialId, scopes } = response.locals.caller!;
@@ -166,7 +186,7 @@ async function receive(
   if (!upload.isSame) throw otherFile();
   const end = allowLongBody(request);
   try {
-    const bytes = bytesOf(request, wanted.isCompressed);
+    const bytes = guarded(bytesOf(request, wanted.isCompressed), check);
     const paid = boundedBytes(bytes, limits.maxBytes, payer(tools.spend, credentialId));
     const text = new HashedPieces(utf8Pieces(paid, wanted.charset));
     if (upload.isOurs)
@@ -218,19 +238,3 @@ function bytesOf(request: Request, isCompressed: boolean): AsyncIterable<Buffer>
 
 const isBadGzip = (error: unknown): boolean =>
   error instanceof Error && "code" in error && /^Z_/.test(String(error.code));
-
-/** Pays for the bytes of a file; without enough points it waits, and so does the client. */
-function payer(spend: Spend, credentialId: string): (bytes: number) => Promise<void> {
-  let owed = 0;
-  return async (bytes) => {
-    owed += bytes;
-    const points = Math.floor(owed / bytesPerPoint);
-    if (points === 0) return;
-    owed -= points * bytesPerPoint;
-    for (;;) {
-      const { isAllowed, retryAfterMs } = await spend(credentialId, points);
-      if (isAllowed) return;
-      await pause(retryAfterMs);
-    }
-  };
-}

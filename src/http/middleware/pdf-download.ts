@@ -2,6 +2,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { RequestHandler, Response } from "express";
 import type { Pool } from "pg";
+import { guarded } from "../../lib/guarded.ts";
+import type { Admission } from "../admission.ts";
 import { refuse } from "../answers.ts";
 import { contentTypeOf, dispositionOf } from "../../pdf/file.ts";
 import { openErpDocument } from "../../pdf/open.ts";
@@ -16,6 +18,7 @@ export const pdfPath = "/api/_action/document/:id/:deepLinkCode";
  */
 export function pdfDownload(
   pool: Pool,
+  admission: Admission,
   renderer: Pick<Renderer, "render">,
 ): RequestHandler<{ id: string; deepLinkCode: string }> {
   return async (request, response, next) => {
@@ -32,10 +35,14 @@ export function pdfDownload(
     if (content !== null) {
       setHeaders(response, name, contentType!, content.bytes);
       if (request.method === "HEAD") return void response.end();
-      // A client that goes away is no failure; one that gets half of a file sees that by the connection
-      await pipeline(Readable.from(content.parts, { objectMode: false }), response).catch(() =>
-        response.destroy(),
-      );
+      // A client that goes away, or may not go on, is no failure; one that gets half of a file sees that by the connection
+      await pipeline(
+        Readable.from(
+          guarded(content.parts, () => admission.requirePlan()),
+          { objectMode: false },
+        ),
+        response,
+      ).catch(() => response.destroy());
     } else if (document.static) next();
     else {
       const pdf = await renderer.render(config);

@@ -57,12 +57,11 @@ export function persistedQueries(stored: StoredOperations): Middleware {
     next();
   };
   return (request, response, next) => {
-    const { caller, isPlainStream } = response.locals;
-    // The document of a plain stream is ours
-    const isRestricted = caller!.storedOperationsOnly === true && !isPlainStream;
+    const isRestricted = response.locals.caller!.storedOperationsOnly === true;
     if (graphqlBodyOf(request).sha256 === undefined && !isRestricted) next();
     else return find(request, response, isRestricted, next);
   };
 }
 
-const sha256Of = (text: string): string => createHash("sha256").update(text).digest("hex");
+/** The SHA-256 by which documents are named. */
+export const sha256Of = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { refuse, sendErrors } from "../answers.ts";
 import { clientError } from "../../errors/client-errors.ts";
 import type { AccessTokens } from "../../auth/access-token.ts";
-import { TokenRefusal } from "../../auth/access-token.ts";
+import { credentialEnded, TokenRefusal } from "../../auth/access-token.ts";
 import type { ActiveCredentials } from "../../auth/active-credentials.ts";
 import type { Caller } from "../../auth/caller.ts";
 import { callerOf } from "../../auth/caller.ts";
@@ -100,11 +100,7 @@ async function identify(
 ): Promise<Caller> {
   const claims = await tokens.verify(token);
   const allowed = await credentials.of(claims.accessKey);
-  if (!allowed)
-    throw new TokenRefusal(
-      "foreign",
-      "The credential of this token has been deactivated, rotated or deleted.",
-    );
+  if (!allowed) throw credentialEnded();
   return callerOf(claims, allowed);
 }
 

@@ -1,6 +1,8 @@
-import type { RequestHandler } from "express";
+import { isIPv6 } from "node:net";
+import type { Request, RequestHandler } from "express";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { isObjectType } from "postgraphile/graphql";
+import { refuse } from "../answers.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 
 /** Where clients look for the metadata (RFC 8414). */
@@ -8,8 +10,16 @@ export const metadataPath = "/.well-known/oauth-authorization-server";
 /** Where clients get tokens. */
 export const tokenPath = "/api/oauth/token";
 
-/** `GET /.well-known/oauth-authorization-server`: what OAuth clients need to know about the token endpoint. */
-export function metadata(served: readonly ServedVersion[], publicUrl: string | undefined): RequestHandler {
+/**
+ * `GET /.well-known/oauth-authorization-server`: what OAuth clients need to know about the token endpoint.
+ *
+ * @param hosts names of the service, for when there is no public URL
+ */
+export function metadata(
+  served: readonly ServedVersion[],
+  publicUrl: string | undefined,
+  hosts: readonly string[],
+): RequestHandler {
   const known = new WeakMap<GraphQLSchema, readonly string[]>();
   const scopesOf = (schema: GraphQLSchema) => {
     let scopes = known.get(schema);
@@ -17,8 +27,11 @@ export function metadata(served: readonly ServedVersion[], publicUrl: string | u
     return scopes;
   };
   return (request, response) => {
-    const issuer =
-      publicUrl === undefined ? `${request.protocol}://${request.get("host")}` : new URL(publicUrl).origin;
+    const issuer = publicUrl === undefined ? knownOrigin(request, hosts) : new URL(publicUrl).origin;
+    if (issuer === null) {
+      const message = "The address of this API isn't known here. Its operator sets it as PUBLIC_URL.";
+      return refuse(request, response, 404, "BAD_USER_INPUT", message);
+    }
     const built = served.filter(({ failure }) => failure() === null);
     const scopes = new Set(built.flatMap(({ current }) => scopesOf(current().schema)));
     response.setHeader("cache-control", "no-cache");
@@ -34,13 +47,22 @@ export function metadata(served: readonly ServedVersion[], publicUrl: string | u
   };
 }
 
-/** The scopes that fields of a schema require. */
+/** The address that a request names; null unless it is one of this machine or a name of the service. */
+function knownOrigin({ protocol, headers, socket }: Request, hosts: readonly string[]): string | null {
+  const named = URL.parse(`${protocol}://${headers.host}`);
+  const address = socket.localAddress?.replace(/^::ffff:/, "") ?? "";
+  const known = [...hosts, "localhost", isIPv6(address) ? `[${address}]` : address];
+  return named && known.includes(named.hostname) ? named.origin : null;
+}
+
+/** The scopes that fields of a schema require, or that open more of their rows. */
 function scopesIn(schema: GraphQLSchema): string[] {
   const fields = Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) => Object.values(type.getFields()));
-  return fields.flatMap(({ extensions: { requiresScopes: needed } }) => [
+  return fields.flatMap(({ extensions: { requiresScopes: needed, scopesOfAll } }) => [
     ...(needed?.anyOf ?? []),
     ...(needed?.allOf ?? []),
+    ...(scopesOfAll ?? []),
   ]);
 }

@@ -99,7 +99,10 @@ export async function openMerchant(
     const [firstRights] = await Promise.all([readRights(pool, migrated), ahead?.catch(() => {})]);
     const { state } = firstRights;
     const app = await openApp({
-      settings: { ...settings, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
+      settings: {
+        ...settings,
+        ...{ hosts: merchant.hosts, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
+      },
       ...{ pool, apiPool, limiterPool, tracing: tracing?.of(name) ?? null, versions: offered, now },
       logger: common.logger.child({ merchant: name }),
       shared: {

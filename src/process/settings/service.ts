@@ -35,7 +35,7 @@ export const service = {
   publicUrl: optional("PUBLIC_URL", url(/^https?$/, "a URL that begins with `http:` or `https:`"), {
     example: "https://api.example.com",
     secret: true,
-    doc: "The address that clients use, if a proxy is in front of the service. The start prints it and the administration shows it. With `https:` here, cookies of the administration are for HTTPS only.",
+    doc: "The address that clients use, if a proxy is in front of the service. The start prints it, the administration shows it, and the metadata for OAuth clients name it; without it these answer for names of this machine only. With `https:` here, cookies of the administration are for HTTPS only.",
   }),
   corsOrigins: setting("CORS_ORIGINS", origins, "", {
     example: "https://shop.example",

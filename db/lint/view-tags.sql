@@ -15,11 +15,12 @@ union all
 select t.view::regclass, '@' || t.name || ' ' || col
 from tag t
 cross join regexp_split_to_table(replace(regexp_replace(t.list, '\s+in\s.*', ''), ' ', ''), ',') col
-where t.name in ('hidden', 'nullable', 'fullLists', 'filters', 'followed', 'search', 'aggregates', 'groupBy')
+where t.name = any ('{hidden,nullable,fullLists,filters,followed,search,aggregates,groupBy}')
   and col <> '*'
   and not exists (select from pg_attribute a where a.attrelid = t.view and a.attname = col and a.attnum > 0)
 union all
 select t.view::regclass, format('@%s is no tag of views', t.name)
 from tag t
-where t.name <> all ('{primaryKey,requiresScopes,filters,nullable,fullLists,hidden,columnEnum,gid,foreignKey,ref,refVia,
-  noFilter,rootField,followed,log,search,aggregates,groupBy,deprecated,describe,behavior,name,unique}');
+where t.name <> all ('{primaryKey,requiresScopes,filters,nullable,fullLists,hidden,columnEnum,gid,foreignKey,
+  ref,refVia,noFilter,rootField,followed,log,search,aggregates,groupBy,deprecated,describe,behavior,
+  name,unique}');

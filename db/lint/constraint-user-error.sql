@@ -45,7 +45,8 @@ where c.contype in ('c', 'u', 'p')
       )))
 union all
 select c.conrelid::regclass, c.conname
-from pg_constraint c join pg_class t on t.oid = c.conrelid join api_meta.own_schema s on s.oid = t.relnamespace
+from pg_constraint c
+join pg_class t on t.oid = c.conrelid join api_meta.own_schema s on s.oid = t.relnamespace
 where c.contype = 'f' and coalesce(obj_description(c.oid, 'pg_constraint'), '') !~ '^@(internal|userError)'
   and exists (
     select from unnest(c.conkey) k join pg_attribute a on a.attrelid = c.conrelid and a.attnum = k

@@ -2,7 +2,8 @@
 -- declared on the view and nowhere else; api_meta.derive() makes the policies. One for public holds for
 -- service_api too, and a restrictive one hides rows from clients that have the scope.
 -- Way out: say in the view's comment who may read it; select api_meta.derive() makes the policy again. Drop
--- one that was made by hand, or give it to other roles. A restrictive one says why it is there: comment on policy … on OBJECT.
+-- one that was made by hand, or give it to other roles. A restrictive one says why it is there:
+-- comment on policy … on OBJECT.
 with own as materialized (
   select p.* from pg_policy p
   where 'service_api'::regrole = any (p.polroles)

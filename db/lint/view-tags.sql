@@ -15,7 +15,7 @@ union all
 select t.view::regclass, '@' || t.name || ' ' || col
 from tag t
 cross join regexp_split_to_table(replace(regexp_replace(t.list, '\s+in\s.*', ''), ' ', ''), ',') col
-where t.name in ('hidden', 'nullable', 'fullLists', 'filters', 'followed', 'search', 'aggregates', 'groupBy')
+where t.name = any ('{hidden,nullable,fullLists,filters,followed,search,aggregates,groupBy}')
   and col <> '*'
   and not exists (select from pg_attribute a where a.attrelid = t.view and a.attname = col and a.attnum > 0)
 union all

@@ -4,7 +4,7 @@ import { isEnumCodec, listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { GraphQLInputFieldConfigMap, GraphQLInputType } from "postgraphile/graphql";
 import { GraphQLBoolean, GraphQLList, GraphQLNonNull, GraphQLString } from "postgraphile/graphql";
 import type { FilterColumn } from "../../src/reads/filter-conditions.ts";
-import type { Operator } from "../../src/reads/filter-operators.ts";
+import type { Operator } from "../../src/reads/operator.ts";
 import { elementOf } from "../../src/reads/codecs.ts";
 import {
   containerOperators,

@@ -3,7 +3,7 @@ import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError, isApiError } from "../errors/api-error.ts";
 import type { Hop } from "./hops.ts";
-import type { Operator, Parameter } from "./filter-operators.ts";
+import type { Operator, Parameter } from "./operator.ts";
 import { checkText } from "./filter-operators.ts";
 import type { Quantifier } from "./related-rows.ts";
 import { existsRelated, maxRelations, maxRelationsDeep, quantifiers } from "./related-rows.ts";

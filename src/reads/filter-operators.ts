@@ -1,36 +1,11 @@
-import type { PgCodec, PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
+import type { PgCodec } from "postgraphile/@dataplan/pg";
 import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
-import type { SQL, SQLRawValue } from "postgraphile/pg-sql2";
+import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError } from "../errors/api-error.ts";
 import { elementOf } from "./codecs.ts";
 import { momentOperators } from "./moment-operators.ts";
-
-/** A value as a parameter of Postgres. */
-export interface Parameter {
-  value: SQLRawValue;
-  type: SQL;
-}
-
-/** One comparison that a filter of a scalar offers, as in `{ quantity: { gte: 5 } }`. */
-export interface Operator {
-  /**
-   * The operand: a value of the field's type, a list of such values, a flag, a text; of lists and ranges also an element,
-   * or a list of elements.
-   */
-  operand: "value" | "list" | "flag" | "text" | "element" | "elements";
-  description: string;
-  /**
-   * The parameter for an operand.
-   *
-   * @throws BAD_USER_INPUT for an operand that the column can't be compared with
-   */
-  parameters(operand: unknown, codec: PgCodecAnyScalar): Parameter[];
-  /**
-   * The SQL condition; nulls in the column follow SQL's rules. A flag is passed itself, other operands as parameters.
-   */
-  condition(column: SQL, parameters: readonly SQL[], flag?: boolean): SQL;
-}
+import type { Operator, Parameter } from "./operator.ts";
 
 const parameter = (value: unknown, codec: PgCodec): Parameter => ({
   value: codec.toPg(value),

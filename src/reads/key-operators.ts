@@ -1,7 +1,7 @@
 import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import type { Operator, Parameter } from "./filter-operators.ts";
+import type { Operator, Parameter } from "./operator.ts";
 import { operators } from "./filter-operators.ts";
 import type { Key } from "./keys.ts";
 import { parameterType, rowOf } from "./keys.ts";

@@ -1,5 +1,5 @@
 import { sql } from "postgraphile/pg-sql2";
-import type { Operator } from "./filter-operators.ts";
+import type { Operator } from "./operator.ts";
 
 const beginOfSecond = (moment: string): string => moment.replace(/\.\d+Z$/, ".000Z");
 

@@ -117,7 +117,11 @@ async function running(
   const saved = await savedPort(home);
   if (await runsOn(data)) {
     if (known !== null && saved !== null) return { port: saved, password: known, isStarted: false };
-    await server.stop();
+    // Another service may use it
+    throw new UserError(
+      `A Postgres runs on ${data}, but the file ${known === null ? "password" : "port"} beside it is lost. ` +
+        `Stop the service and that Postgres (its process is in postmaster.pid), and start again: both files are made again.`,
+    );
   }
   const password = known ?? (await renewPassword(place, data));
   const port = await freePort(saved);

@@ -73,7 +73,7 @@ export async function makeFolder(path: string, mode?: number): Promise<boolean> 
 
 /** A failure of the file system in words for the operator; another error stays unchanged. */
 export function fileFailure(error: unknown): unknown {
-  const { code, path = "A file" } = error as NodeJS.ErrnoException;
+  const { code, path = "A file", syscall } = error as NodeJS.ErrnoException;
   const words: Record<string, string> = {
     ENOSPC: `There is no room on the disk: ${path} can't be written.`,
     EDQUOT: `There is no room left for this user: ${path} can't be written.`,
@@ -82,7 +82,7 @@ export function fileFailure(error: unknown): unknown {
     EPERM: `${path} can't be changed. Run this as root, or as who runs Postgres.`,
     ENOTDIR: `${path} can't be used: it, or a part of its path, is a file and no folder.`,
     EEXIST: `${path} is a file, and no folder.`,
-    ENOENT: `${path} can't be made there.`,
+    ...(syscall === "mkdir" && { ENOENT: `${path} can't be made there.` }),
   };
   return code !== undefined && words[code] ? new UserError(words[code], { cause: error }) : error;
 }

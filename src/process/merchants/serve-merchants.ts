@@ -3,7 +3,6 @@ import { ConnectionBudget } from "../../database/connection-budget.ts";
 import { ListeningPlaces } from "../../database/occasional-listener.ts";
 import { SharedDocumentation } from "../../documentation/documentation.ts";
 import { SchemaThread } from "../../graphql/schema-thread.ts";
-import { boundedServer } from "../../http/bounded-server.ts";
 import { HttpServer } from "../../http/http-server.ts";
 import { prunedCounter } from "../../http/metrics.ts";
 import { Closing } from "../../lib/closing.ts";
@@ -21,7 +20,7 @@ import { defaultStopMs } from "../default-stop.ts";
 import { stopping } from "../serve.ts";
 import type { Serving } from "../serve.ts";
 import type { Settings } from "../settings.ts";
-import { connectionsWithinFiles } from "../open-files.ts";
+import { boundedByFiles } from "../open-files.ts";
 import { Background } from "./background.ts";
 import { Directory } from "./directory.ts";
 import { front } from "./front.ts";
@@ -99,8 +98,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
       ...{ settings, logger, readiness, versions, now },
       onWritten: (name) => background.wake(name),
     });
-    const maxConnections = await connectionsWithinFiles(settings.maxConnections, logger);
-    const server = new HttpServer(boundedServer(listener, maxConnections));
+    const server = new HttpServer(await boundedByFiles(listener, settings, logger));
     await server.listen(settings);
     return {
       merchants,

@@ -41,7 +41,7 @@ export const limits = {
     doc: "Access tokens that one client may request per minute, from one address.",
   }),
   maxConnections: setting("LIMIT_CONNECTIONS", anyLimit, 1_000, {
-    doc: "Most connections of clients to one process. Beyond that, a new one closes an idle one.",
+    doc: "Most connections of clients to one process. Beyond that, a new one closes an idle one. Fewer where the process may not open so many files.",
   }),
   sharedRates: setting(
     "RATE_LIMITS_IN",

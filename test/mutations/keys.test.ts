@@ -213,6 +213,33 @@ describe("unique keys within a call", () => {
     });
   }
 
+  it("may be exchanged several at once, with other changes, told of once", async () => {
+    const row = (key: string) => ({
+      orderNumber: `m-${key}`,
+      storefrontId: `m-${key}`,
+      salesChannelId: channel,
+    });
+    const { results } = await upsert("orders", [row("a"), row("b")]);
+    const [a, b] = results.map(({ id }: any) => id);
+    await sequence(shop.owner);
+    const end = await endOfLog(shop.owner);
+    const answer = await upsert("orders", [
+      { id: a, ...row("b"), taxStatus: "net" },
+      { id: b, ...row("a"), taxStatus: "net" },
+    ]);
+    assert.deepEqual([answer.userErrors, outcomes(answer)], [[], "UPDATED UPDATED"]);
+    await sequence(shop.owner);
+    const told = (await logAfter(shop.owner, end)).map(({ data }) => [
+      data.id,
+      data.orderNumber,
+      data.storefrontId,
+    ]);
+    assert.deepEqual(told, [
+      [a, "m-b", "m-b"],
+      [b, "m-a", "m-a"],
+    ]);
+  });
+
   it("are those after the call also for parents of variants", async () => {
     const [a, b] = (await make(lists[0]!, "p-a", "p-b")) as [string, string];
     const answer = await upsert("products", [

@@ -22,10 +22,15 @@ export interface ThreadsOptions {
  * Threads for work that would hold the event loop. They start when they are needed, and end when they have had nothing to
  * do for a minute.
  */
-export function openThreads({ program, name, max = 1, stackSizeMb }: ThreadsOptions): Piscina {
+export function openThreads({
+  program,
+  name,
+  max = 1,
+  stackSizeMb,
+}: ThreadsOptions): Piscina<unknown, unknown> {
   // V8 would give each thread the young generation that `npm start` gives the event loop, 100 MB, whatever its limits are
   for (const end of ["min", "max"]) setFlagsFromString(`--${end}-semi-space-size=0`);
-  const threads = new Piscina({
+  const threads = new Piscina<unknown, unknown>({
     ...{ filename: program.href, ...(name !== undefined && { name }), minThreads: 0, maxThreads: max },
     ...{ idleTimeout, niceIncrement },
     resourceLimits: { ...resourceLimits, ...(stackSizeMb !== undefined && { stackSizeMb }) },

@@ -26,7 +26,7 @@ export interface RendererOptions {
  */
 export class Renderer {
   readonly #timeoutMs: number;
-  readonly #threads: Piscina<unknown, Uint8Array>;
+  readonly #threads: Piscina<unknown, unknown>;
   // Not the pool's queue: it doesn't count abortable tasks, and their time limit runs while they wait
   readonly #turns: Turns;
   #isClosed = false;
@@ -64,7 +64,7 @@ export class Renderer {
     try {
       if (this.#isClosed) throw new Error("The renderer has been closed.");
       const signal = AbortSignal.timeout(this.#timeoutMs);
-      return await this.#threads.run(config, { signal });
+      return (await this.#threads.run(config, { signal })) as Uint8Array;
     } catch (error) {
       // The pool then ends the thread: nothing else would stop it
       if (error instanceof Error && error.name === "AbortError")

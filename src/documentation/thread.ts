@@ -1,5 +1,5 @@
-import { Piscina } from "piscina";
 import { apiError } from "../errors/api-error.ts";
+import { openThreads } from "../lib/threads.ts";
 import { Turns } from "../lib/turns.ts";
 import type { NoTurn } from "../lib/turns.ts";
 import type { Edition } from "./edition.ts";
@@ -11,28 +11,13 @@ import type { RenderAnswer, RenderTask } from "./render-work.ts";
 const queueName = "pages";
 /** Pages that may wait, and milliseconds that one may take. */
 const limits = { waiting: 50, workMs: 60_000 };
-/** Milliseconds after which a thread without work ends, and gives its memory back. */
-const idleTimeout = 60_000;
-/** A lower priority than the event loop's, if the system supports that for threads. */
-const niceIncrement = 5;
-
 /** A thread that renders pages, so that requests to the API never wait for one. It starts when it is needed. */
 export class DocumentationThread {
-  readonly #threads = new Piscina({
-    ...{ filename: new URL("./render-work.ts", import.meta.url).href, minThreads: 0, maxThreads: 1 },
-    ...{ idleTimeout, niceIncrement },
-    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 },
-  });
-
+  readonly #threads = openThreads({ program: new URL("./render-work.ts", import.meta.url) });
   // Not the pool's queue, see Renderer
   readonly #turns = new Turns({
     ...{ total: () => 1, perClient: () => 1, maxWaiting: limits.waiting, maxWaitMs: () => limits.workMs },
   });
-
-  constructor() {
-    // The request whose page crashes the thread gets the error
-    this.#threads.on("error", () => {});
-  }
 
   /**
    * Renders the page at a path; null when there is none.

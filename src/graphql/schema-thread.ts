@@ -1,6 +1,6 @@
-import { Piscina } from "piscina";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { GraphQLError } from "postgraphile/graphql";
+import { openThreads } from "../lib/threads.ts";
 import { Turns } from "../lib/turns.ts";
 import type { NoTurn } from "../lib/turns.ts";
 import { asSource } from "./check-document.ts";
@@ -13,8 +13,6 @@ import type { CheckTask, SchemaAnswer, ErrorData, ForSchema, IntrospectTask } fr
 const maxWaiting = { ofAll: 200, ofOne: 10 };
 /** Milliseconds that a client waits for its turn, and that a piece of work may take. Most pieces take 20. */
 const timeoutsMs = { wait: 5_000, work: 10_000 };
-/** A lower priority than the event loop's, if the system supports that for threads. */
-const niceIncrement = 5;
 
 /** Called when work for a client is done, with its duration in milliseconds. */
 export type OnWorked = (client: string, ms: number) => void;
@@ -35,10 +33,9 @@ export class SchemaThread {
     maxWaitingPerClient: maxWaiting.ofOne,
     maxWaitMs: () => timeoutsMs.wait,
   });
-  readonly #threads = new Piscina({
-    ...{ filename: new URL("./schema-work.ts", import.meta.url).href, minThreads: 0, maxThreads: 1 },
-    ...{ idleTimeout: Infinity, niceIncrement },
-    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 1 },
+  readonly #threads = openThreads({
+    program: new URL("./schema-work.ts", import.meta.url),
+    stackSizeMb: 1,
   });
   readonly #known = new WeakMap<GraphQLSchema, { id: number; text: SchemaText }>();
   #schemas = 0;
@@ -46,8 +43,6 @@ export class SchemaThread {
   /** @param onWorked called for each piece of work that isn't for a merchant's clients, see {@link of} */
   constructor(onWorked: OnWorked = () => {}) {
     this.#onWorked = onWorked;
-    // The request whose work crashes the thread gets the error
-    this.#threads.on("error", () => {});
   }
 
   /** The same thread for the clients of one of several merchants. */

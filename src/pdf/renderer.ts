@@ -1,5 +1,6 @@
-import { Piscina } from "piscina";
+import type { Piscina } from "piscina";
 import { apiError } from "../errors/api-error.ts";
+import { openThreads } from "../lib/threads.ts";
 import { Turns } from "../lib/turns.ts";
 import type { NoTurn } from "../lib/turns.ts";
 
@@ -7,7 +8,7 @@ import type { NoTurn } from "../lib/turns.ts";
 const queueName = "documents";
 
 export interface RendererOptions {
-  /** Most threads. They start when they are needed, and stay. */
+  /** Most threads. They start when they are needed. */
   threads?: number;
   /** Documents that may wait for a thread. */
   queue?: number;
@@ -25,7 +26,7 @@ export interface RendererOptions {
  */
 export class Renderer {
   readonly #timeoutMs: number;
-  readonly #threads: Piscina<unknown, Uint8Array>;
+  readonly #threads: Piscina<unknown, unknown>;
   // Not the pool's queue: it doesn't count abortable tasks, and their time limit runs while they wait
   readonly #turns: Turns;
   #isClosed = false;
@@ -38,13 +39,7 @@ export class Renderer {
     program = new URL("./render.ts", import.meta.url),
   }: RendererOptions = {}) {
     this.#timeoutMs = timeoutMs;
-    this.#threads = new Piscina({
-      ...{ filename: program.href, name: "renderPdf", minThreads: 0, maxThreads: threads },
-      idleTimeout: Infinity,
-      resourceLimits: { maxOldGenerationSizeMb: 256 },
-    });
-    // When a thread crashes, its document gets the error
-    this.#threads.on("error", () => {});
+    this.#threads = openThreads({ program, name: "renderPdf", max: threads });
     const maxWaitMs = () => Math.ceil((queue + threads) / threads) * timeoutMs;
     this.#turns = new Turns({
       ...{
@@ -69,7 +64,7 @@ export class Renderer {
     try {
       if (this.#isClosed) throw new Error("The renderer has been closed.");
       const signal = AbortSignal.timeout(this.#timeoutMs);
-      return await this.#threads.run(config, { signal });
+      return (await this.#threads.run(config, { signal })) as Uint8Array;
     } catch (error) {
       // The pool then ends the thread: nothing else would stop it
       if (error instanceof Error && error.name === "AbortError")

@@ -21,5 +21,6 @@ drop function if exists mutation.keep_answer(text, bytea, jsonb);
 
 -- Several messages of a queue are sent in one turn
 --!include events/next_delivery.sql
+--!include events/claimed_delivery.sql
 --!include events/next_deliveries.sql
 --!include events/record_attempts.sql

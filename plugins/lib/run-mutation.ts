@@ -1,8 +1,7 @@
 import type { WithPgClient } from "postgraphile/@dataplan/pg";
-import { runStatement } from "../../src/database/run-statement.ts";
 import type { MutationCheck } from "../../src/graphql/mutation-check.ts";
 import { parseExactly } from "../../src/mutations/exact-json.ts";
-import { runCallOf, textOfInput } from "../../src/mutations/run.ts";
+import { runCallOf, runStatement, textOfInput } from "../../src/mutations/run.ts";
 import type { MutationCall } from "../../src/mutations/run.ts";
 import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
 

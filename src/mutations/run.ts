@@ -5,6 +5,8 @@ import type { UserErrorRow } from "../graphql/mutation-check.ts";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import { retry } from "../lib/retry.ts";
 
+export { runStatement } from "../database/run-statement.ts";
+
 /** A call of `mutation.run`. */
 export interface MutationCall {
   /** The Postgres schema of the version. */

@@ -140,10 +140,7 @@ export class DeliveryQueues {
   /** Returns the delivery of a queue behind so many whose results aren't stored yet, if it may be sent now; else null. */
   async behind({ subscription_id, entity_id, claim }: ClaimedQueue, count: number): Promise<Delivery | null> {
     const { rows } = await this.#pool.query<Delivery>({
-      text: `select d.* from events.next_delivery d
-          join events.webhook_subscription s on s.id = d.subscription_id and s.enabled
-        where d.subscription_id = $1 and d.entity_id = $2 and d.claim = $3
-          and (select p.name <> 'none' from auth.current_plan() p)`,
+      text: "select * from events.claimed_delivery($1, $2, $3)",
       values: [subscription_id, entity_id, claim],
     });
     const [first] = rows;

@@ -51,7 +51,8 @@ export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTo
           onBegin();
         } catch (error) {
           release!();
-          return reject(error as Error);
+          const failure = error as Error;
+          return reject(failure);
         }
         const outcomes: Outcome[] = [];
         const sent = onWritten ? [...transactions, askPosition] : transactions;

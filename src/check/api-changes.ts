@@ -48,10 +48,8 @@ export async function apiChanges(before: string, after: string): Promise<ApiChan
 const isWithin = (path: string, wholes: ReadonlySet<string>): boolean =>
   path.split(".").some((_, index, words) => index > 0 && wholes.has(words.slice(0, index).join(".")));
 
-function told(change: Change): ApiChange {
-  const { type, path = "", criticality } = change;
-  const message =
-    type === "FIELD_ARGUMENT_DEFAULT_CHANGED" ? defaultChange(change.meta as DefaultChange) : change.message;
+function told({ type, path = "", message: text, criticality, meta }: Change): ApiChange {
+  const message = type === "FIELD_ARGUMENT_DEFAULT_CHANGED" ? defaultChange(meta as DefaultChange) : text;
   const weight = ((): Weight => {
     if (/DEPRECATION_ADDED/.test(type as string)) return "deprecated";
     if (criticality.level === CriticalityLevel.Breaking) return "breaking";

@@ -41,6 +41,22 @@ export interface RunningService {
   stop(delayMs?: number): Promise<void>;
 }
 
+/** Opens the database when the ports are free: making the data takes long. */
+async function openForService(
+  settings: Settings & Pick<DatabaseSettings, "content">,
+  onProgress: (step: string) => void,
+): Promise<OpenDatabase> {
+  await requireFreePort(settings);
+  if (settings.metricsPort !== undefined)
+    await requireFreePort({ host: settings.host, port: settings.metricsPort, name: "METRICS_PORT" });
+  const database = await openDatabase(settings, onProgress, async (url) => {
+    const { requireHarmlessPending } = await import("../check/pending.ts");
+    await requireHarmlessPending(url, { onNote: onProgress });
+  });
+  for (const warning of database.warnings) say(`Warning: ${warning}`);
+  return database;
+}
+
 /**
  * Starts the service: database, demonstration data and a first credential if there are none, HTTP, background work.
  *
@@ -58,15 +74,7 @@ export async function startFromSettings(
     say(step);
   };
   const logger = pino({ level: settings.logLevel });
-  // Making the data takes long
-  await requireFreePort(settings);
-  if (settings.metricsPort !== undefined)
-    await requireFreePort({ host: settings.host, port: settings.metricsPort, name: "METRICS_PORT" });
-  const database = await openDatabase(settings, onProgress, async (url) => {
-    const { requireHarmlessPending } = await import("../check/pending.ts");
-    await requireHarmlessPending(url, { onNote: onProgress });
-  });
-  for (const warning of database.warnings) say(`Warning: ${warning}`);
+  const database = await openForService(settings, onProgress);
   const closing = new Closing();
   closing.add(() => database.close());
   try {

@@ -33,9 +33,16 @@ drop policy if exists delivery_of_caller on events.delivery;
 create policy delivery_of_caller on events.delivery as restrictive for select to service_api
 using (subscription_id = any ((select array_agg(s.id) from events.webhook_subscription s)::uuid[]));
 drop policy if exists delivery_attempt_of_caller on events.delivery_attempt;
--- waive costly-policy: attempts are read by their delivery, a handful each
+-- waive costly-policy events.delivery_attempt: attempts are read by their delivery, a handful each
 create policy delivery_attempt_of_caller on events.delivery_attempt as restrictive for select to service_api
 using ((select d.subscription_id from events.delivery d where d.id = delivery_id) is not null);
+
+comment on policy webhook_subscription_of_caller on events.webhook_subscription is
+  'A credential sees its own subscriptions only, without the scope for all.';
+comment on policy delivery_of_caller on events.delivery is
+  'Deliveries are seen where their subscription is.';
+comment on policy delivery_attempt_of_caller on events.delivery_attempt is
+  'Attempts are seen where their delivery is.';
 
 -- Credentials that may read, or write, everything keep that
 with known as (

@@ -62,7 +62,12 @@ async function findingsOf(
   const { checkCurrent } = await import("../check/rehearsal.ts");
   if (!hasRows) return checkCurrent(adminUrl, current);
   const { fillDemo } = await import("./demo.ts");
-  return checkCurrent(adminUrl, current, (connectionString) => fillDemo({ connectionString, scale: 1 }));
+  const fill = (connectionString: string) =>
+    fillDemo({ connectionString, scale: 1 }).catch((cause: Error) => {
+      const reason = "it has to fill a database that has only the committed migrations";
+      throw new UserError(`db/demo can't be used for --with-data: ${reason}. ${cause.message}`, { cause });
+    });
+  return checkCurrent(adminUrl, current, fill);
 }
 
 async function watch(stopping: AbortSignal): Promise<Running> {

@@ -148,6 +148,19 @@ describe("a body with many members", () => {
   });
 });
 
+it("wrong variables of a long body are reported by their first fault", async () => {
+  const unknown = Object.fromEntries(Array.from({ length: 9_000 }, (_, n) => [`k${n}`, 1]));
+  const queries = [
+    "query ($input: TagFilterInput) { tags(filter: $input) { edges { node { id } } } }",
+    "mutation ($input: StockAdjustInput!) { stockAdjust(input: $input) { userErrors { code } } }",
+  ];
+  for (const text of queries) {
+    const { status, body, codes } = await service.ask(token, { query: text, variables: { input: unknown } });
+    assert.deepEqual([status, codes], [200, ["BAD_USER_INPUT"]]);
+    assert.match(body.errors[0].message, /^Variable "\$input" got invalid value/);
+  }
+});
+
 describe("tokens that look like those of the administration", () => {
   it("reach the database only so often from one address", async () => {
     let asked = 0;

@@ -166,7 +166,7 @@ test("the page of a token shows its addresses, for each version, and its access"
     `${service.url}/api/oauth/token`,
     `${service.url}/api/graphql/2026-06-unstable`,
     `${service.url}/api/graphql/unstable`,
-    "Read and write Stocks Read Countries No access Batches",
+    "Read and write Stocks Read Countries No access All webhook subscriptions, Batches",
   ])
     assert.ok(text.includes(part), part);
 });

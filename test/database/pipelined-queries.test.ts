@@ -116,7 +116,8 @@ test("when Postgres doesn't answer in time, what was sent together fails once, a
   // The end of the connection is heard of later
   await until(() => impatient.totalCount === 0);
   const one = { settings: null, statement: { text: "select 1 as one" } };
-  assert.deepEqual(await send("client", [one], () => {}), [{ rows: [{ one: 1 }] }]);
+  const [answer] = await send("client", [one], () => {});
+  assert.deepEqual("rows" in answer! && answer.rows, [{ one: 1 }]);
   assert.deepEqual(shared.turns.counts, { running: 0, waiting: 0 });
   await impatient.end();
 });

@@ -66,7 +66,7 @@ describe("an answer of more than 32 MB", () => {
     assert.deepEqual(rows, [{ name: "Renamed" }]);
   });
 
-  it("ends an export with the reason", async () => {
+  it("ends no export: it goes on with shorter pages", async () => {
     const bulk = startTestBulk(service);
     try {
       const start = `mutation { bulkOperationRun(input: { query: "{ products { edges { node { description } } } }" }) {
@@ -74,7 +74,7 @@ describe("an answer of more than 32 MB", () => {
       const { body } = await service.ask(token, { query: start });
       const { id } = body.data.bulkOperationRun.bulkOperation;
       const { state, errorCode } = await ended(service, token, id);
-      assert.deepEqual([state, errorCode], ["failed", "QUERY_TOO_COMPLEX"]);
+      assert.deepEqual([state, errorCode], ["completed", null]);
     } finally {
       await bulk.stop();
     }

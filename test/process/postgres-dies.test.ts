@@ -21,8 +21,9 @@ before(async () => {
   folder = await temporaryFolder();
   await copyPrepared(folder.path);
   await start();
-  await service.said(/client_secret\s+\S+\n/);
-  const found = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(service.output())![1]!;
+  await service.said(/first-secrets\.txt/);
+  const secrets = await readFile(join(folder.path, "first-secrets.txt"), "utf8");
+  const found = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(secrets)![1]!;
   credentials = { client_id: found("client_id"), client_secret: found("client_secret") };
 });
 after(async () => {

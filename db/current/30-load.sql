@@ -1,0 +1,2 @@
+-- Exports that are requested at the same time count each other
+--!include bulk/run_export.sql

@@ -69,6 +69,7 @@ export function createPool(
     ...(allotment && { Client: allotment.Client, idleTimeoutMillis }),
   });
   allotment?.add(pool);
+  if (!prepare) prepareNothingOn(pool);
   // The pool replaces a connection that breaks while idle. Without listeners its error would end the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => {

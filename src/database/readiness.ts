@@ -1,10 +1,15 @@
 import pg from "pg";
 import type { Check, Obstacle } from "../lib/readiness.ts";
+import { within } from "../lib/within.ts";
 import { isConnectionBroken } from "./broken.ts";
 import { migrationsWanted } from "./migrations/migrations.ts";
+import { canPrepareOn } from "./pipeline/prepared-statements.ts";
+import { isPooled, losesStatements, poolerAdvice } from "./pooler.ts";
 
 /** Milliseconds between checks of the disk: each writes a megabyte, and anyone may call it. */
 const roomHoldsMs = 2_000;
+/** The same of a pooler, and the time that a check waits for that: a busy one is no broken one. */
+const [poolerHoldsMs, poolerWaitMs] = [5_000, 1_000];
 /** Milliseconds without calls after which the connection of the check is closed. */
 const idleMs = 30_000;
 /** Milliseconds that Postgres may take for one check. */
@@ -15,11 +20,12 @@ interface State {
   is_recovering: boolean;
   is_read_only: boolean;
   migrations: number;
+  pid: number;
 }
 
 const stateQuery = `
   select pg_is_in_recovery() as is_recovering, current_setting('transaction_read_only')::boolean as is_read_only,
-    api_meta.migration_count() as migrations`;
+    api_meta.migration_count() as migrations, pg_backend_pid() as pid`;
 
 /**
  * Sorts a megabyte of random data in 64 kB, so that Postgres writes a temporary file: it needs room on the disk as new
@@ -41,6 +47,10 @@ const pending: Obstacle = {
   code: "MIGRATIONS_PENDING",
   message: "The database lacks migrations. Run db:setup.",
 };
+const untracked: Obstacle = {
+  code: "PREPARED_STATEMENTS_LOST",
+  message: `The pooler doesn't keep track of prepared statements. ${poolerAdvice}`,
+};
 
 /**
  * Checks whether the database can be read and written now, on its own connection: when all others are busy, clients
@@ -54,7 +64,8 @@ export function databaseCheck(pool: pg.Pool): { check: Check; close(): Promise<v
     ...options,
     // Copies of the options lack it
     ...(options.password === undefined ? {} : { password: options.password }),
-    max: 1,
+    // Two are for the check of a pooler
+    max: 3,
     min: 0,
     connectionTimeoutMillis: lookTimeoutMs,
     query_timeout: lookTimeoutMs,
@@ -75,6 +86,8 @@ class Looking {
   readonly #shared: pg.Pool;
   #under: Promise<Obstacle | null> | null = null;
   #roomUntil = -Infinity;
+  #poolerUntil = -Infinity;
+  #isLossy = false;
 
   constructor(own: pg.Pool, shared: pg.Pool) {
     this.#own = own;
@@ -102,6 +115,7 @@ class Looking {
     try {
       const { rows } = await client.query<State>(stateQuery);
       obstacle = await obstacleIn(rows[0]!);
+      if (obstacle === null && isPooled(client, rows[0]!.pid)) obstacle = await this.#pooler();
       if (obstacle === null && performance.now() > this.#roomUntil) {
         await client.query(roomQuery);
         this.#roomUntil = performance.now() + roomHoldsMs;
@@ -114,6 +128,30 @@ class Looking {
       // After a failover a new connection may reach a server that takes writes
       client.release(isConnectionBroken(failure) || obstacle !== null);
     }
+  }
+
+  /** What is known of the pooler, or found out in time. */
+  async #pooler(): Promise<Obstacle | null> {
+    if (!canPrepareOn(this.#shared)) return null;
+    if (performance.now() > this.#poolerUntil) {
+      this.#poolerUntil = performance.now() + poolerHoldsMs;
+      const looking = losesStatements((work) => onNewConnection(this.#own, work));
+      await within(
+        poolerWaitMs,
+        looking.then((isLossy) => void (this.#isLossy = isLossy)),
+      );
+    }
+    return this.#isLossy ? untracked : null;
+  }
+}
+
+/** Runs work on a connection that is closed afterwards, as its state may be any. */
+async function onNewConnection<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    return await work(client);
+  } finally {
+    client.release(true);
   }
 }
 

@@ -1,8 +1,9 @@
 import type pg from "pg";
 import { UserError } from "../errors/user-error.ts";
-import { withClient } from "./client.ts";
+import { placeOf, withClient } from "./client.ts";
 import { requireMigrated } from "./migrations/migrations.ts";
 import { startOptions } from "./pool.ts";
+import { losesStatements, poolerAdvice } from "./pooler.ts";
 import { asApiLogin } from "./roles.ts";
 
 const oldest = 18;
@@ -29,13 +30,15 @@ export async function checkDatabase(url: string, uses: PoolerUses = {}): Promise
     await requireVersion(client);
     await requireMigrated(client);
     await requireQueue(client);
+    if (uses.preparedStatements) await requireStatements(url);
     return [...(await excessRights(client)), ...(await poolerWarnings(client, uses))];
   };
   return withClient(url, work, begin);
 }
 
-/** Warnings about settings that don't work behind a pooler. */
+/** Settings that may not work behind a pooler. */
 export interface PoolerUses {
+  preparedStatements?: boolean;
   jobConcurrency?: number;
   webhookConcurrency?: number;
 }
@@ -52,8 +55,16 @@ async function poolerWarnings(client: pg.Client, uses: PoolerUses): Promise<stri
   ]);
   if (rows[0]!.value === "on") return [];
   return [
-    "DATABASE_URL leads to a pooler that ignores the settings of connections, such as PgBouncer. Background work and webhooks need a direct connection: set WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here, and run a process with a direct one beside it. PgBouncer before 1.21 needs PREPARED_STATEMENTS=false too.",
+    "DATABASE_URL leads to a pooler that ignores the settings of connections, such as PgBouncer. Background work and webhooks need a direct connection: set WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here, and run a process with a direct one beside it.",
   ];
+}
+
+/** @throws {UserError} behind a pooler on which requests would fail, for their prepared statements are on other servers */
+async function requireStatements(url: string): Promise<void> {
+  if (!(await losesStatements((work) => withClient(url, work, startOptions())))) return;
+  throw new UserError(
+    `The pooler at ${placeOf(url)} doesn't keep track of prepared statements, so requests would fail. ${poolerAdvice}`,
+  );
 }
 
 /**

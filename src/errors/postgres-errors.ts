@@ -94,6 +94,8 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   NO_TURN: busy, // of lib/turns.ts
   UNREPLICATED: unavailable, // of database/pipeline/unreplicated.ts
   NO_SECRETS_KEY: unavailable, // of secrets/secrets.ts: another process may have the key
+  "26000": unavailable, // invalid_sql_statement_name: a pooler ran it where it isn't prepared, see database/pooler.ts
+  "42P05": unavailable, // duplicate_prepared_statement: the same
   "28000": unavailable, // invalid_authorization_specification: it refuses connections from this host
   "28P01": unavailable, // invalid_password: the password was changed
   "3D000": unavailable, // invalid_catalog_name: the database was dropped or renamed

@@ -6,7 +6,7 @@ import { Positions } from "../../src/database/replicas/positions.ts";
 import { checkDatabase } from "../../src/database/requirements.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { temporaryFolder } from "../commands/process.ts";
-import { hasBouncer, startBouncer } from "../lib/pgbouncer.ts";
+import { hasBouncer, startBouncer, withoutTracking } from "../lib/pgbouncer.ts";
 import type { Bouncer } from "../lib/pgbouncer.ts";
 import { query, startService } from "../lib/service.ts";
 import type { TestProcess, TestService } from "../lib/service.ts";
@@ -134,5 +134,66 @@ describe("behind PgBouncer in transaction mode", { skip }, () => {
     assert.deepEqual((await behind.ask(token, { query })).codes, []);
     await deactivateCredential(service.owner, credentials.id);
     assert.deepEqual((await behind.ask(token, { query })).codes, ["UNAUTHORIZED"]);
+  });
+});
+
+describe("behind a PgBouncer that doesn't track prepared statements", { skip }, () => {
+  let service: TestService;
+  let bouncer: Bouncer;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+  before(async () => {
+    service = await startService({ template: "template_demo" });
+    folder = await temporaryFolder();
+    const settings = `default_pool_size = 5\n${ignore}\n${withoutTracking()}`;
+    bouncer = await startBouncer(service.loginUrl, { folder: folder.path, settings });
+  });
+  after(async () => {
+    await service?.close();
+    await bouncer?.stop();
+    await folder?.remove();
+  });
+
+  it("requests get the answer to their own question or none, and the process isn't ready", async () => {
+    const behind = await service.another({ loginUrl: bouncer.url, poolSize: 10 });
+    const token = await service.token();
+    const fields = ["name", "id", "gtin", "productNumber", "physicalStock"];
+    const ask = async (n: number) => {
+      const document = `{ products(first: ${1 + (n % 7)}) { edges { node { ${fields[n % 5]} } } } }`;
+      const pooled = await behind.ask(token, { query: document });
+      if (pooled.codes.length === 0)
+        assert.deepEqual(pooled.body, (await service.ask(token, { query: document })).body);
+      return pooled;
+    };
+    const numbers = Array.from({ length: 200 }, (_, n) => n).values();
+    const codesSeen = new Set<string>();
+    const some = async () => {
+      for (const n of numbers) {
+        const { codes, body } = await ask(n);
+        const [code = "none"] = codes;
+        codesSeen.add(code);
+        if (code === "SERVICE_UNAVAILABLE") assert.equal(body.errors[0].extensions.retryable, true);
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, some));
+    for (const address of ["readyz", "healthz"]) {
+      const response = await fetch(`${behind.url}/${address}`);
+      const { obstacles } = await response.json();
+      assert.deepEqual([response.status, obstacles?.[0].code], [503, "PREPARED_STATEMENTS_LOST"]);
+      assert.match(obstacles[0].message, /PREPARED_STATEMENTS=false/);
+    }
+    assert.deepEqual([...codesSeen].sort(), ["SERVICE_UNAVAILABLE", "none"]);
+  });
+
+  it("a process that prepares nothing is ready", async () => {
+    const behind = await service.another({ loginUrl: bouncer.url, prepare: false });
+    assert.equal((await fetch(`${behind.url}/readyz`)).status, 200);
+  });
+
+  it("a start is refused, and says what to change", async () => {
+    const prepared = checkDatabase(bouncer.url, { preparedStatements: true });
+    await assert.rejects(prepared, /1\.21 .*max_prepared_statements.*PREPARED_STATEMENTS=false/);
+    assert.deepEqual(await checkDatabase(bouncer.url, { preparedStatements: false }), []);
+    assert.deepEqual(await checkDatabase(service.loginUrl, { preparedStatements: true }), []);
   });
 });

@@ -14,6 +14,12 @@ const program = ["pgbouncer", "/usr/sbin/pgbouncer"].find(
 /** Whether PgBouncer is installed. */
 export const hasBouncer = program !== undefined;
 
+/** The setting with which PgBouncer doesn't track prepared statements. Before 1.21 none does, or knows the setting. */
+export function withoutTracking(): string {
+  const [, minor] = /^PgBouncer 1\.(\d+)/m.exec(String(spawnSync(program!, ["--version"]).stdout)) ?? [];
+  return Number(minor ?? 21) < 21 ? "" : "max_prepared_statements = 0";
+}
+
 /** A PgBouncer in transaction mode, in front of the database of a service. */
 export interface Bouncer {
   /** The database through it, as the service logs in. */

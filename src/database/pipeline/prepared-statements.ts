@@ -1,14 +1,22 @@
+import { randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { ClientBase } from "pg";
+import type { ClientBase, Pool } from "pg";
 
 /** The most statements that one connection keeps prepared, and their characters: Postgres needs ten times as many bytes. */
 const most = { statements: 200, characters: 1_000_000 };
 /** A longer statement isn't kept: hardly any is sent twice. */
 const maxCharacters = 50_000;
 
+/**
+ * Begins the names of this process. Behind a pooler that doesn't track names, one that two connections use would run the
+ * statement of the other, and clients would get answers to others' questions.
+ */
+const namesOfProcess = `s${randomBytes(6).toString("base64url")}`;
+let count = 0;
+
 /** A statement that Postgres has parsed for one connection. */
 export interface PreparedStatement {
-  /** Its name there, which is never used twice. */
+  /** Its name there, which no other connection uses. */
   readonly name: string;
   /** Length of its text. */
   readonly characters: number;
@@ -34,7 +42,6 @@ export class PreparedStatements {
     dispose: (statement) => this.#outdated.push(statement.name),
   });
   #outdated: string[] = [];
-  #count = 0;
 
   /** The statement that was prepared under a key. */
   get(key: string): PreparedStatement | undefined {
@@ -44,7 +51,7 @@ export class PreparedStatements {
   /** Adds a statement that is about to be prepared; null when it is too long for that. */
   add(key: string, { length: characters }: string): PreparedStatement | null {
     if (characters > maxCharacters) return null;
-    const statement: PreparedStatement = { name: `s${++this.#count}`, characters, columns: null };
+    const statement: PreparedStatement = { name: `${namesOfProcess}${++count}`, characters, columns: null };
     this.#byKey.set(key, statement);
     return statement;
   }
@@ -63,15 +70,15 @@ export class PreparedStatements {
   }
 }
 
-const unprepared = new WeakSet<ClientBase>();
+const unprepared = new WeakSet<ClientBase | Pool>();
 
-/** Marks a connection on which nothing stays prepared: behind a pooler, the next transaction may run elsewhere. */
-export function prepareNothingOn(client: ClientBase): void {
+/** Marks a connection, or all of a pool, on which nothing stays prepared: behind a pooler, the next transaction may run elsewhere. */
+export function prepareNothingOn(client: ClientBase | Pool): void {
   unprepared.add(client);
 }
 
 /** Whether statements may be prepared on a connection. */
-export const canPrepareOn = (client: ClientBase): boolean => !unprepared.has(client);
+export const canPrepareOn = (client: ClientBase | Pool): boolean => !unprepared.has(client);
 
 const byConnection = new WeakMap<ClientBase, PreparedStatements>();
 

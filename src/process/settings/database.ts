@@ -64,7 +64,7 @@ export const database = {
     doc: "Whether reads use the fast paths of docs/performance.md. `false` gives the same answers more slowly; set it if you suspect a fault in them.",
   }),
   preparedStatements: setting("PREPARED_STATEMENTS", flag, true, {
-    doc: "Whether statements stay prepared on connections. `false` for PgBouncer before 1.21 in transaction mode. Any PgBouncer needs `ignore_startup_parameters = options,extra_float_digits`; the time-outs are then those of the role service_login. Background work needs a direct connection: leave it to a process that has one (WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here).",
+    doc: "Whether statements stay prepared on connections. `false` for PgBouncer in transaction mode that doesn't track them: before 1.21, or without `max_prepared_statements`. Any PgBouncer needs `ignore_startup_parameters = options,extra_float_digits`; the time-outs are then those of the role service_login. Background work needs a direct connection: leave it to a process that has one (WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here).",
   }),
   timeoutsMs: {
     statement: setting("STATEMENT_TIMEOUT", seconds(), 5, {

@@ -60,13 +60,9 @@ export class Sender {
     this.#options = options;
     this.#leases = new Leases(options.leaseMs);
     // At a stop, unsent deliveries are returned
-    const isHeld = (delivery: Delivery) =>
-      !this.#isBrokenOff && this.#leases.isHeld(delivery);
+    const isHeld = (delivery: Delivery) => !this.#isBrokenOff && this.#leases.isHeld(delivery);
     this.#tools = { ...options, isHeld };
-    this.#recorder = new Recorder({
-      ...options,
-      givingUp: this.#givingUp.signal,
-    });
+    this.#recorder = new Recorder({ ...options, givingUp: this.#givingUp.signal });
   }
 
   /** Deliveries that are being made. */
@@ -89,18 +85,12 @@ export class Sender {
    *
    * @param resting when aborted, it begins nothing more, and ends with its last delivery
    */
-  async run(
-    stopping: AbortSignal,
-    resting: AbortSignal = stopping,
-  ): Promise<void> {
+  async run(stopping: AbortSignal, resting: AbortSignal = stopping): Promise<void> {
     const renewing = this.#renew(this.#ended.signal);
     try {
       await Promise.all([this.#sequence(resting), this.#claim(resting)]);
-      const stopped = new Promise((resolve) =>
-        stopping.addEventListener("abort", resolve, { once: true }),
-      );
-      if (!stopping.aborted)
-        await Promise.race([stopped, Promise.all(this.#work)]);
+      const stopped = new Promise((resolve) => stopping.addEventListener("abort", resolve, { once: true }));
+      if (!stopping.aborted) await Promise.race([stopped, Promise.all(this.#work)]);
       await this.#finish(Promise.all(this.#work));
     } finally {
       this.#ended.abort();
@@ -129,10 +119,7 @@ export class Sender {
       try {
         this.#leases.renewed(await queues.renew(claims), moment);
       } catch (error) {
-        logger.warn(
-          { err: error },
-          "webhooks: can't renew leases; trying again",
-        );
+        logger.warn({ err: error }, "webhooks: can't renew leases; trying again");
       }
     }
   }
@@ -141,12 +128,7 @@ export class Sender {
     const { queues, logger } = this.#options;
     const pause = new Signal();
     while (!stopping.aborted) {
-      const moved = await retryForever(
-        "take events",
-        () => queues.sequence(sequenceBatch),
-        logger,
-        stopping,
-      );
+      const moved = await retryForever("take events", () => queues.sequence(sequenceBatch), logger, stopping);
       if (moved) this.#noteWork();
       if (moved) this.#wakeUp.notify();
       if (moved !== sequenceBatch) await pause.wait(pollIntervalMs, stopping);
@@ -165,19 +147,10 @@ export class Sender {
       const take = () => {
         moment = this.#leases.now();
         const counts = this.#underWay.counts();
-        return queues.claim({
-          claim: randomUUID(),
-          wanted,
-          share,
-          credentialShare,
-          ...counts,
-        });
+        return queues.claim({ claim: randomUUID(), wanted, share, credentialShare, ...counts });
       };
       const claimed =
-        wanted > 0
-          ? ((await retryForever("take deliveries", take, logger, stopping)) ??
-            [])
-          : [];
+        wanted > 0 ? ((await retryForever("take deliveries", take, logger, stopping)) ?? []) : [];
       for (const delivery of claimed) {
         this.#leases.begin(delivery, moment);
         this.#underWay.begin(delivery);
@@ -206,10 +179,7 @@ export class Sender {
       const attempts = await this.#attemptInTurn(queue, next, stopping);
       count += attempts.length;
       const moment = this.#leases.now();
-      next = await this.#recorder.record(
-        attempts,
-        count < maxDeliveriesPerTurn && !stopping.aborted,
-      );
+      next = await this.#recorder.record(attempts, count < maxDeliveriesPerTurn && !stopping.aborted);
       // Storing a result renews the lease
       if (next) this.#leases.renewed([next], moment);
     }
@@ -219,29 +189,19 @@ export class Sender {
    * Sends a message, and those that follow while each is accepted. Their results are stored together: that waits for locks, and so
    * takes longer than a receiver while many events come.
    */
-  async #attemptInTurn(
-    queue: Delivery,
-    first: Delivery,
-    stopping: AbortSignal,
-  ): Promise<Attempted[]> {
+  async #attemptInTurn(queue: Delivery, first: Delivery, stopping: AbortSignal): Promise<Attempted[]> {
     const attempts: Attempted[] = [];
     const end = performance.now() + turnMs;
     for (let next: Delivery | null = first; next;) {
       this.#underWay.begin(queue);
       const attempted = await this.#attempt(next);
       const { outcome, attempt } = attempted;
-      if (outcome || attempt)
-        this.#options.onAttempt(outcome?.kind ?? "failed");
+      if (outcome || attempt) this.#options.onAttempt(outcome?.kind ?? "failed");
       const count = attempts.push(attempted);
-      const isOver =
-        outcome?.kind !== "delivered" ||
-        performance.now() > end ||
-        stopping.aborted;
+      const isOver = outcome?.kind !== "delivered" || performance.now() > end || stopping.aborted;
       const mayFollow = !isOver && count <= (first.following?.length ?? 0);
       // Storing the results fails, too, while the database is away, and is repeated
-      next = mayFollow
-        ? await this.#options.queues.behind(next).catch(() => null)
-        : null;
+      next = mayFollow ? await this.#options.queues.behind(next).catch(() => null) : null;
     }
     return attempts;
   }
@@ -252,10 +212,7 @@ export class Sender {
     try {
       attempted = await attempt(delivery, this.#tools);
     } catch (error) {
-      logger.error(
-        { err: error, delivery: delivery.delivery_id },
-        "webhooks: unexpected error",
-      );
+      logger.error({ err: error, delivery: delivery.delivery_id }, "webhooks: unexpected error");
       attempted = {
         ...{ delivery, outcome: null, retryAfterMs: null },
         attempt: {
@@ -264,18 +221,12 @@ export class Sender {
             duration_ms: 0,
             error: "Something went wrong on our side.",
           },
-          ...{
-            status: null,
-            request_headers: {},
-            response_headers: null,
-            response_body: null,
-          },
+          ...{ status: null, request_headers: {}, response_headers: null, response_body: null },
         },
       };
     }
     // An attempt that we aborted says nothing about the receiver
-    const wasBrokenOff =
-      this.#isBrokenOff && attempted.outcome?.kind === "failed";
+    const wasBrokenOff = this.#isBrokenOff && attempted.outcome?.kind === "failed";
     return wasBrokenOff ? untried(delivery) : attempted;
   }
 }

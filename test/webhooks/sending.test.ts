@@ -5,14 +5,7 @@ import { openTestDatabase, rowsOf } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { emptyTables } from "../lib/empty-tables.ts";
 import { until } from "../lib/until.ts";
-import {
-  fast,
-  newSecret,
-  startReceiver,
-  startTestWebhooks,
-  subscribe,
-  verifySignature,
-} from "./support.ts";
+import { fast, newSecret, startReceiver, startTestWebhooks, subscribe, verifySignature } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
 let database: TestDatabase;
@@ -28,13 +21,7 @@ before(async () => {
   await admin.connect();
 });
 beforeEach(async () => {
-  await emptyTables(
-    admin,
-    "events.webhook_subscription",
-    "events.outbox",
-    "events.event",
-    "erp.product",
-  );
+  await emptyTables(admin, "events.webhook_subscription", "events.outbox", "events.event", "erp.product");
   await owner.query("update events.log_head set last_sequence = 0");
   receiver = await startReceiver();
 });
@@ -49,42 +36,26 @@ after(async () => {
 });
 
 const start = (options: Parameters<typeof startTestWebhooks>[1] = {}) =>
-  (webhooks = startTestWebhooks(database.loginUrl, {
-    clock: fast(0.001),
-    ...options,
-  }));
+  (webhooks = startTestWebhooks(database.loginUrl, { clock: fast(0.001), ...options }));
 const rows = rowsOf(() => owner);
-const insert = (number: string) =>
-  rows("insert into erp.product (product_number) values ($1)", [number]);
+const insert = (number: string) => rows("insert into erp.product (product_number) values ($1)", [number]);
 const rename = (number: string, name: string) =>
-  rows("update erp.product set name = $2 where product_number = $1", [
-    number,
-    name,
-  ]);
+  rows("update erp.product set name = $2 where product_number = $1", [number, name]);
 const states = async () => {
-  const found = await rows(
-    "select state, count(*)::int as count from events.delivery group by 1 order by 1",
-  );
+  const found = await rows("select state, count(*)::int as count from events.delivery group by 1 order by 1");
   return Object.fromEntries(found.map(({ state, count }) => [state, count]));
 };
-const subscription = async () =>
-  (await rows("select * from events.webhook_subscription"))[0];
+const subscription = async () => (await rows("select * from events.webhook_subscription"))[0];
 
 describe("a webhook", () => {
   it("is sent while the results of those before it wait to be stored", async () => {
-    const id = await subscribe(owner, {
-      topic: "product.updated",
-      url: receiver.url,
-    });
+    const id = await subscribe(owner, { topic: "product.updated", url: receiver.url });
     await insert("busy");
     for (let n = 1; n <= 30; n++) await rename("busy", `${n}`);
     await rows("select events.sequence_events(500)");
     // As the sequencer does, and for longer the more there is to do
     await admin.query("begin");
-    await admin.query(
-      "select from events.webhook_subscription where id = $1 for no key update",
-      [id],
-    );
+    await admin.query("select from events.webhook_subscription where id = $1 for no key update", [id]);
     start();
     try {
       await until(() => receiver.received.length >= 2, 10_000);
@@ -98,9 +69,7 @@ describe("a webhook", () => {
       [...new Set(sequences)].sort((a, b) => a - b),
     );
     assert.equal(sequences.length, 30);
-    const attempts = await rows(
-      "select number, status from events.delivery_attempt",
-    );
+    const attempts = await rows("select number, status from events.delivery_attempt");
     assert.deepEqual(
       attempts,
       Array.from({ length: 30 }, () => ({ number: 1, status: 204 })),
@@ -127,14 +96,10 @@ describe("a webhook", () => {
     };
     start();
     await until(async () => (await states()).delivered === 6);
-    const [queue] = await rows(
-      "select count(*)::int as count from events.delivery_queue",
-    );
+    const [queue] = await rows("select count(*)::int as count from events.delivery_queue");
     assert.equal(queue!.count, 0);
-    assert.deepEqual(
-      receiver.received.map(({ body }) => body.data.name).sort(),
-      ["0", "1", "2", "3", "4", "5"],
-    );
+    const names = receiver.received.map(({ body }) => body.data.name);
+    assert.deepEqual(names.sort(), ["0", "1", "2", "3", "4", "5"]);
   });
 
   it("isn't sent before the one that was refused before it", async () => {
@@ -157,26 +122,18 @@ describe("a webhook", () => {
     start();
     await until(async () => (await states()).delivered === 10);
     assert.deepEqual(tried, [1, 2, 3, 3, 3, 4, 4, 5, 6, 7, 8, 9, 9, 10]);
-    const [queue] = await rows(
-      "select count(*)::int as count from events.delivery_queue",
-    );
+    const [queue] = await rows("select count(*)::int as count from events.delivery_queue");
     assert.equal(queue!.count, 0);
   });
 
   it("tells what happened, signed", async () => {
     const secret = newSecret();
-    await subscribe(owner, {
-      topic: "product.created",
-      url: `${receiver.url}/hook?shop=1`,
-      secret,
-    });
+    await subscribe(owner, { topic: "product.created", url: `${receiver.url}/hook?shop=1`, secret });
     await insert("hammer");
     await insert("nail");
     start();
     await until(() => receiver.received.length === 2);
-    const [first, second] = receiver.received.sort(
-      (a, b) => a.body.sequence - b.body.sequence,
-    );
+    const [first, second] = receiver.received.sort((a, b) => a.body.sequence - b.body.sequence);
     for (const message of [first!, second!]) verifySignature(message, secret);
     assert.equal(first!.path, "/hook?shop=1");
     assert.equal(first!.headers["content-type"], "application/json");
@@ -185,22 +142,14 @@ describe("a webhook", () => {
     assert.equal(data.productNumber, "hammer");
     const cause = { credentialId: null, requestId: null, idempotencyKey: null };
     assert.deepEqual(others, {
-      ...{
-        type: "product.created",
-        sequence: 1,
-        previousSequence: null,
-        apiVersion: "unstable",
-      },
+      ...{ type: "product.created", sequence: 1, previousSequence: null, apiVersion: "unstable" },
       ...{ changedFields: null, cause },
     });
     assert.equal(second!.body.previousSequence, 1);
     await until(async () => (await states()).delivered === 2);
     assert.deepEqual(await rows("select * from events.delivery_queue"), []);
     const { health, backlog_count, last_delivered_at } = await subscription();
-    assert.deepEqual(
-      [health, backlog_count, last_delivered_at instanceof Date],
-      ["HEALTHY", 0, true],
-    );
+    assert.deepEqual([health, backlog_count, last_delivered_at instanceof Date], ["HEALTHY", 0, true]);
   });
 
   it("waits while the plan has no API, also in the middle of a queue, and continues where it stopped", async () => {
@@ -216,30 +165,19 @@ describe("a webhook", () => {
     await until(async () => (await states()).delivered === 1);
     await rename("hammer", "four");
     await until(async () => (await states()).pending === 3);
-    assert.deepEqual(
-      await rows(
-        "select * from events.claim_delivery_queues('mine', 9, 9, '{}', '1 s')",
-      ),
-      [],
-    );
+    assert.deepEqual(await rows("select * from events.claim_delivery_queues('mine', 9, 9, '{}', '1 s')"), []);
     assert.equal(receiver.received.length, 1);
     await setPlan("full");
     await until(async () => (await states()).delivered === 4);
     assert.deepEqual(
       receiver.received.map(({ body }) => body.sequence),
-      [...receiver.received.map(({ body }) => body.sequence)].sort(
-        (a, b) => a - b,
-      ),
+      [...receiver.received.map(({ body }) => body.sequence)].sort((a, b) => a - b),
     );
   });
 
   it("is signed with the old secret too until that expires", async () => {
     const [old, older, current] = [newSecret(), newSecret(), newSecret()];
-    const id = await subscribe(owner, {
-      topic: "product.created",
-      url: receiver.url,
-      secret: current,
-    });
+    const id = await subscribe(owner, { topic: "product.created", url: receiver.url, secret: current });
     const add = (secret: string, hours: number) =>
       rows(
         "insert into events.webhook_secret (subscription_id, secret, expires_at) values ($1, $2, now() + $3 * interval '1 hour')",
@@ -259,18 +197,12 @@ describe("a webhook", () => {
   it("keeps what was sent and answered, but not the signature", async () => {
     await subscribe(owner, { topic: "product.created", url: receiver.url });
     receiver.answer = (_, response) =>
-      response
-        .setHeader("x-receiver", "me")
-        .writeHead(202)
-        .end("y".repeat(2_000));
+      response.setHeader("x-receiver", "me").writeHead(202).end("y".repeat(2_000));
     await insert("hammer");
     start();
     await until(async () => (await states()).delivered === 1);
     const [attempt] = await rows("select * from events.delivery_attempt");
-    assert.deepEqual(
-      [attempt.number, attempt.status, attempt.error],
-      [1, 202, null],
-    );
+    assert.deepEqual([attempt.number, attempt.status, attempt.error], [1, 202, null]);
     assert.equal(attempt.response_headers["x-receiver"], "me");
     assert.equal(attempt.response_body, "y".repeat(1_000));
     const { headers } = receiver.received[0]!;
@@ -286,40 +218,22 @@ describe("a delivery that fails", () => {
     receiver.answer = (_, response) => response.writeHead(500).end("sorry");
     await insert("hammer");
     const outcomes: string[] = [];
-    start({
-      clock: fast(0),
-      onAttempt: (outcome) => void outcomes.push(outcome),
-    });
+    start({ clock: fast(0), onAttempt: (outcome) => void outcomes.push(outcome) });
     await until(async () => (await states()).failed === 1);
     assert.equal(receiver.received.length, 10);
     assert.deepEqual(outcomes, Array(10).fill("failed"));
-    assert.equal(
-      new Set(receiver.received.map(({ headers }) => headers["webhook-id"]))
-        .size,
-      1,
-    );
+    assert.equal(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size, 1);
     const attempts = await rows(
       "select number, status, error, response_body from events.delivery_attempt order by 1",
     );
     assert.equal(attempts.length, 10);
     assert.deepEqual(attempts[9], {
-      ...{
-        number: 10,
-        status: 500,
-        error: "The answer was 500.",
-        response_body: "sorry",
-      },
+      ...{ number: 10, status: 500, error: "The answer was 500.", response_body: "sorry" },
     });
-    const { health, health_reason, consecutive_failures, backlog_count } =
-      await subscription();
+    const { health, health_reason, consecutive_failures, backlog_count } = await subscription();
     assert.deepEqual(
       [health, health_reason, consecutive_failures, backlog_count],
-      [
-        "DEGRADED",
-        "The last 10 attempts failed. The last failure: The answer was 500.",
-        10,
-        0,
-      ],
+      ["DEGRADED", "The last 10 attempts failed. The last failure: The answer was 500.", 10, 0],
     );
     assert.deepEqual(await rows("select * from events.delivery_queue"), []);
   });
@@ -330,28 +244,21 @@ describe("a delivery that fails", () => {
     await subscribe(owner, { topic: "product.updated", url: receiver.url });
     let isBroken = true;
     receiver.answer = ({ body }, response) =>
-      response
-        .writeHead(isBroken && body.data.productNumber === "hammer" ? 503 : 204)
-        .end();
-    for (const name of ["a", "b", "c"])
-      for (const number of ["hammer", "nail"]) await rename(number, name);
+      response.writeHead(isBroken && body.data.productNumber === "hammer" ? 503 : 204).end();
+    for (const name of ["a", "b", "c"]) for (const number of ["hammer", "nail"]) await rename(number, name);
     const namesOf = (number: string) =>
       receiver.received
         .filter(({ body }) => body.data.productNumber === number)
         .map(({ body }) => body.data.name);
     start({ clock: fast(0.02) });
-    await until(
-      () => namesOf("nail").length === 3 && namesOf("hammer").length >= 2,
-    );
+    await until(() => namesOf("nail").length === 3 && namesOf("hammer").length >= 2);
     assert.deepEqual(namesOf("nail"), ["a", "b", "c"]);
     assert.deepEqual(new Set(namesOf("hammer")), new Set(["a"]));
     isBroken = false;
     receiver.received = [];
     // Despite any pause of the schedule
     await until(async () => {
-      await rows(
-        "update events.delivery_queue set next_attempt_at = now() where claimed_until is null",
-      );
+      await rows("update events.delivery_queue set next_attempt_at = now() where claimed_until is null");
       return (await states()).delivered === 6;
     });
     assert.deepEqual(namesOf("hammer"), ["a", "b", "c"]);
@@ -359,14 +266,10 @@ describe("a delivery that fails", () => {
 
   it("waits as long as the receiver wants", async () => {
     await subscribe(owner, { topic: "product.created", url: receiver.url });
-    receiver.answer = (_, response) =>
-      response.writeHead(429, { "retry-after": "600" }).end();
+    receiver.answer = (_, response) => response.writeHead(429, { "retry-after": "600" }).end();
     await insert("hammer");
     start();
-    await until(
-      async () =>
-        (await rows("select from events.delivery_attempt")).length === 1,
-    );
+    await until(async () => (await rows("select from events.delivery_attempt")).length === 1);
     const [queue] = await rows(
       "select extract(epoch from next_attempt_at - now()) as seconds from events.delivery_queue",
     );
@@ -381,51 +284,28 @@ describe("a delivery that fails", () => {
     start();
     await until(async () => !(await subscription()).enabled);
     const { health, health_reason, disabled_at } = await subscription();
-    assert.deepEqual(
-      [health, health_reason],
-      ["DISABLED", "The receiver answered 410 Gone."],
-    );
+    assert.deepEqual([health, health_reason], ["DISABLED", "The receiver answered 410 Gone."]);
     assert.ok(disabled_at instanceof Date);
     assert.deepEqual(await states(), { pending: 2 });
     await until(
-      async () =>
-        (
-          await rows(
-            "select from events.delivery_queue where claimed_until is null",
-          )
-        ).length === 2,
+      async () => (await rows("select from events.delivery_queue where claimed_until is null")).length === 2,
     );
-    assert.deepEqual(
-      await rows(
-        "select from events.delivery_queue where next_attempt_at < 'infinity'",
-      ),
-      [],
-    );
+    assert.deepEqual(await rows("select from events.delivery_queue where next_attempt_at < 'infinity'"), []);
   });
 });
 
 describe("a subscription", () => {
   // They may be older than a lower limit
   for (const [where, url, reason] of [
-    [
-      "on private networks",
-      "http://169.254.169.254/latest",
-      "The address is none of the public internet.",
-    ],
-    [
-      "to other ports",
-      "http://8.8.8.8:5432/",
-      "Webhooks are not sent to port 5432, only to 443 and 80.",
-    ],
+    ["on private networks", "http://169.254.169.254/latest", "The address is none of the public internet."],
+    ["to other ports", "http://8.8.8.8:5432/", "Webhooks are not sent to port 5432, only to 443 and 80."],
   ] as const)
     it(`is sent nothing ${where}, and says so`, async () => {
       await subscribe(owner, { topic: "product.created", url });
       await insert("hammer");
       start({ clock: fast(0) });
       await until(async () => (await states()).failed === 1);
-      const [attempt] = await rows(
-        "select * from events.delivery_attempt limit 1",
-      );
+      const [attempt] = await rows("select * from events.delivery_attempt limit 1");
       assert.deepEqual([attempt.status, attempt.error], [null, reason]);
       assert.ok((await subscription()).health_reason.endsWith(reason));
     });
@@ -434,11 +314,7 @@ describe("a subscription", () => {
     const [{ id: credential_id }] = await rows(
       "insert into auth.credential (name, scopes) values ('shop', '{orders:read}') returning id",
     );
-    await subscribe(owner, {
-      topic: "product.created",
-      url: receiver.url,
-      credential_id,
-    });
+    await subscribe(owner, { topic: "product.created", url: receiver.url, credential_id });
     await insert("hammer");
     await insert("nail");
     start({ clock: fast(0.0001) });
@@ -450,22 +326,12 @@ describe("a subscription", () => {
     await rows("update auth.credential set deactivated_at = now()");
     receiver.received = [];
     await until(
-      async () =>
-        (
-          await rows(
-            "select from events.delivery_queue where claimed_until is null",
-          )
-        ).length === 2,
+      async () => (await rows("select from events.delivery_queue where claimed_until is null")).length === 2,
     );
-    await rows(
-      "update auth.credential set deactivated_at = null, scopes = '{products:read}'",
-    );
+    await rows("update auth.credential set deactivated_at = null, scopes = '{products:read}'");
     await until(async () => (await states()).delivered === 2);
     const { health, health_reason, next_probe_at } = await subscription();
-    assert.deepEqual(
-      [health, health_reason, next_probe_at],
-      ["HEALTHY", null, null],
-    );
+    assert.deepEqual([health, health_reason, next_probe_at], ["HEALTHY", null, null]);
   });
 
   it("that is suspended is probed with one delivery at a time, and recovers", async () => {
@@ -476,11 +342,7 @@ describe("a subscription", () => {
       health: "DEGRADED",
       health_reason: "It fails.",
     };
-    await subscribe(owner, {
-      topic: "product.created",
-      url: receiver.url,
-      ...failing,
-    });
+    await subscribe(owner, { topic: "product.created", url: receiver.url, ...failing });
     receiver.answer = (_, response) => response.writeHead(500).end();
     for (const number of ["a", "b", "c", "d"]) await insert(number);
     const sender = start({ clock: fast(0) });
@@ -494,9 +356,7 @@ describe("a subscription", () => {
     );
     // Nothing was given up
     assert.deepEqual(await states(), { pending: 4 });
-    await rows(
-      "update events.delivery_queue set next_attempt_at = now() + interval '10 hours'",
-    );
+    await rows("update events.delivery_queue set next_attempt_at = now() + interval '10 hours'");
     receiver.received = [];
     receiver.answer = (_, response) => response.writeHead(204).end();
     start({ clock: fast(0) });
@@ -510,9 +370,7 @@ describe("a subscription", () => {
     slow.answer = () => {};
     await subscribe(owner, { topic: "product.created", url: slow.url });
     await subscribe(owner, { topic: "product.created", url: receiver.url });
-    await rows(
-      "insert into erp.product (product_number) select 'p-' || n from generate_series(1, 20) n",
-    );
+    await rows("insert into erp.product (product_number) select 'p-' || n from generate_series(1, 20) n");
     start({ concurrency: 4 });
     await until(() => receiver.received.length === 20);
     assert.equal(slow.received.length, 1);
@@ -545,13 +403,9 @@ describe("stopping", () => {
     const sender = start();
     await until(() => receiver.received.length === 1);
     await sender.stop();
-    const [delivery] = await rows(
-      "select state, attempts from events.delivery",
-    );
+    const [delivery] = await rows("select state, attempts from events.delivery");
     assert.deepEqual(delivery, { state: "pending", attempts: 0 });
-    const [queue] = await rows(
-      "select claimed_by, due_at <= now() as due from events.delivery_queue",
-    );
+    const [queue] = await rows("select claimed_by, due_at <= now() as due from events.delivery_queue");
     assert.deepEqual(queue, { claimed_by: null, due: true });
     assert.equal((await subscription()).health, "HEALTHY");
   });

@@ -1,5 +1,5 @@
 import { textOf } from "../lib/charset.ts";
-import { JsonSize, shortJson } from "../lib/json-size.ts";
+import { excessIn, JsonSize, shortJson } from "../lib/json-size.ts";
 import type { Request } from "./pipeline.ts";
 
 /** The body has more of something than is allowed. */
@@ -52,7 +52,12 @@ export function readPlainJson(
   request.on("error", done);
   const parse = () => {
     try {
-      request.body = JSON.parse(textOf(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      const text = textOf(bytes);
+      // Behind a byte order mark of UTF-16, quotes were seen within characters
+      const later = bytes[0]! >= 0xfe ? excessIn(text) : null;
+      if (later !== null) return done(new TooLaborious(`The body has ${later}.`));
+      request.body = JSON.parse(text);
     } catch (error) {
       return done(error);
     }

@@ -111,7 +111,9 @@ export class Live {
     };
     this.#checks.add(check);
     this.#ends.add(end);
-    stream.ended.addEventListener("abort", forget, { once: true });
+    // The client may have left while the stream was opened
+    if (stream.ended.aborted) forget();
+    else stream.ended.addEventListener("abort", forget, { once: true });
     // Rights may have changed since it was let in
     check();
     try {

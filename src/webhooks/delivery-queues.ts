@@ -137,15 +137,21 @@ export class DeliveryQueues {
     return rows;
   }
 
-  /** Returns the delivery of a queue behind so many whose results aren't stored yet, if it may be sent now; else null. */
-  async behind({ subscription_id, entity_id, claim }: ClaimedQueue, count: number): Promise<Delivery | null> {
+  /**
+   * Returns the delivery of a queue behind one whose result isn't stored yet, if it may be sent now; else null. Its place is
+   * looked for: one that is sent again comes before it.
+   */
+  async behind({ subscription_id, entity_id, claim, delivery_id }: Delivery): Promise<Delivery | null> {
     const { rows } = await this.#pool.query<Delivery>({
       text: "select * from events.claimed_delivery($1, $2, $3)",
       values: [subscription_id, entity_id, claim],
     });
     const [first] = rows;
-    const following = first?.following?.[count - 1];
-    return first && following ? { ...first, ...following, failures: 0, is_early: false } : null;
+    if (!first) return null;
+    const queue = [first, ...(first.following ?? [])];
+    const place = queue.findIndex((each) => each.delivery_id === delivery_id);
+    const following = place < 0 ? undefined : queue[place + 1];
+    return following ? { ...first, ...following, failures: 0, is_early: false } : null;
   }
 
   /** Renews the leases of claims. Returns which were renewed. */

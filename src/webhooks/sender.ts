@@ -201,7 +201,7 @@ export class Sender {
       const isOver = outcome?.kind !== "delivered" || performance.now() > end || stopping.aborted;
       const mayFollow = !isOver && count <= (first.following?.length ?? 0);
       // Storing the results fails, too, while the database is away, and is repeated
-      next = mayFollow ? await this.#options.queues.behind(first, count).catch(() => null) : null;
+      next = mayFollow ? await this.#options.queues.behind(next).catch(() => null) : null;
     }
     return attempts;
   }

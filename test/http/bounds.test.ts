@@ -109,6 +109,11 @@ describe("a body that no points were taken for", () => {
     assert.deepEqual(await send(nested(100_000)), [400, tooMuch]);
     const equal = '{"a":1},'.repeat(30_000);
     assert.deepEqual(await send(`{"query":"${query}","variables":{"a":[${equal}1]}}`), [400, tooMuch]);
+    // In UTF-16, a character may have the byte of a quote
+    const members = Array.from({ length: 20_000 }, (_, n) => [`k${n}`, 1]);
+    const quoted = JSON.stringify({ query, variables: { "\u2200": 1, ...Object.fromEntries(members) } });
+    const differ = "The body has objects that differ in their members, with more than 10000 members.";
+    assert.deepEqual(await send(Buffer.from(`\ufeff${quoted}`, "utf16le")), [400, differ]);
     // What is in strings doesn't count, however the body arrives in pieces
     const text = JSON.stringify({ query, variables: { a: '\\"{[:'.repeat(60_000) } });
     assert.deepEqual(await send(text), [200, undefined]);

@@ -76,6 +76,32 @@ describe("a webhook", () => {
     );
   });
 
+  it("is sent once when an earlier one is sent again meanwhile", async () => {
+    await subscribe(owner, { topic: "product.updated", url: receiver.url });
+    await insert("busy");
+    await rename("busy", "0");
+    start();
+    await until(async () => (await states()).delivered === 1);
+    await webhooks!.stop();
+    const [earlier] = await rows("select id from events.delivery");
+    for (let n = 1; n <= 5; n++) await rename("busy", `${n}`);
+    await rows("select events.sequence_events(500)");
+    receiver.received.length = 0;
+    let isAgain = false;
+    receiver.answer = ({ body }, response) => {
+      const answer = () => void response.writeHead(204).end();
+      if (body.data.name !== "2" || isAgain) return answer();
+      isAgain = true;
+      void rows("select events.send_again($1)", [earlier!.id]).then(answer);
+    };
+    start();
+    await until(async () => (await states()).delivered === 6);
+    const [queue] = await rows("select count(*)::int as count from events.delivery_queue");
+    assert.equal(queue!.count, 0);
+    const names = receiver.received.map(({ body }) => body.data.name);
+    assert.deepEqual(names.sort(), ["0", "1", "2", "3", "4", "5"]);
+  });
+
   it("isn't sent before the one that was refused before it", async () => {
     await subscribe(owner, { topic: "product.updated", url: receiver.url });
     await insert("busy");

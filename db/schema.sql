@@ -4147,6 +4147,20 @@ comment on table api_meta.frozen_part is 'What each frozen version consisted of 
 comment on column api_meta.frozen_part.parent is 'The view, type or function that it belongs to; null for these themselves.';
 comment on column api_meta.frozen_part.tree is 'For queries and bodies: a hash of how Postgres keeps them, which renaming a table does not change.';
 
+create table api_meta.frozen_promise (
+  version name not null,
+  name text not null,
+  ground text not null,
+  tree text not null,
+  constraint frozen_promise_pkey PRIMARY KEY (version, name, ground),
+  constraint frozen_promise_version_fkey FOREIGN KEY (version) REFERENCES api_meta.frozen_version(name) ON DELETE CASCADE
+);
+alter table api_meta.frozen_promise enable row level security;
+comment on table api_meta.frozen_promise is 'What keeps null out of the columns of frozen versions that are never null, as far as that lies in tables.';
+comment on column api_meta.frozen_promise.name is 'view.column; or the view, of whose expressions nobody knows which of its columns they rely on.';
+comment on column api_meta.frozen_promise.ground is 'The column of a table that is not null, or the check, by name.';
+comment on column api_meta.frozen_promise.tree is 'The same by object ids, which renaming does not change, as restoring a dump does.';
+
 create table api_meta.frozen_version (
   name name not null,
   postgres integer not null,
@@ -4192,7 +4206,7 @@ create view api_meta.backfill_progress as
 comment on view api_meta.backfill_progress is 'How far backfills are. rows_total is an estimate, and null when the table was never analyzed.';
 
 create view api_meta.index_tag as
- WITH main AS MATERIALIZED (
+ WITH keyed AS MATERIALIZED (
          SELECT s.view,
             s.table_id,
             ( SELECT string_to_array(replace(k.k, ' '::text, ''::text), ','::text) AS string_to_array
@@ -4205,6 +4219,23 @@ create view api_meta.index_tag as
                            FROM api_meta.api_view v
                           WHERE v.schema = 'api_unstable'::name)))
                   ORDER BY s_1.view, s_1.weight DESC, s_1.table_id) s
+        ), main AS MATERIALIZED (
+         SELECT k.view,
+            k.table_id,
+            k.key,
+                CASE
+                    WHEN (EXISTS ( SELECT
+                       FROM unnest(k.key) n(n)
+                      WHERE NOT (EXISTS ( SELECT
+                               FROM pg_attribute a
+                              WHERE a.attrelid = k.table_id AND a.attname = n.n AND a.attnum > 0)))) THEN ( SELECT array_agg(o.attname::text ORDER BY n.n) AS array_agg
+                       FROM unnest(k.key) WITH ORDINALITY n(name, n)
+                         JOIN pg_attribute v ON v.attrelid = k.view AND v.attname = n.name
+                         JOIN api_meta.view_targets(k.view::regclass) t(attnum, expression, origin, origin_attnum) ON t.attnum = v.attnum AND t.origin = k.table_id
+                         JOIN pg_attribute o ON o.attrelid = t.origin AND o.attnum = t.origin_attnum)
+                    ELSE k.key
+                END AS table_key
+           FROM keyed k
         ), leakproof AS MATERIALIZED (
          SELECT o.oid AS opclass
            FROM pg_opclass o
@@ -4237,7 +4268,7 @@ create view api_meta.index_tag as
                  OFFSET 0) t ON true
              LEFT JOIN LATERAL ( SELECT c_1.attname
                    FROM pg_attribute c_1
-                  WHERE c_1.attrelid = m.view AND c_1.attname = t.attname AND c_1.atttypid = t.atttypid AND (pg_column_is_updatable(m.view::regclass, c_1.attnum, true) OR pg_relation_is_updatable(m.view::regclass, true) = 0) AND (x.indclass[k.k] IN ( SELECT l.opclass
+                  WHERE c_1.attrelid = m.view AND c_1.atttypid = t.atttypid AND c_1.attname = COALESCE(m.key[array_position(m.table_key, t.attname::text)], t.attname::text) AND (pg_column_is_updatable(m.view::regclass, c_1.attnum, true) OR pg_relation_is_updatable(m.view::regclass, true) = 0) AND (x.indclass[k.k] IN ( SELECT l.opclass
                            FROM leakproof l))
                  OFFSET 0) c ON true
           WHERE x.indpred IS NULL OR pg_get_expr(x.indpred, x.indrelid) = (( SELECT format('(%I IS NOT NULL)'::text, a.attname) AS format
@@ -4350,6 +4381,22 @@ create view api_meta.own_schema as
           WHERE e.name = n.nspname)));
 comment on view api_meta.own_schema is 'The schemas of the service: those that service_owner owns, but for those of packages, called graphile_… and extensions, and those of others that are exposed to the API. is_api: it holds a version of the API; is_frozen: a released one.';
 
+create view api_meta.promise_ground as
+ SELECT format('%I.%I.%I'::text, s.name, c.relname, t.name) AS ground,
+    format('%s.%s'::text, t.relation, t.attnum) AS tree,
+    t.is_never_null AS holds
+   FROM api_meta.own_schema s
+     JOIN pg_class c ON c.relnamespace = s.oid AND (c.relkind = ANY (ARRAY['r'::"char", 'p'::"char"]))
+     JOIN api_meta.table_column t ON t.relation = c.oid AND t.attnum > 0
+UNION ALL
+ SELECT format('%s of %I.%I, %s'::text, k.conname, s.name, c.relname, pg_get_constraintdef(k.oid)) AS ground,
+    k.oid::text AS tree,
+    k.convalidated OR NOT k.conenforced AS holds
+   FROM api_meta.own_schema s
+     JOIN pg_class c ON c.relnamespace = s.oid
+     JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'c'::"char";
+comment on view api_meta.promise_ground is 'What can make true that the API never shows null: columns of tables, and checks. tree names them by object ids, ground by names, and holds says whether no row has null there, or breaks the check.';
+
 create view api_meta.read_policy as
  SELECT s.table_id,
     array_agg(DISTINCT scope.scope ORDER BY scope.scope) AS scopes,
@@ -4445,9 +4492,13 @@ create view api_meta.table_column as
     attname AS name,
     attnotnull AND NOT (EXISTS ( SELECT
            FROM pg_constraint c
-          WHERE c.conrelid = a.attrelid AND c.conkey[1] = a.attnum AND c.contype = 'n'::"char" AND NOT c.convalidated)) AS is_never_null
+          WHERE c.conrelid = a.attrelid AND c.conkey[1] = a.attnum AND c.contype = 'n'::"char" AND NOT c.convalidated)) OR (EXISTS ( SELECT
+           FROM pg_type t
+          WHERE t.oid = a.atttypid AND t.typtype = 'd'::"char" AND t.typnotnull)) OR (EXISTS ( SELECT
+           FROM pg_constraint c
+          WHERE c.conrelid = a.attrelid AND c.contype = 'c'::"char" AND c.convalidated AND c.conenforced AND c.conkey = ARRAY[a.attnum] AND pg_get_expr(c.conbin, c.conrelid) = format('(%I IS NOT NULL)'::text, a.attname))) AS is_never_null
    FROM pg_attribute a;
-comment on view api_meta.table_column is 'The columns of all tables. is_never_null: no row has null there, for it is not null, and that has been validated.';
+comment on view api_meta.table_column is 'The columns of all tables. is_never_null: no row has null there, for it, its domain, or a check says not null, and that has been validated.';
 
 create view api_meta.upheld_reference as
  SELECT c.conrelid::regclass AS relation,
@@ -4939,6 +4990,26 @@ declare
   item record;
 begin
   for item in
+    select v.view, v.relation, string_agg(c, ', ') as missing
+    from unnest(all_wanted) v cross join unnest(v.columns || name 'id') c
+    where not exists (
+      select from pg_attribute a where a.attrelid = v.relation and a.attname = c and a.attnum > 0
+    )
+    group by v.view, v.relation
+  loop
+    raise exception 'The tag @search of % can''t be derived: % has no column %', item.view::regclass,
+      item.relation, item.missing using errcode = 'undefined_column',
+      hint = 'Rows are searched in the table, by columns that the view calls as the table does, and found by '
+        'their id, a uuid. Rename the column of the table, or leave out @search.';
+  end loop;
+  for item in
+    select distinct c.relnamespace::regnamespace as schema from unnest(all_wanted) v
+    join pg_class c on c.oid = v.relation
+    where not has_schema_privilege('service_searcher', c.relnamespace, 'usage')
+  loop
+    execute format('grant usage on schema %s to service_searcher', item.schema);
+  end loop;
+  for item in
     select r.relation, format('grant select (%s) on %s to service_searcher',
       string_agg(distinct quote_ident(r.col), ', '), r.relation) as rights,
       bool_and(has_column_privilege('service_searcher', r.relation, r.col, 'select')) as is_granted,
@@ -5012,13 +5083,12 @@ begin
   for col in
     with tagged as materialized (
       select v.*,
-        array(
-          select unnest(string_to_array(replace(t, ' ', ''), ','))
-          from api_meta.view_tag(v.view, 'nullable') t
-        ) as nullable,
+        array(select regexp_split_to_table(t, '[ ,]+') from api_meta.view_tag(v.view, 'nullable') t)
+          as nullable,
         array(
           select unnest(string_to_array(replace(t, ' ', ''), ',')) from api_meta.view_tag(v.view, 'hidden') t
         ) as hidden,
+        array(select regexp_split_to_table(t, '[ ,]+') from api_meta.view_tag(v.view, 'fullLists') t) as full,
         array(select t from api_meta.view_tag(v.view, 'columnEnum') t) as enums
       from api_meta.api_view v
       -- frozen versions keep the words that they were released with
@@ -5039,6 +5109,8 @@ begin
             select '@enum ' || split_part(e, ' ', 2) from unnest(v.enums) e
             where split_part(e, ' ', 1) = a.attname
           ),
+          case when a.attname <> all (v.full) and api_meta.has_null_elements(s.table_id, s.attnum, a.atttypid)
+            then '@nullElements' end,
           i.tags
         ) as tags,
         coalesce(
@@ -5063,14 +5135,14 @@ begin
     cross join lateral (select nullif(concat_ws(E'\n', nullif(d.tags, ''), d.text), '') as words) w
     -- a comment written by hand beside the view stays; what this function wrote before is written anew
     where (d.own is null or d.table_id is not null and d.text is not null
-        or d.own ~ '^(@notNull(\n|$))?(@behavior -\*(\n|$))?(@(indexed|orders)[^\n]*(\n|$))*$')
+        or d.own ~ '^(@notNull(\n|$))?(@behavior -\*(\n|$))?(@(nullElements|indexed|orders)[^\n]*(\n|$))*$')
       and w.words is distinct from d.own
   loop
     execute format('comment on column %I.%I.%I is %L', col.schema, col.name, col.attname, col.words);
   end loop;
 end
 $function$;
-comment on function api_meta.describe() is 'Writes the comments of the columns of the views of api_unstable: description and nullability from the table''s column of the same name, corrected by the view''s tags @nullable, @hidden and @columnEnum, and what indexes do for it. Columns that are expressions carry comments of their own. Changes only what differs.';
+comment on function api_meta.describe() is 'Writes the comments of the columns of the views of api_unstable: description and nullability from the table''s column of the same name, corrected by the view''s tags @nullable, @hidden, @columnEnum and @fullLists, and what indexes do for it. Columns that are expressions carry comments of their own. Changes only what differs.';
 
 CREATE OR REPLACE FUNCTION api_meta.expose(schema name)
  RETURNS void
@@ -5533,6 +5605,26 @@ end
 $function$;
 comment on function api_meta.grant_reads() is 'Lets service_api read the API views and exactly those columns of tables that the views read. Changes only what differs.';
 
+CREATE OR REPLACE FUNCTION api_meta.has_null_elements(relation oid, attnum integer, type oid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT ((EXISTS ( SELECT
+            FROM ((pg_type t
+              JOIN pg_type l ON ((l.oid =
+                 CASE t.typtype
+                     WHEN 'd'::"char" THEN t.typbasetype
+                     ELSE t.oid
+                 END)))
+              JOIN pg_type e ON ((e.oid = l.typelem)))
+           WHERE ((t.oid = has_null_elements.type) AND (t.typcategory = 'A'::"char") AND (e.typtype <> 'c'::"char") AND (NOT e.typnotnull) AND (NOT (EXISTS ( SELECT
+                    FROM pg_constraint c
+                   WHERE ((c.contype = 'c'::"char") AND c.convalidated AND (((c.conrelid = has_null_elements.relation) AND (has_null_elements.attnum = ANY (c.conkey))) OR (c.contypid = has_null_elements.type)) AND (pg_get_constraintdef(c.oid) ~ 'array_position\([\w"]+, NULL::[^)]+\) IS NULL'::text)))))))) AND (relation IS NOT NULL));
+END;
+comment on function api_meta.has_null_elements(oid,integer,oid) is 'Whether a column of a table is an array that may hold null: neither a check of array_position(…, null) is null nor the domain of the array or of its elements forbids that.';
+
 CREATE OR REPLACE FUNCTION api_meta.index_search(wanted regclass)
  RETURNS void
  LANGUAGE plpgsql
@@ -5848,6 +5940,71 @@ AS $function$
 $function$;
 comment on function api_meta.read_faults() is 'What views of the API read without its being protected, or without the schema''s being exposed, each with what to do.';
 
+CREATE OR REPLACE FUNCTION api_meta.record_promises(version name)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ DELETE FROM api_meta.frozen_promise p
+   WHERE (p.version = record_promises.version);
+ WITH origin AS MATERIALIZED (
+          SELECT o.view,
+             o.name,
+             o.column_name,
+             o.expression,
+             o.relation,
+             o.attnum,
+             o.is_never_null,
+             o.is_promised
+            FROM api_meta.view_origins(record_promises.version) o(view, name, column_name, expression, relation, attnum, is_never_null, is_promised)
+         ), beneath AS MATERIALIZED (
+          SELECT s.view,
+             s.table_id,
+             s.attnum
+            FROM api_meta.view_column_source s
+           WHERE ((s.view IN ( SELECT o.view
+                    FROM (((origin o
+                      JOIN pg_attribute a ON (((a.attrelid = (o.view)::oid) AND (a.attname = o.column_name))))
+                      JOIN pg_type t ON ((t.oid = a.atttypid)))
+                      LEFT JOIN pg_type e ON ((e.oid = t.typelem)))
+                   WHERE ((o.relation IS NULL) AND (o.is_promised OR (('c'::"char" = t.typtype) OR ('c'::"char" = e.typtype)))))) AND (NOT (EXISTS ( SELECT
+                    FROM origin o
+                   WHERE (((o.view)::oid = s.view) AND ((o.relation)::oid = s.table_id) AND (o.attnum = s.attnum))))))
+         )
+  INSERT INTO api_meta.frozen_promise (version, name, ground, tree)  SELECT record_promises.version AS version,
+             p.name,
+             g.ground,
+             g.tree
+            FROM (( SELECT (((o.name)::text || '.'::text) || (o.column_name)::text) AS "?column?",
+                     o.relation,
+                     o.attnum,
+                     NULL::oid AS oid
+                    FROM origin o
+                   WHERE (o.is_promised AND (o.relation IS NOT NULL))
+                 UNION
+                  SELECT v.name,
+                     b.table_id,
+                     b.attnum,
+                     NULL::oid
+                    FROM (beneath b
+                      JOIN api_meta.api_view v ON ((v.view = b.view)))
+                 UNION
+                  SELECT v.name,
+                     NULL::regclass,
+                     NULL::integer,
+                     c.oid
+                    FROM ((beneath b
+                      JOIN api_meta.api_view v ON ((v.view = b.view)))
+                      JOIN pg_constraint c ON (((c.conrelid = b.table_id) AND (b.attnum = ANY (c.conkey)))))
+                   WHERE ((c.contype = 'c'::"char") AND (EXISTS ( SELECT
+                            FROM (pg_attribute a
+                              JOIN pg_type t ON ((t.oid = a.atttypid)))
+                           WHERE ((a.attrelid = c.conrelid) AND (a.attnum = b.attnum) AND ((t.typcategory = 'A'::"char") OR (t.oid = ANY (ARRAY[('json'::regtype)::oid, ('jsonb'::regtype)::oid])))))))) p(name, relation, attnum, constraint_id)
+              JOIN api_meta.promise_ground g ON ((g.tree = COALESCE((p.constraint_id)::text, format('%s.%s'::text, (p.relation)::oid, p.attnum)))))
+           WHERE (g.holds OR (POSITION(('.'::text) IN (p.name)) > 0));
+END;
+comment on function api_meta.record_promises(name) is 'Notes on which tables'' columns and checks a frozen version relies where it says that something is never null.';
+
 CREATE OR REPLACE FUNCTION api_meta.record_version(version name)
  RETURNS void
  LANGUAGE plpgsql
@@ -5861,6 +6018,7 @@ begin
   insert into api_meta.frozen_version (name, postgres) values (version, api_meta.postgres_version());
   insert into api_meta.frozen_part (version, kind, name, parent, definition, tree)
   select version, c.kind, c.name, c.parent, c.definition, c.tree from api_meta.current_parts(version) c;
+  perform api_meta.record_promises(version);
 end
 $function$;
 comment on function api_meta.record_version(name) is 'Notes what a frozen version consists of from now on. A migration that adds to a frozen version on purpose, or fixes it, ends with this call; any other change of it is refused, see api_meta.version_faults.';
@@ -5935,6 +6093,11 @@ begin
       full join api_meta.frozen_part p on p.version = c.version and p.kind = c.kind and p.name = c.name
       where (c.definition, c.tree) is distinct from (p.definition, p.tree)
     )
+    and not exists (
+      select from api_meta.frozen_promise p
+      left join api_meta.promise_ground g on g.tree = p.tree and g.ground = p.ground
+      where g.holds is not true
+    )
   then
     return; -- Nothing differs, which is found in one look
   end if;
@@ -5953,6 +6116,7 @@ begin
   from api_meta.frozen_version v cross join lateral api_meta.current_parts(v.name) c
   where p.version = v.name and c.kind = p.kind and c.name = p.name
     and (c.definition, c.tree) is distinct from (p.definition, p.tree);
+  perform api_meta.record_promises(v.name) from api_meta.frozen_version v;
   update api_meta.frozen_version set postgres = api_meta.postgres_version()
   where postgres <> api_meta.postgres_version();
 end
@@ -6080,6 +6244,8 @@ AS $function$
         select from api_meta.frozen_version v
         where v.name = p.version and v.postgres <> api_meta.postgres_version()
       ))
+  ), ground as materialized (
+    select g.ground, g.tree from api_meta.promise_ground g where g.holds
   )
   select v.name, format('schema %s is missing', v.name) from api_meta.frozen_version v
   where to_regnamespace(quote_ident(v.name)) is null
@@ -6097,10 +6263,76 @@ AS $function$
       where o.version = d.version and o.parent is null and o.name = d.parent
         and (o.recorded is null or o.found is null)
     )
+  union all
+  select p.version, format('%s may be null, which %s no longer keeps out: keep it as it was, or coalesce '
+    'in the version''s view', p.name, p.ground)
+  from api_meta.frozen_promise p
+  where to_regclass(format('%I.%I', p.version, split_part(p.name, '.', 1))) is not null
+    -- As with queries, renaming a table changes its name, restoring a dump its number
+    and not exists (select from ground g where g.tree = p.tree)
+    and not exists (select from ground g where g.ground = p.ground)
   order by 1, 2
 $function$;
 grant execute on function api_meta.version_faults() to service_login;
-comment on function api_meta.version_faults() is 'How the frozen versions differ from what was recorded of them, a line for each part. Columns, types, attributes and functions must be as they were, in their order and with their comments. A renamed table or column behind a view is no difference; a view that reads something else is.';
+comment on function api_meta.version_faults() is 'How the frozen versions differ from what was recorded of them, a line for each part. Columns, types, attributes and functions must be as they were, in their order and with their comments. A renamed table or column behind a view is no difference; a view that reads something else is, and so is a column or check beneath it that no longer keeps null out of what clients are told is never null.';
+
+CREATE OR REPLACE FUNCTION api_meta.view_origins(version name)
+ RETURNS TABLE(view regclass, name name, column_name name, expression text, relation regclass, attnum smallint, is_never_null boolean, is_promised boolean)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH RECURSIVE own AS MATERIALIZED (
+          SELECT v.view,
+             v.name,
+             ARRAY( SELECT unnest(string_to_array(replace(k.k, ' '::text, ''::text), ','::text)) AS unnest
+                    FROM api_meta.view_tag((v.view)::regclass, 'primaryKey'::text) k(k)) AS key
+            FROM api_meta.api_view v
+           WHERE (v.schema = view_origins.version)
+         ), origin(view, attnum, expression, relation, relation_attnum) AS (
+          SELECT o_1.view,
+             t_1.attnum,
+             t_1.expression,
+             t_1.origin,
+             t_1.origin_attnum
+            FROM (own o_1
+              CROSS JOIN LATERAL api_meta.view_targets((o_1.view)::regclass) t_1(attnum, expression, origin, origin_attnum))
+         UNION ALL
+          SELECT o_1.view,
+             o_1.attnum,
+             t_1.expression,
+             t_1.origin,
+             t_1.origin_attnum
+            FROM (origin o_1
+              CROSS JOIN LATERAL api_meta.view_targets((( SELECT c.oid
+                    FROM pg_class c
+                   WHERE ((c.oid = o_1.relation) AND (c.relkind = 'v'::"char"))))::regclass) t_1(attnum, expression, origin, origin_attnum))
+           WHERE (t_1.attnum = o_1.relation_attnum)
+         ), last AS MATERIALIZED (
+          SELECT o_1.view,
+             o_1.attnum,
+             o_1.expression,
+             o_1.relation,
+             o_1.relation_attnum
+            FROM origin o_1
+           WHERE (NOT (EXISTS ( SELECT
+                    FROM pg_class c
+                   WHERE ((c.oid = o_1.relation) AND (c.relkind = 'v'::"char")))))
+         )
+  SELECT o.view,
+     o.name,
+     a.attname,
+     l.expression,
+     l.relation,
+     l.relation_attnum,
+     t.is_never_null,
+     ((a.attname = ANY (o.key)) OR COALESCE((col_description(o.view, (a.attnum)::integer) ~ '(?n)^@notNull$'::text), false))
+    FROM (((last l
+      JOIN own o ON ((o.view = l.view)))
+      JOIN pg_attribute a ON (((a.attrelid = l.view) AND (a.attnum = l.attnum))))
+      LEFT JOIN api_meta.table_column t ON (((t.relation = l.relation) AND (t.attnum = l.relation_attnum))));
+END;
+comment on function api_meta.view_origins(name) is 'For each column of the views of a version the column of the table that it shows, through other views, and whether that is never null; for others their expression alone. is_promised: clients are told that it is never null, as the tag @notNull and keys do. It reads how Postgres keeps the views, which takes a tenth of a second, so no migration does so in passing.';
 
 CREATE OR REPLACE FUNCTION api_meta.view_tag(view regclass, tag text)
  RETURNS SETOF text
@@ -6113,6 +6345,50 @@ BEGIN ATOMIC
    WHERE ((d.objoid = (view_tag.view)::oid) AND (d.classoid = ('pg_class'::regclass)::oid) AND (d.objsubid = 0));
 END;
 comment on function api_meta.view_tag(regclass,text) is 'The values of one smart tag of a view, a row for each time it is given.';
+
+CREATE OR REPLACE FUNCTION api_meta.view_targets(view regclass)
+ RETURNS TABLE(attnum smallint, expression text, origin oid, origin_attnum smallint)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH RECURSIVE stripped(tree) AS (
+          SELECT (w.ev_action)::text AS ev_action
+            FROM pg_rewrite w
+           WHERE ((w.ev_class = (view_targets.view)::oid) AND (w.rulename = '_RETURN'::name))
+         UNION ALL
+          SELECT ("left"(s.tree, (b.at - 1)) || substr(s.tree, (b.at + strpos(substr(s.tree, b.at), ':stmt_len'::text))))
+            FROM (stripped s
+              CROSS JOIN LATERAL ( SELECT ((length(s.tree) - strpos(reverse(s.tree), reverse('{QUERY'::text))) - 4) AS at) b)
+           WHERE (b.at > 2)
+         ), outermost AS MATERIALIZED (
+          SELECT s.tree,
+             ARRAY( SELECT "substring"(e.text, ':rtekind (\d+)'::text) AS "substring"
+                    FROM string_to_table(s.tree, '{RANGETBLENTRY '::text) WITH ORDINALITY e(text, n)
+                   WHERE (e.n > 1)
+                   ORDER BY e.n) AS kinds
+            FROM stripped s
+           ORDER BY (length(s.tree))
+          LIMIT 1
+         ), target AS MATERIALIZED (
+          SELECT split_part(e.text, ' :resno '::text, 1) AS expression,
+             o.kinds,
+             regexp_match(split_part(e.text, ' :resno '::text, 2), '^(\d+) .* :resorigtbl (\d+) :resorigcol (\d+) :resjunk false'::text) AS part
+            FROM (outermost o
+              CROSS JOIN LATERAL string_to_table(substr(o.tree, strpos(o.tree, ':targetList ('::text)), '{TARGETENTRY :expr '::text) WITH ORDINALITY e(text, n))
+           WHERE (e.n > 1)
+         )
+  SELECT (t.part[1])::smallint AS part,
+     t.expression,
+         CASE
+             WHEN (t.kinds[("substring"(t.expression, '^\{VAR :varno (\d+) [^{}]*:varnullingrels \(b\) :varlevelsup 0 [^{}]*\}$'::text))::integer] = '0'::text) THEN (t.part[2])::oid
+             ELSE NULL::oid
+         END AS "case",
+     (t.part[3])::smallint AS part
+    FROM target t
+   WHERE (t.part IS NOT NULL);
+END;
+comment on function api_meta.view_targets(regclass) is 'The columns of a view as Postgres keeps them: the expression of each, and for a column that stands in the view as it stands in a table or another view, that one. A column that an outer join may empty is an expression.';
 
 create schema api_unstable;
 grant usage on schema api_unstable to service_api;
@@ -6206,7 +6482,7 @@ comment on type api_unstable.bulk_operation_run_input is 'A list to be written t
 comment on column api_unstable.bulk_operation_run_input.query is '@notNull
 A GraphQL document with one query of one list, up to 10,000 characters. Its pages and those of lists within it don''t count: all rows are written.';
 comment on column api_unstable.bulk_operation_run_input.variables is 'Values of the variables of the query: an object.';
-comment on column api_unstable.bulk_operation_run_input.format is 'Format of the file: jsonl, which is meant when it is left out, or csv.';
+comment on column api_unstable.bulk_operation_run_input.format is 'Format of the file: jsonl, which is meant when it is left out, or csv. In csv, an apostrophe stands before texts that a spreadsheet would run as formulas; in csv_raw it does not.';
 
 create type api_unstable.bulk_operation_run_payload as (
   bulk_operation uuid,
@@ -6326,6 +6602,37 @@ comment on column api_unstable.customers_upsert_payload.customers is '@entity Cu
 The customers of the rows that were not refused, in their order.';
 comment on column api_unstable.customers_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
 
+create type api_unstable.document_create_input as (
+  order_id uuid,
+  document_type text,
+  fulfillment_ids uuid[],
+  referenced_document_id uuid
+);
+comment on type api_unstable.document_create_input is 'A document to make of an order.';
+comment on column api_unstable.document_create_input.order_id is '@notNull
+@gid Order
+Id of the order.';
+comment on column api_unstable.document_create_input.document_type is '@notNull
+Technical name of the type: invoice, delivery_note, credit_note or storno.';
+comment on column api_unstable.document_create_input.fulfillment_ids is '@gid Fulfillment
+Ids of the fulfillments that an invoice charges, 1 to 250, or of the one that a delivery note lists. Left out, the invoice charges all that was shipped and that no other invoice charges; the delivery note lists the newest fulfillment.';
+comment on column api_unstable.document_create_input.referenced_document_id is '@gid Document
+Id of the invoice that a credit_note or storno takes back. May be left out when only one is not taken back yet.';
+
+create type api_unstable.document_create_payload as (
+  document uuid,
+  "order" uuid,
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
+);
+comment on type api_unstable.document_create_payload is 'The document that was made.';
+comment on column api_unstable.document_create_payload.document is '@entity Document
+The new document; null when it was refused.';
+comment on column api_unstable.document_create_payload."order" is '@entity Order
+The order that it is about; null when it was refused.';
+comment on column api_unstable.document_create_payload.user_errors is 'Why nothing was made; empty when it was.';
+comment on column api_unstable.document_create_payload.warnings is 'What to look at, although it was done; empty when there is nothing.';
+
 create type api_unstable.fulfillment_cancel_input as (
   id uuid,
   comment text
@@ -6369,7 +6676,7 @@ comment on column api_unstable.fulfillment_create_input.fulfillment_order_id is 
 Id of the fulfillment order.';
 comment on column api_unstable.fulfillment_create_input.lines is '1 to 250 lines, each of another line of the fulfillment order. Left out, all that is open is shipped.';
 comment on column api_unstable.fulfillment_create_input.tracking_codes is 'Codes to follow the parcels by, of 1 to 255 characters. They join those that the order has.';
-comment on column api_unstable.fulfillment_create_input.documents is 'Documents to make, by technical names of document types: a delivery_note of this parcel, an invoice over all that was shipped of the order and that no other invoice charges.';
+comment on column api_unstable.fulfillment_create_input.documents is 'Documents to make, by technical names of document types: a delivery_note of this parcel, an invoice over all that was shipped of the order and that no other invoice charges. Others, and what was shipped without, are made by documentCreate.';
 comment on column api_unstable.fulfillment_create_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
 
 create type api_unstable.fulfillment_create_line_input as (
@@ -6751,7 +7058,8 @@ create type api_unstable.order_line_upsert_input as (
   quantity integer,
   unit_price numeric,
   total_price numeric,
-  tax_rate numeric
+  tax_rate numeric,
+  "position" integer
 );
 comment on type api_unstable.order_line_upsert_input is 'A line of an order as it is to be. What is left out stays as it is; null empties it.';
 comment on column api_unstable.order_line_upsert_input.id is '@gid OrderLineItem
@@ -6766,8 +7074,9 @@ comment on column api_unstable.order_line_upsert_input.label is 'Text shown for 
 comment on column api_unstable.order_line_upsert_input.description is 'Second line of text.';
 comment on column api_unstable.order_line_upsert_input.quantity is 'Units ordered; at least 1. A new line needs it.';
 comment on column api_unstable.order_line_upsert_input.unit_price is 'Price of one unit with tax, in the currency of the order.';
-comment on column api_unstable.order_line_upsert_input.total_price is 'Price of the line with tax. When left out beside a unit price or a quantity, their product.';
+comment on column api_unstable.order_line_upsert_input.total_price is 'Price of the line with tax, in cents: more decimals are rounded. When left out beside a unit price or a quantity, their product.';
 comment on column api_unstable.order_line_upsert_input.tax_rate is 'Tax rate in percent, from 0 to 100.';
+comment on column api_unstable.order_line_upsert_input."position" is 'Place of the line within its order, by which documents list lines. When left out of a new line, it comes after those that are there, in the order of the call.';
 
 create type api_unstable.order_shipment_complete_input as (
   order_id uuid,
@@ -6783,7 +7092,7 @@ Id of the order.';
 comment on column api_unstable.order_shipment_complete_input.warehouse_id is '@gid Warehouse
 Id of the warehouse that ships what no open fulfillment order has. Left out, it is the default warehouse; and what was called off there, by cancelling a fulfillment order, is shipped by another warehouse that has all of it.';
 comment on column api_unstable.order_shipment_complete_input.tracking_codes is 'Codes to follow the parcels by, of 1 to 255 characters. They join those that the order has.';
-comment on column api_unstable.order_shipment_complete_input.documents is 'Documents to make, by technical names of document types: a delivery_note of this parcel, an invoice over all that was shipped of the order and that no other invoice charges.';
+comment on column api_unstable.order_shipment_complete_input.documents is 'Documents to make, by technical names of document types: a delivery_note of this parcel, an invoice over all that was shipped of the order and that no other invoice charges. Others, and what was shipped without, are made by documentCreate.';
 comment on column api_unstable.order_shipment_complete_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
 
 create type api_unstable.order_shipment_complete_payload as (
@@ -7121,7 +7430,8 @@ Whether rows are done although others are refused. False when left out: all rows
 create type api_unstable.products_upsert_payload as (
   results api_unstable.upsert_result[],
   products uuid[],
-  user_errors api_unstable.user_error[]
+  user_errors api_unstable.user_error[],
+  warnings api_unstable.warning[]
 );
 comment on type api_unstable.products_upsert_payload is 'What an upsert of products answers.';
 comment on column api_unstable.products_upsert_payload.results is '@resultOf Product
@@ -7130,6 +7440,7 @@ comment on column api_unstable.products_upsert_payload.products is '@entity Prod
 @perLine products
 The products of the rows that were not refused, in their order.';
 comment on column api_unstable.products_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+comment on column api_unstable.products_upsert_payload.warnings is 'What should be known of what was done.';
 
 create type api_unstable.purchase_price_input as (
   currency_id uuid,
@@ -7717,7 +8028,7 @@ create type api_unstable.warning_code as enum (
 comment on type api_unstable.warning_code is '@value OTHER Something that this version has no code for; the message says what.
 @value COUNT_SUPERSEDED A count was kept and changes nothing, for there is a later one. Field details has its countedAt and quantity.
 @value STOCK_PROMISED Units were booked out that orders are waiting for. Field details has the productId, what is reserved, and what is available now: less than nothing; and the warehouseId when only that warehouse is short.
-@value PRODUCT_HAS_VARIANTS The product only stands for its variants, and its stock cannot be sold.
+@value PRODUCT_HAS_VARIANTS The product only stands for its variants, and its stock cannot be sold. After productsUpsert, field details has its number, stock and reserved stock.
 @value SURPLUS More comes in than the supplier order has open, or goes back than it received. When the receipt is completed, the rest becomes a line without an order. Field details has the quantity, the product, the order and then the line.
 @value ORDER_CANCELLED The supplier order is cancelled. When the receipt is completed, what comes in of it becomes a line without an order. Field details is that of SURPLUS.
 @value PRICE_CONVERTED Prices of a supplier order were taken in another currency, by the known rates. Field details names the order and both currencies.
@@ -8067,7 +8378,7 @@ How far it is.';
 comment on column api_unstable.bulk_operations.resource is '@notNull
 What the rows are: products, customers, suppliers, warehouses or orders; of an export, the field of the query.';
 comment on column api_unstable.bulk_operations.format is '@notNull
-Format of the file: jsonl or csv.';
+Format of the file: jsonl, csv or csv_raw.';
 comment on column api_unstable.bulk_operations.row_count is 'Rows of the file, known when it has arrived; of an export, rows of the list, known at its end.';
 comment on column api_unstable.bulk_operations.done_count is '@notNull
 Rows that were done: created, updated or unchanged; of an export, lines that are written.';
@@ -8368,6 +8679,7 @@ comment on view api_unstable.events is '@primaryKey id
 @requiresScopes orders:read fulfillment_orders:read stocks:read products:read goods_receipts:read supplier_orders:read batches:read customers:read documents:read shipping_labels:read bulk_operations:read
 @filters topic,sequence,occurred_at
 @log
+@fullLists changed_fields
 Something that happened, as the log has it: in the order in which it was committed, without gaps, for 30 days. Shown are the events whose subjects the caller may read.';
 comment on column api_unstable.events.id is '@notNull
 @indexed
@@ -8802,7 +9114,8 @@ create view api_unstable.order_line_items with (security_invoker=true) as
     unit_price,
     total_price,
     storefront_id,
-    parent_id
+    parent_id,
+    "position"
    FROM erp.sales_order_line_item;
 grant select on view api_unstable.order_line_items to service_api;
 comment on view api_unstable.order_line_items is '
@@ -8844,6 +9157,8 @@ comment on column api_unstable.order_line_items.storefront_id is 'Id of the line
 comment on column api_unstable.order_line_items.parent_id is '@behavior -*
 @indexed
 @orders';
+comment on column api_unstable.order_line_items."position" is '@notNull
+Place of the line within its order.';
 
 create view api_unstable.order_tags with (security_invoker=true) as
  SELECT order_id,
@@ -10073,8 +10388,10 @@ grant select on view api_unstable.webhook_subscriptions to service_api;
 comment on view api_unstable.webhook_subscriptions is '
 @primaryKey id
 @requiresScopes webhook_subscriptions:read
+@scopesOfAll all_webhook_subscriptions:read all_webhook_subscriptions:write
 @filters *
-Who is told when something happens.';
+@fullLists fields
+Who is told when something happens. Each credential sees its own; with all_webhook_subscriptions:read, all.';
 comment on column api_unstable.webhook_subscriptions.id is '@notNull
 @indexed
 Global id.';
@@ -10183,6 +10500,24 @@ comment on function api_unstable.customers_upsert(api_unstable.customers_upsert_
 @userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES
 Makes customers and changes those that are there, known by their id, by storefrontId and sales channel, or by number. A customer found by number who has no storefrontId yet gets that of the row. Rows that say nothing new change nothing.';
 
+CREATE OR REPLACE FUNCTION api_unstable.document_create(input api_unstable.document_create_input)
+ RETURNS api_unstable.document_create_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    erp.create_order_document(
+      input.order_id, input.document_type, input.fulfillment_ids, input.referenced_document_id
+    ),
+    input.order_id, null, null
+  )::api_unstable.document_create_payload
+$function$;
+grant execute on function api_unstable.document_create(api_unstable.document_create_input) to service_writer;
+comment on function api_unstable.document_create(api_unstable.document_create_input) is '@requiresScopes orders:write
+@userErrors NOT_FOUND REQUIRED INVALID NOT_UNIQUE TOO_MANY_LINES
+@warnings DOCUMENT_INCOMPLETE
+Makes a document of an order after it was shipped. An invoice charges what was shipped and what no other invoice charges; with the first go the lines that are no products, such as the costs of shipping. An order without goods is charged as it is. A storno cancels an invoice: what it charged can be invoiced again. A credit_note gives the money of an invoice back, and what it charged is not charged again. Each invoice is taken back once.';
+
 CREATE OR REPLACE FUNCTION api_unstable.fulfillment_cancel(input api_unstable.fulfillment_cancel_input)
  RETURNS api_unstable.fulfillment_cancel_payload
  LANGUAGE sql
@@ -10196,7 +10531,7 @@ grant execute on function api_unstable.fulfillment_cancel(api_unstable.fulfillme
 comment on function api_unstable.fulfillment_cancel(api_unstable.fulfillment_cancel_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND EXTERNALLY_MANAGED INVALID_STATE_TRANSITION INVALID INSUFFICIENT_STOCK BATCH_REQUIRED OUT_OF_RANGE
 @warnings DOCUMENT_INCOMPLETE
-Cancels a fulfillment: books its units back to where they came from, by the process cancelled_fulfillment, or to the warehouse when a bin is gone. Its quantities are open again, closed fulfillment orders too, and the states of the order go back. Tracking codes stay. An invoice over it is cancelled by a document of its own (storno); what it charged of other parcels is charged by a new invoice.';
+Cancels a fulfillment: books its units back to where they came from, by the process cancelled_fulfillment, or to the warehouse when a bin is gone. Its quantities are open again, closed fulfillment orders too, and the states of the order go back. Tracking codes stay. An invoice over it is cancelled by a document of its own (storno); what it charged of other parcels is charged by a new invoice. An invoice that a credit note has taken back needs none.';
 
 CREATE OR REPLACE FUNCTION api_unstable.fulfillment_create(input api_unstable.fulfillment_create_input)
  RETURNS api_unstable.fulfillment_create_payload
@@ -10423,7 +10758,7 @@ $function$;
 grant execute on function api_unstable.order_cancel(api_unstable.order_cancel_input) to service_writer;
 comment on function api_unstable.order_cancel(api_unstable.order_cancel_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND INVALID_STATE_TRANSITION NOT_EDITABLE
-Cancels an open order, or one in progress, of which nothing is shipped, and its open fulfillment orders. Its units are no longer reserved. What is fulfilled externally is left alone.';
+Cancels an open order, or one in progress, of which nothing is shipped and no invoice is left, and its open fulfillment orders. Its units are no longer reserved. What is fulfilled externally is left alone.';
 
 CREATE OR REPLACE FUNCTION api_unstable.order_shipment_complete(input api_unstable.order_shipment_complete_input)
  RETURNS api_unstable.order_shipment_complete_payload
@@ -10444,7 +10779,7 @@ grant execute on function api_unstable.order_shipment_complete(api_unstable.orde
 comment on function api_unstable.order_shipment_complete(api_unstable.order_shipment_complete_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES INVALID_STATE_TRANSITION ON_HOLD EXTERNALLY_MANAGED INSUFFICIENT_STOCK OVER_FULFILLMENT BATCH_REQUIRED
 @warnings DOCUMENT_INCOMPLETE
-Ships everything that is still open of an order: its open fulfillment orders, each from the warehouse of its location, and what no open fulfillment order has from the warehouse that is named, or else from the default warehouse. Units that were cancelled there are shipped by another warehouse that has all of them. Units are picked from the bins by position, then by code, and last from stock without a bin; of products that are kept in batches, the oldest batch first. Books them out by the process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or nothing.';
+Ships everything that is still open of an order: its open fulfillment orders, each from the warehouse of its location, and what no open fulfillment order has from the warehouse that is named, or else from the default warehouse. Units that were cancelled there are shipped by another warehouse that has all of them. Units are picked from the bins by position, then by code, and last from stock without a bin; of products that are kept in batches, the oldest batch first. Books them out by the process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or nothing. An order that has nothing left to ship, as one of services alone, is only completed.';
 
 CREATE OR REPLACE FUNCTION api_unstable.orders_upsert(input api_unstable.orders_upsert_input, changes jsonb)
  RETURNS api_unstable.orders_upsert_payload
@@ -10539,13 +10874,15 @@ CREATE OR REPLACE FUNCTION api_unstable.products_upsert(input api_unstable.produ
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (
-    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids,
+    null, null
   )::api_unstable.products_upsert_payload
   from mutation.upserted(erp.upsert_products(changes -> 'products', input.partial)) d
 $function$;
 grant execute on function api_unstable.products_upsert(api_unstable.products_upsert_input,jsonb) to service_writer;
 comment on function api_unstable.products_upsert(api_unstable.products_upsert_input,jsonb) is '@requiresScopes products:write
 @userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES
+@warnings PRODUCT_HAS_VARIANTS
 Makes products and changes those that are there, known by their id or number: with prices, translations, images, tags, and variants. Rows that say nothing new change nothing.';
 
 CREATE OR REPLACE FUNCTION api_unstable.stock_adjust(input api_unstable.stock_adjust_input)
@@ -11770,7 +12107,7 @@ BEGIN ATOMIC
              scope_1.match[2] AS match
             FROM (((api_object
               JOIN pg_description ON (((pg_description.objoid = api_object.oid) AND (pg_description.classoid = ANY (ARRAY[('pg_class'::regclass)::oid, ('pg_proc'::regclass)::oid])))))
-              CROSS JOIN LATERAL regexp_matches(pg_description.description, '@requiresScopes\s+([^\n|]+)'::text, 'g'::text) tag(match))
+              CROSS JOIN LATERAL regexp_matches(pg_description.description, '@(?:requiresScopes|scopesOfAll)\s+([^\n|]+)'::text, 'g'::text) tag(match))
               CROSS JOIN LATERAL regexp_matches(tag.match[1], '([a-z][a-z_]*):([a-z]+)'::text, 'g'::text) scope_1(match))
          )
   SELECT ((scope.resource || ':'::text) || scope.level)
@@ -11784,7 +12121,7 @@ BEGIN ATOMIC
    ORDER BY scope.resource, scope.level;
 END;
 grant execute on function auth.known_scopes() to service_registrar;
-comment on function auth.known_scopes() is 'Every scope that a credential can have: those that a @requiresScopes tag names in an API schema, and reading of what can be written. So a scope is declared in one place, beside the view that it protects or the mutation that needs it, and nobody is offered to write what no mutation writes.';
+comment on function auth.known_scopes() is 'Every scope that a credential can have: those that the tags @requiresScopes and @scopesOfAll name in an API schema, and reading of what can be written. So a scope is declared in one place, beside the view that it protects or the mutation that needs it, and nobody is offered to write what no mutation writes.';
 
 CREATE OR REPLACE FUNCTION auth.limit_credential(credential_id uuid, lasts interval)
  RETURNS void
@@ -11811,6 +12148,22 @@ end
 $function$;
 grant execute on function auth.limit_credential(uuid,interval) to service_registrar;
 comment on function auth.limit_credential(uuid,interval) is 'Lets a credential last for a while from now on, whatever its end was. Then it is refused, as all of its keys and tokens are; rotating it moves no end.';
+
+CREATE OR REPLACE FUNCTION auth.may_send(credential_id uuid, document text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT (NOT (EXISTS ( SELECT
+            FROM auth.credential c
+           WHERE ((c.id = may_send.credential_id) AND c.stored_operations_only AND (NOT (EXISTS ( SELECT
+                    FROM auth.stored_operation o
+                   WHERE ((o.sha256 = sha256(convert_to(may_send.document, 'UTF8'::name))) AND ((o.credential_id IS NULL) OR (o.credential_id = c.id))))))))));
+END;
+alter function auth.may_send(uuid,text) owner to service_registrar;
+grant execute on function auth.may_send(uuid,text) to service_writer;
+comment on function auth.may_send(uuid,text) is 'Whether a credential may have a GraphQL document run: any, unless it may send stored operations only; then those that are stored for it, in whatever version. Null is a document that can not be stored.';
 
 CREATE OR REPLACE FUNCTION auth.note_event(action text, subject text, credential_id uuid DEFAULT NULL::uuid, details jsonb DEFAULT '{}'::jsonb)
  RETURNS void
@@ -12451,6 +12804,7 @@ create policy chunk_insert_writer on bulk.chunk for insert to service_writer wit
 create policy chunk_select_writer on bulk.chunk for select to service_writer using (true);
 grant delete, insert, select on table bulk.chunk to service_writer;
 comment on table bulk.chunk is 'A part of the file of a bulk operation, compressed: rows that are yet to be taken in, or lines of a result.';
+comment on constraint chunk_operation_id_fkey on bulk.chunk is '@internal set by functions';
 
 create table bulk.operation (
   id uuid default uuidv7() not null,
@@ -12482,6 +12836,7 @@ create table bulk.operation (
   finished_at timestamp(0) with time zone,
   expires_at timestamp(0) with time zone,
   traceparent text,
+  content_sha256 bytea,
   constraint operation_pkey PRIMARY KEY (id)
 );
 CREATE INDEX operation_created_at_idx ON bulk.operation USING btree (created_at);
@@ -12504,7 +12859,7 @@ comment on column bulk.operation.scopes is 'Scopes of the token that asked for i
 comment on column bulk.operation.kind is 'Whether rows come in or go out.';
 comment on column bulk.operation.state is 'How far it is.';
 comment on column bulk.operation.resource is 'What the rows are: products, customers, suppliers, warehouses or orders; of an export, the field of the query.';
-comment on column bulk.operation.format is 'Format of the file: jsonl or csv.';
+comment on column bulk.operation.format is 'Format of the file: jsonl, csv or csv_raw.';
 comment on column bulk.operation.query is 'Of an export: the GraphQL document whose list is written.';
 comment on column bulk.operation.variables is 'Of an export: values of the variables.';
 comment on column bulk.operation.locale is 'Of an export: the language of its texts.';
@@ -12527,7 +12882,9 @@ comment on column bulk.operation.started_at is 'When work on it began.';
 comment on column bulk.operation.finished_at is 'When it ended, in whatever way.';
 comment on column bulk.operation.expires_at is 'When it is deleted with its files: 7 days after its end.';
 comment on column bulk.operation.traceparent is 'The trace of the request that has asked for it; null when it was not traced.';
+comment on column bulk.operation.content_sha256 is 'SHA-256 of the text of an uploaded file, in UTF-8: another file with the same key is refused. Null of exports, and of files that have arrived before this was kept.';
 comment on index bulk.operation_id_idx is 'For those that have not ended: who begins next.';
+comment on index bulk.operation_idempotency_key_is_unique is '@internal begin_upload() answers the operation that has the key, if it is the same upload';
 
 create table bulk.refusal (
   operation_id uuid not null,
@@ -12546,6 +12903,7 @@ create policy refusal_insert_writer on bulk.refusal for insert to service_writer
 create policy refusal_select_writer on bulk.refusal for select to service_writer using (true);
 grant delete, insert, select on table bulk.refusal to service_writer;
 comment on table bulk.refusal is 'Why a row of a bulk operation was refused, by its line in the file.';
+comment on constraint refusal_operation_id_fkey on bulk.refusal is '@internal set by functions';
 
 CREATE OR REPLACE FUNCTION bulk.add_chunk(operation_id uuid, claim uuid, rows integer, content bytea, max_stored_bytes bigint)
  RETURNS text
@@ -12626,7 +12984,7 @@ grant execute on function bulk.begin_result(uuid,uuid,text) to service_worker;
 comment on function bulk.begin_result(uuid,uuid,text) is 'Begins to write the file of an export, perhaps anew: what a killed process has written is of another moment. Answers whether it is ours.';
 
 CREATE OR REPLACE FUNCTION bulk.begin_upload(credential_id uuid, scopes text[], resource text, format text, idempotency_key text, claim uuid, traceparent text DEFAULT NULL::text)
- RETURNS TABLE(id uuid, is_ours boolean, is_same boolean)
+ RETURNS TABLE(id uuid, is_ours boolean, is_same boolean, content_sha256 bytea)
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -12647,7 +13005,7 @@ begin
     values (credential_id, scopes, 'import', 'uploading', resource, format, idempotency_key, claim,
       now() + bulk.upload_pause(), 0, traceparent)
     returning o.id into id;
-    return query select id, true, true;
+    return query select id, true, true, null::bytea;
     return;
   end if;
   is_same := (present.kind, present.resource, present.format) = ('import', resource, format);
@@ -12660,12 +13018,12 @@ begin
       traceparent = begin_upload.traceparent, next_chunk = 0, stored_bytes = 0, row_count = 0
     where o.id = present.id;
   end if;
-  return query select present.id, is_ours, is_same;
+  return query select present.id, is_ours, is_same, present.content_sha256;
 end
 $function$;
 alter function bulk.begin_upload(uuid,text[],text,text,text,uuid,text) owner to service_writer;
 grant execute on function bulk.begin_upload(uuid,text[],text,text,text,uuid,text) to service_worker;
-comment on function bulk.begin_upload(uuid,text[],text,text,text,uuid,text) is 'Begins the upload of a file. With a key that was used before: begins it again if the file has not arrived, or else answers the operation that it has made. is_ours: the file is to be sent; is_same: the key was used for the same kind of file.';
+comment on function bulk.begin_upload(uuid,text[],text,text,text,uuid,text) is 'Begins the upload of a file. With a key that was used before: begins it again if the file has not arrived, or else answers the operation that it has made. is_ours: the file is to be sent; is_same: the key was used for the same kind of file; content_sha256: of the text of the file that has arrived, null when nothing keeps it.';
 
 CREATE OR REPLACE FUNCTION bulk.cancel(operation_id uuid)
  RETURNS uuid
@@ -12724,19 +13082,19 @@ alter function bulk.due_at() owner to service_writer;
 grant execute on function bulk.due_at() to service_worker;
 comment on function bulk.due_at() is 'When bulk.take is next to find something: -infinity while an operation waits that could begin, else when those who work on others would have to be heard of; null if there is none.';
 
-CREATE OR REPLACE FUNCTION bulk.end_upload(operation_id uuid, claim uuid)
+CREATE OR REPLACE FUNCTION bulk.end_upload(operation_id uuid, claim uuid, content_sha256 bytea DEFAULT NULL::bytea)
  RETURNS integer
  LANGUAGE sql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- UPDATE bulk.operation o SET state = 'queued'::text, next_chunk = 0, claim = NULL::uuid, claimed_until = NULL::timestamp with time zone
+ UPDATE bulk.operation o SET state = 'queued'::text, next_chunk = 0, claim = NULL::uuid, claimed_until = NULL::timestamp with time zone, content_sha256 = end_upload.content_sha256
    WHERE ((o.id = end_upload.operation_id) AND (o.claim = end_upload.claim) AND (o.state = 'uploading'::text))
    RETURNING o.row_count;
 END;
-alter function bulk.end_upload(uuid,uuid) owner to service_writer;
-grant execute on function bulk.end_upload(uuid,uuid) to service_worker;
-comment on function bulk.end_upload(uuid,uuid) is 'The whole file has arrived: its rows wait for their turn. Answers how many they are, or null when the upload was cancelled, or began anew elsewhere.';
+alter function bulk.end_upload(uuid,uuid,bytea) owner to service_writer;
+grant execute on function bulk.end_upload(uuid,uuid,bytea) to service_worker;
+comment on function bulk.end_upload(uuid,uuid,bytea) is 'The whole file has arrived: its rows wait for their turn. Answers how many they are, or null when the upload was cancelled, or began anew elsewhere.';
 
 CREATE OR REPLACE FUNCTION bulk.finish(operation_id uuid, claim uuid, error_code text, error_message text)
  RETURNS boolean
@@ -12841,12 +13199,13 @@ declare
 begin
   -- As in erp.open_document: the time of the comparison reveals nothing about the code
   return sha256(nonce || presented_hash) = sha256(nonce || coalesce((
-    select sha256(convert_to(o.code, 'UTF8')) from bulk.operation o where o.id = operation_id
+    select sha256(convert_to(o.code, 'UTF8')) from bulk.operation o
+    where o.id = operation_id and (o.expires_at is null or o.expires_at > now())
   ), nonce));
 end
 $function$;
 grant execute on function bulk.is_code(uuid,bytea) to service_writer;
-comment on function bulk.is_code(uuid,bytea) is 'Whether this is the SHA-256 of the code that opens the files of a bulk operation.';
+comment on function bulk.is_code(uuid,bytea) is 'Whether this is the SHA-256 of the code that opens the files of a bulk operation, until they expire.';
 
 CREATE OR REPLACE FUNCTION bulk.lifetime()
  RETURNS interval
@@ -12982,6 +13341,23 @@ alter function bulk.renew(uuid,uuid,integer) owner to service_writer;
 grant execute on function bulk.renew(uuid,uuid,integer) to service_worker;
 comment on function bulk.renew(uuid,uuid,integer) is 'Keeps a bulk operation for some more milliseconds. Answers the scopes that it has now, or null when somebody else works on it, or it was cancelled.';
 
+CREATE OR REPLACE FUNCTION bulk.rights_to_files(operation_id uuid, presented_hash bytea)
+ RETURNS TABLE(resource text, query text, variables jsonb, scopes text[])
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if bulk.is_code(operation_id, presented_hash) then
+    return query select o.resource, o.query, o.variables, bulk.scopes_of(o.id)
+      from bulk.operation o where o.id = rights_to_files.operation_id;
+  end if;
+end
+$function$;
+alter function bulk.rights_to_files(uuid,bytea) owner to service_writer;
+grant execute on function bulk.rights_to_files(uuid,bytea) to service_worker;
+comment on function bulk.rights_to_files(uuid,bytea) is 'The bulk operation whose files somebody opens who has the code, and the scopes that it has now, as bulk.scopes_of. No row when the id or the code is wrong, or the files have expired.';
+
 CREATE OR REPLACE FUNCTION bulk.run_export(query text, variables jsonb, format text)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -12991,12 +13367,21 @@ declare
   most_waiting constant integer := 10;
   id uuid;
 begin
-  if format not in ('jsonl', 'csv') then
-    perform mutation.refuse('INVALID', 'A format is jsonl or csv.', '{format}');
+  -- Concurrent exports count each other: from here on, everything committed is visible
+  perform pg_advisory_xact_lock(hashtextextended('bulk.run_export ' || mutation.caller(), 0));
+  -- As PHP writes an empty object
+  if variables = '[]' then
+    variables := '{}';
+  end if;
+  if format not in ('jsonl', 'csv', 'csv_raw') then
+    perform mutation.refuse('INVALID', 'A format is jsonl, csv or csv_raw.', '{format}');
   elsif length(query) > 10000 then
     perform mutation.refuse('OUT_OF_RANGE', 'A query has up to 10,000 characters.', '{query}');
   elsif jsonb_typeof(variables) <> 'object' then
     perform mutation.refuse('INVALID', 'Variables are an object.', '{variables}');
+  elsif not auth.may_send(mutation.caller(), query) then
+    perform mutation.refuse('INVALID',
+      'The token may send stored operations only, and this query is not stored for it.', '{query}');
   elsif most_waiting <= (
     select count(*) from bulk.operation o
     where o.credential_id = mutation.caller() and o.state in ('uploading', 'queued', 'running')
@@ -13027,10 +13412,11 @@ BEGIN ATOMIC
           SELECT unnest(c.scopes) AS unnest) AS "array"
     FROM (bulk.operation o
       JOIN auth.credential c ON (((c.id = o.credential_id) AND (c.deactivated_at IS NULL) AND ((c.expires_at IS NULL) OR (c.expires_at > now())))))
-   WHERE (o.id = scopes_of.operation_id);
+   WHERE ((o.id = scopes_of.operation_id) AND auth.may_send(o.credential_id, o.query) AND (( SELECT p.name
+            FROM auth.current_plan() p(name, limits)) <> 'none'::text));
 END;
 grant execute on function bulk.scopes_of(uuid) to service_writer;
-comment on function bulk.scopes_of(uuid) is 'The rights of a bulk operation now: the scopes of the token that asked for it which its credential still has. Null when the credential is gone, has ended or is deactivated.';
+comment on function bulk.scopes_of(uuid) is 'The rights of a bulk operation now: the scopes of the token that asked for it which its credential still has. Null when the credential is gone, has ended or is deactivated, when it may send stored operations only and this is none, or while the plan of the merchant has no API.';
 
 CREATE OR REPLACE FUNCTION bulk.take(claim uuid, at_once integer, lease_ms integer)
  RETURNS TABLE(id uuid, kind text, resource text, format text, query text, variables jsonb, locale text, credential_id uuid, scopes text[], next_chunk integer, traceparent text)
@@ -13270,7 +13656,7 @@ create table erp.batch (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   constraint batch_and_product_belong_together UNIQUE (product_id, id),
-  constraint batch_number_is_not_blank CHECK ((btrim(number) <> ''::text)) NOT ENFORCED,
+  constraint batch_number_is_not_blank CHECK ((NOT erp.is_blank(number))) NOT ENFORCED,
   constraint batch_number_is_unique_per_product UNIQUE (product_id, number),
   constraint batch_physical_stock_is_not_negative CHECK ((physical_stock >= 0)) NOT ENFORCED,
   constraint batch_pkey PRIMARY KEY (id),
@@ -13465,15 +13851,18 @@ create table erp.customer (
   constraint customer_account_type_is_known CHECK ((account_type = ANY (ARRAY['Private'::text, 'Business'::text]))),
   constraint customer_bound_sales_channel_id_fkey FOREIGN KEY (bound_sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE SET NULL,
   constraint customer_default_payment_method_id_fkey FOREIGN KEY (default_payment_method_id) REFERENCES erp.payment_method(id) ON DELETE SET NULL,
+  constraint customer_email_is_not_blank CHECK ((NOT erp.is_blank(email))) NOT VALID,
   constraint customer_email_is_unique_per_channel UNIQUE NULLS NOT DISTINCT (email, sales_channel_id, bound_sales_channel_id),
   constraint customer_first_name_length CHECK ((length(first_name) <= 255)) NOT VALID,
   constraint customer_group_id_fkey FOREIGN KEY (group_id) REFERENCES erp.customer_group(id) ON DELETE RESTRICT,
   constraint customer_last_payment_method_id_fkey FOREIGN KEY (last_payment_method_id) REFERENCES erp.payment_method(id) ON DELETE SET NULL,
+  constraint customer_number_is_not_blank CHECK ((NOT erp.is_blank(customer_number))) NOT VALID,
   constraint customer_number_is_unique UNIQUE (customer_number),
   constraint customer_pkey PRIMARY KEY (id),
   constraint customer_requested_group_id_fkey FOREIGN KEY (requested_group_id) REFERENCES erp.customer_group(id) ON DELETE SET NULL,
   constraint customer_sales_channel_id_fkey FOREIGN KEY (sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE RESTRICT,
   constraint customer_salutation_id_fkey FOREIGN KEY (salutation_id) REFERENCES erp.salutation(id) ON DELETE SET NULL,
+  constraint customer_storefront_id_is_not_blank CHECK ((NOT erp.is_blank(storefront_id))) NOT VALID,
   constraint customer_title_length CHECK ((length(title) <= 255)) NOT VALID,
   constraint customer_vat_ids_are_strings CHECK (erp.is_string_array(vat_ids)),
   constraint customer_vat_ids_length CHECK ((length((vat_ids)::text) <= 5000)) NOT VALID
@@ -13526,12 +13915,19 @@ comment on column erp.customer.group_id is 'Customer group whose terms apply.';
 comment on column erp.customer.sales_channel_id is 'Sales channel where the account was made.';
 comment on constraint customer_account_type_is_known on erp.customer is '@userError INVALID account_type
 There is no such type of accounts.';
+comment on constraint customer_email_is_not_blank on erp.customer is '@userError INVALID email
+The address is blank.';
 comment on constraint customer_email_is_unique_per_channel on erp.customer is '@userError NOT_UNIQUE email
 Another customer of the sales channel has this address.';
 comment on constraint customer_first_name_length on erp.customer is '@userError OUT_OF_RANGE first_name
 The text has more than 255 characters.';
+comment on constraint customer_last_payment_method_id_fkey on erp.customer is '@internal set by functions';
+comment on constraint customer_number_is_not_blank on erp.customer is '@userError INVALID customer_number
+The number is blank.';
 comment on constraint customer_number_is_unique on erp.customer is '@userError NOT_UNIQUE customer_number
 Another customer has this number.';
+comment on constraint customer_storefront_id_is_not_blank on erp.customer is '@userError INVALID storefront_id
+The id is blank. Leave it out, or give null, if there is none.';
 comment on constraint customer_title_length on erp.customer is '@userError OUT_OF_RANGE title
 The text has more than 255 characters.';
 comment on constraint customer_vat_ids_are_strings on erp.customer is '@userError INVALID vat_ids
@@ -13579,6 +13975,7 @@ create policy customer_tag_select_writer on erp.customer_tag for select to servi
 grant delete, insert, select on table erp.customer_tag to service_writer;
 grant select (customer_id, tag_id) on table erp.customer_tag to service_api;
 comment on table erp.customer_tag is 'Tags of customers.';
+comment on constraint customer_tag_tag_id_fkey on erp.customer_tag is '@internal set by functions';
 
 create table erp.document (
   id uuid default uuidv7() not null,
@@ -13635,7 +14032,9 @@ comment on constraint document_config_is_an_object on erp.document is '@internal
 comment on constraint document_content_has_a_type on erp.document is '@internal insert_document() sees to it';
 comment on constraint document_deep_link_code_is_long on erp.document is '@internal insert_document() sees to it';
 comment on constraint document_deep_link_code_key on erp.document is '@internal insert_document() sees to it';
+comment on constraint document_document_type_id_fkey on erp.document is '@internal set by functions';
 comment on constraint document_number_is_unique_per_type on erp.document is '@internal next_number() gives each number once';
+comment on constraint document_referenced_document_id_fkey on erp.document is '@internal set by functions';
 comment on constraint document_static_has_no_config on erp.document is '@internal insert_document() sees to it';
 comment on index erp.document_search_idx is 'create index concurrently document_search_idx on erp.document using gin ((lower((coalesce(document_number::text, '''')) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
@@ -13652,6 +14051,8 @@ create policy document_fulfillment_insert_writer on erp.document_fulfillment for
 create policy document_fulfillment_select_writer on erp.document_fulfillment for select to service_writer using (true);
 grant insert, select on table erp.document_fulfillment to service_writer;
 comment on table erp.document_fulfillment is 'The shipments that a delivery note lists, or that an invoice charges. Cancelling one of them cancels the invoice.';
+comment on constraint document_fulfillment_document_id_fkey on erp.document_fulfillment is '@internal set by functions';
+comment on constraint document_fulfillment_fulfillment_id_fkey on erp.document_fulfillment is '@internal set by functions';
 
 create table erp.document_type (
   id uuid default uuidv7() not null,
@@ -13790,7 +14191,9 @@ grant insert, select on table erp.fulfillment_line_item to service_writer;
 grant select (id, fulfillment_id, fulfillment_order_line_item_id, product_id, quantity) on table erp.fulfillment_line_item to service_api;
 comment on table erp.fulfillment_line_item is 'What a fulfillment shipped, by line of a fulfillment order.';
 comment on column erp.fulfillment_line_item.quantity is 'Units of the fulfillment order''s line that were fulfilled.';
+comment on constraint fulfillment_line_item_fulfillment_id_fkey on erp.fulfillment_line_item is '@internal set by functions';
 comment on constraint fulfillment_line_item_is_unique on erp.fulfillment_line_item is '@internal functions that ship gather units by line';
+comment on constraint fulfillment_line_item_pair_is_known on erp.fulfillment_line_item is '@internal set by functions';
 comment on constraint fulfillment_line_item_quantity_is_positive on erp.fulfillment_line_item is '@internal functions that ship gather units by line';
 comment on index erp.fulfillment_line_item_fulfillment_order_line_item_id_id_idx is 'For the figures of a line of a fulfillment order.';
 
@@ -13869,6 +14272,7 @@ comment on column erp.fulfillment_order.shipping_method_name is 'Name of the way
 comment on column erp.fulfillment_order.shipping_address is 'Address as it was when the fulfillment order was made; null when the order had none. An object with the keys company, department, firstName, lastName, street, additionalAddressLine1, additionalAddressLine2, zipcode, city, countryName, countryIso, countryStateName, countryStateShortCode and phoneNumber, each a string or null.';
 comment on column erp.fulfillment_order.storefront_id is 'Id in the external storefront platform; null when the order was not imported from it.';
 comment on column erp.fulfillment_order.hold_comment is 'Why it is on hold, in the words of the person who put it there; null when it is not, or without a reason.';
+comment on constraint fulfillment_order_destination_order_id_fkey on erp.fulfillment_order is '@internal set by functions';
 comment on constraint fulfillment_order_external_has_no_warehouse_location on erp.fulfillment_order is '@internal assign() makes none of another type';
 comment on constraint fulfillment_order_external_name_only_on_external on erp.fulfillment_order is '@internal assign() makes none of another type';
 comment on constraint fulfillment_order_hold_comment_is_not_too_long on erp.fulfillment_order is '@userError OUT_OF_RANGE hold_comment
@@ -13879,6 +14283,7 @@ Only a fulfillment order on hold has a state to return to.';
 comment on constraint fulfillment_order_returns_from_hold_to_work on erp.fulfillment_order is '@userError INVALID state_before_hold
 A fulfillment order returns from hold to being open or in progress.';
 comment on constraint fulfillment_order_shipping_address_is_an_object on erp.fulfillment_order is '@internal it is the address of the order';
+comment on constraint fulfillment_order_source_warehouse_location_id_fkey on erp.fulfillment_order is '@internal set by functions';
 comment on constraint fulfillment_order_state_is_known on erp.fulfillment_order is '@userError INVALID state
 There is no such state of fulfillment orders.';
 comment on constraint fulfillment_order_type_is_known on erp.fulfillment_order is '@internal assign() makes none of another type';
@@ -13902,6 +14307,7 @@ grant insert on table erp.fulfillment_order_fulfillment to service_booker;
 grant insert, select on table erp.fulfillment_order_fulfillment to service_writer;
 grant select (fulfillment_order_id, fulfillment_id) on table erp.fulfillment_order_fulfillment to service_api;
 comment on table erp.fulfillment_order_fulfillment is 'Which fulfillments shipped something of which fulfillment orders. Every fulfillment line needs its pair here.';
+comment on constraint fulfillment_order_fulfillment_fulfillment_id_fkey on erp.fulfillment_order_fulfillment is '@internal set by functions';
 
 create table erp.fulfillment_order_line_item (
   id uuid default uuidv7() not null,
@@ -13948,6 +14354,7 @@ grant update (fulfilled_quantity) on table erp.fulfillment_order_line_item to se
 comment on table erp.fulfillment_order_line_item is 'What a fulfillment order is to ship.';
 comment on column erp.fulfillment_order_line_item.quantity is 'Units of the order line that are assigned here; what has been fulfilled is not subtracted.';
 comment on column erp.fulfillment_order_line_item.storefront_id is 'Id in the external storefront platform; null when the order was not imported from it.';
+comment on constraint fulfillment_order_line_item_destination_order_line_item_id_fkey on erp.fulfillment_order_line_item is '@internal set by functions';
 comment on constraint fulfillment_order_line_item_fulfills_no_more_than_assigned on erp.fulfillment_order_line_item is '@userError OVER_FULFILLMENT
 More of a line would be fulfilled than is assigned.';
 comment on constraint fulfillment_order_line_item_is_unique on erp.fulfillment_order_line_item is '@internal functions that assign lines refuse it';
@@ -13972,6 +14379,8 @@ grant insert on table erp.fulfillment_stock_movement to service_booker;
 grant select on table erp.fulfillment_stock_movement to service_ledger;
 grant insert, select on table erp.fulfillment_stock_movement to service_writer;
 comment on table erp.fulfillment_stock_movement is 'Which movements took the units of a line of a fulfillment to the order. Cancelling the fulfillment books them back the same way.';
+comment on constraint fulfillment_stock_movement_fulfillment_line_item_id_fkey on erp.fulfillment_stock_movement is '@internal set by functions';
+comment on constraint fulfillment_stock_movement_stock_movement_id_fkey on erp.fulfillment_stock_movement is '@internal set by functions';
 
 create table erp.goods_receipt (
   id uuid default uuidv7() not null,
@@ -14084,6 +14493,7 @@ Receipts of type Customer have no supplier.';
 comment on constraint goods_receipt_tax_status_is_known on erp.goods_receipt is '@userError INVALID tax_status
 The tax status is net, gross or tax-free.';
 comment on constraint goods_receipt_type_is_known on erp.goods_receipt is '@internal The functions that write here see to it.';
+comment on constraint goods_receipt_user_id_fkey on erp.goods_receipt is '@internal set by functions';
 comment on index erp.goods_receipt_search_idx is 'create index concurrently goods_receipt_search_idx on erp.goods_receipt using gin ((lower((number::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.goods_receipt_line_item (
@@ -14100,7 +14510,7 @@ create table erp.goods_receipt_line_item (
   unit_price numeric,
   unit_price_in_default_currency numeric,
   total_price numeric generated always as ((unit_price * (quantity)::numeric)) stored,
-  total_price_in_default_currency numeric generated always as ((unit_price_in_default_currency * (quantity)::numeric)) stored,
+  total_price_in_default_currency numeric,
   tax_rate numeric,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
@@ -14126,7 +14536,7 @@ CREATE INDEX goods_receipt_line_item_product_id_batch_id_idx ON erp.goods_receip
 CREATE INDEX goods_receipt_line_item_return_order_id_id_idx ON erp.goods_receipt_line_item USING btree (return_order_id, id);
 CREATE INDEX goods_receipt_line_item_supplier_order_id_id_idx ON erp.goods_receipt_line_item USING btree (supplier_order_id, id);
 CREATE INDEX goods_receipt_line_item_supplier_order_line_item_id_id_idx ON erp.goods_receipt_line_item USING btree (supplier_order_line_item_id, id);
-CREATE TRIGGER keep_figures BEFORE INSERT OR UPDATE OF unit_price, goods_receipt_id ON erp.goods_receipt_line_item FOR EACH ROW EXECUTE FUNCTION erp.keep_default_currency_price();
+CREATE TRIGGER keep_figures BEFORE INSERT OR UPDATE OF unit_price, goods_receipt_id, quantity, unit_price_in_default_currency ON erp.goods_receipt_line_item FOR EACH ROW EXECUTE FUNCTION erp.keep_default_currency_price();
 CREATE TRIGGER require_one_supplier_on_insert AFTER INSERT ON erp.goods_receipt_line_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION erp.require_one_supplier();
 CREATE TRIGGER require_one_supplier_on_update AFTER UPDATE ON erp.goods_receipt_line_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION erp.require_one_supplier();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.goods_receipt_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -14156,6 +14566,7 @@ comment on column erp.goods_receipt_line_item.unit_price_in_default_currency is 
 comment on column erp.goods_receipt_line_item.total_price is 'Unit price times quantity, in the currency of the receipt.';
 comment on column erp.goods_receipt_line_item.total_price_in_default_currency is 'Unit price in the default currency times quantity. Null when the unit price in the default currency is.';
 comment on constraint goods_receipt_line_item_disposes_no_more_than_received on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
+comment on constraint goods_receipt_line_item_goods_receipt_id_fkey on erp.goods_receipt_line_item is '@internal set by functions';
 comment on constraint goods_receipt_line_item_has_one_price_source on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
 comment on constraint goods_receipt_line_item_quantity_is_not_zero on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
 comment on constraint goods_receipt_line_item_tax_rate_is_a_percentage on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
@@ -14180,6 +14591,7 @@ create policy goods_receipt_supplier_order_select_writer on erp.goods_receipt_su
 grant delete, insert, select on table erp.goods_receipt_supplier_order to service_writer;
 grant select (goods_receipt_id, supplier_order_id) on table erp.goods_receipt_supplier_order to service_api;
 comment on table erp.goods_receipt_supplier_order is 'Supplier orders that a goods receipt delivers.';
+comment on constraint goods_receipt_supplier_order_goods_receipt_id_fkey on erp.goods_receipt_supplier_order is '@internal set by functions';
 
 create table erp.goods_receipt_tag (
   goods_receipt_id uuid not null,
@@ -14214,6 +14626,8 @@ grant insert, select on table erp.invoice to service_writer;
 grant update (cancellation_id) on table erp.invoice to service_ledger;
 comment on table erp.invoice is 'Documents that charge something: invoices, drafts not included.';
 comment on column erp.invoice.cancellation_id is 'The storno that cancelled the invoice; null while it stands.';
+comment on constraint invoice_cancellation_id_fkey on erp.invoice is '@internal set by functions';
+comment on constraint invoice_document_id_fkey on erp.invoice is '@internal set by functions';
 comment on constraint invoice_is_cancelled_by_one_document on erp.invoice is '@internal the invoice is locked while it is cancelled';
 
 create table erp.invoice_line_item (
@@ -14234,13 +14648,17 @@ CREATE TRIGGER keep_figures_after_delete AFTER DELETE ON erp.invoice_line_item R
 CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.invoice_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_invoice_line_figures();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.invoice_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_invoice_line_figures();
 alter table erp.invoice_line_item enable row level security;
+create policy invoice_line_item_delete_writer on erp.invoice_line_item for delete to service_writer using (true);
 create policy invoice_line_item_insert_writer on erp.invoice_line_item for insert to service_writer with check (true);
 create policy invoice_line_item_select_ledger on erp.invoice_line_item for select to service_ledger using (true);
 create policy invoice_line_item_select_writer on erp.invoice_line_item for select to service_writer using (true);
+create policy invoice_line_item_update_writer on erp.invoice_line_item for update to service_writer using (true) with check (true);
 grant select on table erp.invoice_line_item to service_ledger;
-grant insert, select on table erp.invoice_line_item to service_writer;
+grant delete, insert, select on table erp.invoice_line_item to service_writer;
+grant update (quantity) on table erp.invoice_line_item to service_writer;
 comment on table erp.invoice_line_item is 'Units of lines of orders that an invoice charges.';
 comment on column erp.invoice_line_item.first_unit is 'How many units of the line come before these. Units are counted, so that prices that do not divide by them add up over several invoices.';
+comment on constraint invoice_line_item_document_id_fkey on erp.invoice_line_item is '@internal set by functions';
 comment on constraint invoice_line_item_first_unit_is_not_negative on erp.invoice_line_item is '@internal billable_parts() leaves out what has been invoiced';
 comment on constraint invoice_line_item_is_unique on erp.invoice_line_item is '@internal billable_parts() leaves out what has been invoiced';
 comment on constraint invoice_line_item_quantity_is_positive on erp.invoice_line_item is '@internal billable_parts() leaves out what has been invoiced';
@@ -14375,6 +14793,7 @@ create policy order_tag_select_writer on erp.order_tag for select to service_wri
 grant delete, insert, select on table erp.order_tag to service_writer;
 grant select (order_id, tag_id) on table erp.order_tag to service_api;
 comment on table erp.order_tag is 'Tags of orders.';
+comment on constraint order_tag_tag_id_fkey on erp.order_tag is '@internal set by functions';
 
 create table erp.payment_method (
   id uuid default uuidv7() not null,
@@ -14430,7 +14849,7 @@ create table erp.product (
   constraint product_canonical_product_id_fkey FOREIGN KEY (canonical_product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
   constraint product_description_length CHECK ((length(description) <= 65535)) NOT ENFORCED,
   constraint product_is_not_its_own_parent CHECK ((parent_id <> id)) NOT ENFORCED,
-  constraint product_number_is_not_blank CHECK ((btrim(product_number) <> ''::text)) NOT ENFORCED,
+  constraint product_number_is_not_blank CHECK ((NOT erp.is_blank(product_number))) NOT ENFORCED,
   constraint product_number_is_unique UNIQUE (product_number),
   constraint product_open_supplier_order_quantity_is_not_negative CHECK ((open_supplier_order_quantity >= 0)) NOT ENFORCED,
   constraint product_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES erp.product(id) ON DELETE CASCADE,
@@ -14762,6 +15181,7 @@ comment on constraint product_supplier_price_gross_is_not_negative on erp.produc
 comment on constraint product_supplier_price_is_an_amount on erp.product_supplier_price is '@userError OUT_OF_RANGE net,gross
 An amount must be less than 1,000,000,000,000,000.';
 comment on constraint product_supplier_price_net_is_not_negative on erp.product_supplier_price is '@internal The functions that write here see to it.';
+comment on constraint product_supplier_price_product_supplier_configuration_id_fkey on erp.product_supplier_price is '@internal set by functions';
 
 create table erp.product_tag (
   product_id uuid not null,
@@ -14779,6 +15199,7 @@ create policy product_tag_select_writer on erp.product_tag for select to service
 grant delete, insert, select on table erp.product_tag to service_writer;
 grant select (product_id, tag_id) on table erp.product_tag to service_api;
 comment on table erp.product_tag is 'Tags of products.';
+comment on constraint product_tag_tag_id_fkey on erp.product_tag is '@internal set by functions';
 
 create table erp.product_warehouse_configuration (
   id uuid default uuidv7() not null,
@@ -15069,9 +15490,11 @@ create table erp.sales_order (
   updated_at timestamp(0) with time zone,
   entered_tracking_codes text[] default '{}'::text[] not null,
   constraint order_billing_address_is_an_object CHECK ((jsonb_typeof(billing_address) = 'object'::text)) NOT ENFORCED,
+  constraint order_number_is_not_blank CHECK ((NOT erp.is_blank(order_number))) NOT ENFORCED,
   constraint order_number_is_unique UNIQUE (order_number),
   constraint order_shipping_address_is_an_object CHECK ((jsonb_typeof(shipping_address) = 'object'::text)) NOT ENFORCED,
   constraint order_state_is_known CHECK ((state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text]))) NOT ENFORCED,
+  constraint order_storefront_id_is_not_blank CHECK ((NOT erp.is_blank(storefront_id))) NOT ENFORCED,
   constraint order_tax_status_is_known CHECK ((tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text]))) NOT ENFORCED,
   constraint order_tracking_codes_are_strings CHECK (erp.is_string_array(tracking_codes)) NOT ENFORCED,
   constraint sales_order_billing_address_length CHECK ((length((billing_address)::text) <= 10000)) NOT ENFORCED,
@@ -15111,7 +15534,7 @@ CREATE TRIGGER keep_figures_of_tax BEFORE UPDATE OF tax_status ON erp.sales_orde
 CREATE TRIGGER keep_figures_of_tracking BEFORE INSERT OR UPDATE OF tracking_codes, entered_tracking_codes ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_tracking_codes();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF state, delivery_state, tracking_codes, entered_tracking_codes ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_sales_order();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF tax_status, shipping_address, billing_address ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF order_number, tax_status, shipping_address, billing_address, storefront_id ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_sales_order();
 alter table erp.sales_order enable row level security;
 create policy sales_order_insert_writer on erp.sales_order for insert to service_writer with check (true);
 create policy sales_order_select_api on erp.sales_order for select to service_api using (( SELECT auth.has_scope(VARIADIC '{orders:read}'::text[]) AS has_scope));
@@ -15147,12 +15570,16 @@ comment on column erp.sales_order.created_at is 'When the row was made; usually 
 comment on column erp.sales_order.entered_tracking_codes is 'Tracking codes that were entered by hand. They stay in the list of all codes when a label with the same code is cancelled.';
 comment on constraint order_billing_address_is_an_object on erp.sales_order is '@userError INVALID billing_address
 The address must be a JSON object.';
+comment on constraint order_number_is_not_blank on erp.sales_order is '@userError INVALID order_number
+The number is blank. Leave it out, or give null, if there is none.';
 comment on constraint order_number_is_unique on erp.sales_order is '@userError NOT_UNIQUE order_number
 Another order has this number.';
 comment on constraint order_shipping_address_is_an_object on erp.sales_order is '@userError INVALID shipping_address
 The address must be a JSON object.';
 comment on constraint order_state_is_known on erp.sales_order is '@userError INVALID state
 There is no such state of orders.';
+comment on constraint order_storefront_id_is_not_blank on erp.sales_order is '@userError INVALID storefront_id
+The id is blank. Leave it out, or give null, if there is none.';
 comment on constraint order_tax_status_is_known on erp.sales_order is '@userError INVALID tax_status
 This is gross, net or tax-free.';
 comment on constraint order_tracking_codes_are_strings on erp.sales_order is '@internal settle_order() writes texts';
@@ -15186,12 +15613,14 @@ create table erp.sales_order_line_item (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   invoiced_quantity integer default 0 not null,
+  constraint order_line_item_identifier_is_not_blank CHECK ((NOT erp.is_blank(identifier))) NOT ENFORCED,
   constraint order_line_item_invoices_no_more_than_ordered CHECK (((invoiced_quantity >= 0) AND (invoiced_quantity <= GREATEST(quantity, 0)))) NOT ENFORCED,
   constraint order_line_item_is_not_its_own_parent CHECK ((parent_id <> id)) NOT ENFORCED,
   constraint order_line_item_product_only_on_product_lines CHECK (((product_id IS NULL) OR (NOT (type IS DISTINCT FROM 'product'::text)))) NOT ENFORCED,
   constraint order_line_item_promotion_identifier_matches_payload CHECK (((type <> 'promotion'::text) OR (payload IS NULL) OR ((payload ->> 'identifier'::text) = identifier))) NOT ENFORCED,
   constraint order_line_item_quantity_is_positive CHECK ((quantity > 0)) NOT ENFORCED,
-  constraint order_line_item_ships_no_more_than_ordered CHECK (((shipped_quantity >= 0) AND (shipped_quantity <= quantity))) NOT ENFORCED,
+  constraint order_line_item_ships_no_more_than_ordered CHECK (((shipped_quantity >= 0) AND (shipped_quantity <= GREATEST(quantity, 0)))) NOT ENFORCED,
+  constraint order_line_item_storefront_id_is_not_blank CHECK ((NOT erp.is_blank(storefront_id))) NOT ENFORCED,
   constraint order_line_item_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))) NOT ENFORCED,
   constraint order_line_item_total_price_is_an_amount CHECK ((abs(total_price) < '1000000000000000'::numeric)) NOT ENFORCED,
   constraint order_line_item_unit_price_is_an_amount CHECK ((abs(unit_price) < '1000000000000000'::numeric)) NOT ENFORCED,
@@ -15227,7 +15656,7 @@ create policy sales_order_line_item_update_writer on erp.sales_order_line_item f
 grant select on table erp.sales_order_line_item to service_booker;
 grant select on table erp.sales_order_line_item to service_ledger;
 grant delete, insert, select on table erp.sales_order_line_item to service_writer;
-grant select (id, order_id, parent_id, product_id, type, identifier, label, description, quantity, shipped_quantity, unit_price, total_price, storefront_id) on table erp.sales_order_line_item to service_api;
+grant select (id, order_id, parent_id, product_id, type, identifier, label, description, "position", quantity, shipped_quantity, unit_price, total_price, storefront_id) on table erp.sales_order_line_item to service_api;
 grant update (shipped_quantity) on table erp.sales_order_line_item to service_booker;
 grant update (shipped_quantity, invoiced_quantity) on table erp.sales_order_line_item to service_ledger;
 grant update (product_id, type, identifier, label, description, "position", quantity, unit_price, total_price, tax_rate, storefront_id) on table erp.sales_order_line_item to service_writer;
@@ -15245,6 +15674,8 @@ comment on column erp.sales_order_line_item.unit_price is 'Price of one unit wit
 comment on column erp.sales_order_line_item.total_price is 'Price of the line with tax, in the currency of the order: unit price times quantity, less discounts of the line.';
 comment on column erp.sales_order_line_item.storefront_id is 'Id of the line in the external storefront platform; null when it has no line there.';
 comment on column erp.sales_order_line_item.invoiced_quantity is 'Units that an invoice charges which was not cancelled.';
+comment on constraint order_line_item_identifier_is_not_blank on erp.sales_order_line_item is '@userError INVALID identifier
+The identifier is blank. Leave it out if there is none.';
 comment on constraint order_line_item_invoices_no_more_than_ordered on erp.sales_order_line_item is '@userError INVALID
 More would be invoiced than was ordered.';
 comment on constraint order_line_item_is_not_its_own_parent on erp.sales_order_line_item is '@internal No function writes the parent.';
@@ -15256,6 +15687,8 @@ comment on constraint order_line_item_quantity_is_positive on erp.sales_order_li
 The quantity must be at least 1.';
 comment on constraint order_line_item_ships_no_more_than_ordered on erp.sales_order_line_item is '@userError OVER_FULFILLMENT
 More of a line would be shipped than was ordered.';
+comment on constraint order_line_item_storefront_id_is_not_blank on erp.sales_order_line_item is '@userError INVALID storefront_id
+The id is blank. Leave it out, or give null, if there is none.';
 comment on constraint order_line_item_tax_rate_is_a_percentage on erp.sales_order_line_item is '@userError OUT_OF_RANGE tax_rate
 The tax rate is in percent, from 0 to 100.';
 comment on constraint order_line_item_total_price_is_an_amount on erp.sales_order_line_item is '@userError OUT_OF_RANGE total_price
@@ -15363,6 +15796,7 @@ create table erp.state_transition (
   action text not null,
   from_state text not null,
   to_state text not null,
+  mutation text,
   constraint state_transition_machine_is_known CHECK ((machine = ANY (ARRAY['goods_receipt'::text, 'order'::text, 'order_delivery'::text, 'fulfillment_order'::text, 'fulfillment'::text, 'supplier_order'::text, 'quote'::text, 'shipping_label'::text]))),
   constraint state_transition_pkey PRIMARY KEY (machine, action, from_state)
 );
@@ -15372,6 +15806,7 @@ create policy state_transition_select_writer on erp.state_transition for select 
 grant select on table erp.state_transition to service_booker;
 grant select on table erp.state_transition to service_writer;
 comment on table erp.state_transition is 'What may follow on what: the action that leads an entity from one state to the next.';
+comment on column erp.state_transition.mutation is 'The mutation by which clients do it, by the name of its function, such as order_cancel. Null where it only follows from something else, or nothing does it: then refusals do not offer it.';
 
 create table erp.stock_container (
   id uuid default uuidv7() not null,
@@ -15436,6 +15871,7 @@ create table erp.supplier (
   constraint supplier_minimum_order_value_is_an_amount CHECK ((minimum_order_value < '1000000000000000'::numeric)) NOT VALID,
   constraint supplier_minimum_order_value_is_not_negative CHECK ((minimum_order_value >= (0)::numeric)),
   constraint supplier_name_is_not_blank CHECK ((btrim(name) <> ''::text)),
+  constraint supplier_number_is_not_blank CHECK ((NOT erp.is_blank(number))) NOT VALID,
   constraint supplier_number_is_unique UNIQUE (number),
   constraint supplier_phone_length CHECK ((length(phone) <= 255)) NOT VALID,
   constraint supplier_pkey PRIMARY KEY (id),
@@ -15488,6 +15924,8 @@ comment on constraint supplier_minimum_order_value_is_not_negative on erp.suppli
 The value must not be negative.';
 comment on constraint supplier_name_is_not_blank on erp.supplier is '@userError INVALID name
 The name is blank.';
+comment on constraint supplier_number_is_not_blank on erp.supplier is '@userError INVALID number
+The number is blank.';
 comment on constraint supplier_number_is_unique on erp.supplier is '@userError NOT_UNIQUE number
 Another supplier has this number.';
 comment on constraint supplier_phone_length on erp.supplier is '@userError OUT_OF_RANGE phone
@@ -15697,7 +16135,7 @@ create table erp.tag (
   name text collate "C" not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
-  constraint tag_name_is_not_blank CHECK ((btrim(name) <> ''::text)),
+  constraint tag_name_is_not_blank CHECK ((NOT erp.is_blank(name))) NOT VALID,
   constraint tag_name_is_unique UNIQUE (name),
   constraint tag_pkey PRIMARY KEY (id)
 );
@@ -15963,9 +16401,19 @@ CREATE OR REPLACE FUNCTION erp.allowed_actions(machine text, state text)
  RETURNS jsonb
  LANGUAGE sql
  STABLE
-RETURN (SELECT COALESCE(jsonb_agg(t.action ORDER BY t.action), '[]'::jsonb) AS "coalesce" FROM erp.state_transition t WHERE ((t.machine = allowed_actions.machine) AND (t.from_state = allowed_actions.state)));
+RETURN (SELECT COALESCE(jsonb_agg(t.action ORDER BY t.action), '[]'::jsonb) AS "coalesce" FROM erp.state_transition t WHERE ((t.machine = allowed_actions.machine) AND (t.from_state = allowed_actions.state) AND (t.mutation IS NOT NULL)));
 grant execute on function erp.allowed_actions(text,text) to service_writer;
-comment on function erp.allowed_actions(text,text) is 'The actions that a state allows, by erp.state_transition, as a JSON array.';
+comment on function erp.allowed_actions(text,text) is 'The actions that clients can do in a state, because a mutation does them by erp.state_transition, as a JSON array.';
+
+CREATE OR REPLACE FUNCTION erp.amount_in_default_currency(amount numeric, currency_factor numeric)
+ RETURNS numeric
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN round((amount / currency_factor), 2);
+grant execute on function erp.amount_in_default_currency(numeric,numeric) to service_keeper;
+grant execute on function erp.amount_in_default_currency(numeric,numeric) to service_ledger;
+grant execute on function erp.amount_in_default_currency(numeric,numeric) to service_writer;
+comment on function erp.amount_in_default_currency(numeric,numeric) is 'An amount in the default currency, in cents: of a price times a quantity, not of a price that is rounded.';
 
 CREATE OR REPLACE FUNCTION erp.amounts(tax_status text, totals numeric[], tax_rates numeric[], discount numeric, OUT amount_net numeric, OUT amount_total numeric, OUT position_price numeric)
  RETURNS record
@@ -15973,17 +16421,17 @@ CREATE OR REPLACE FUNCTION erp.amounts(tax_status text, totals numeric[], tax_ra
  IMMUTABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT (
+ SELECT erp.rounded((
          CASE
-             WHEN (amounts.tax_status = 'gross'::text) THEN round(sum((l.total / ((1)::numeric + (COALESCE(l.tax_rate, (0)::numeric) / (100)::numeric)))), 2)
+             WHEN (amounts.tax_status = 'gross'::text) THEN sum((l.total / ((1)::numeric + (COALESCE(l.tax_rate, (0)::numeric) / (100)::numeric))))
              ELSE sum(l.total)
-         END - COALESCE(amounts.discount, (0)::numeric)),
-     (
+         END - COALESCE(amounts.discount, (0)::numeric))) AS rounded,
+     erp.rounded((
          CASE
-             WHEN (amounts.tax_status = 'net'::text) THEN round(sum((l.total * ((1)::numeric + (COALESCE(l.tax_rate, (0)::numeric) / (100)::numeric)))), 2)
+             WHEN (amounts.tax_status = 'net'::text) THEN sum((l.total * ((1)::numeric + (COALESCE(l.tax_rate, (0)::numeric) / (100)::numeric))))
              ELSE sum(l.total)
-         END - COALESCE(amounts.discount, (0)::numeric)),
-     sum(l.total) AS sum
+         END - COALESCE(amounts.discount, (0)::numeric))) AS rounded,
+     erp.rounded(sum(l.total)) AS rounded
     FROM UNNEST(amounts.totals, amounts.tax_rates) l(total, tax_rate);
 END;
 grant execute on function erp.amounts(text,numeric[],numeric[],numeric) to service_writer;
@@ -16118,13 +16566,13 @@ grant execute on function erp.awaits_goods(text) to service_ledger;
 grant execute on function erp.awaits_goods(text) to service_writer;
 comment on function erp.awaits_goods(text) is 'Whether what is open of a supplier order in this state is still to come.';
 
-CREATE OR REPLACE FUNCTION erp.billable_parts(order_id uuid, only_shipped boolean)
+CREATE OR REPLACE FUNCTION erp.billable_parts(order_id uuid, only_shipped boolean, fulfillment_ids uuid[] DEFAULT NULL::uuid[])
  RETURNS erp.document_part[]
  LANGUAGE sql
  STABLE
-RETURN ARRAY(WITH line AS (SELECT row_number() OVER (ORDER BY l."position", l.id) AS n, l.id, l.quantity, (CASE WHEN (billable_parts.only_shipped AND (l.type = 'product'::text)) THEN l.shipped_quantity ELSE l.quantity END - l.invoiced_quantity) AS due FROM erp.sales_order_line_item l WHERE ((l.order_id = billable_parts.order_id) AND ((l.type = 'product'::text) OR (l.tax_rate IS NOT NULL) OR (NOT (EXISTS (SELECT FROM erp.sales_order_line_item r WHERE ((r.order_id = billable_parts.order_id) AND (r.tax_rate IS NOT NULL)))))))), gap AS (SELECT l.n, l.id, l.due, lower(g_1.units) AS first_unit, (upper(g_1.units) - lower(g_1.units)) AS quantity, sum((upper(g_1.units) - lower(g_1.units))) OVER (PARTITION BY l.id ORDER BY g_1.units) AS upto FROM (line l CROSS JOIN LATERAL unnest((int4multirange(int4range(0, l.quantity)) - COALESCE((SELECT range_agg(int4range(i.first_unit, (i.first_unit + i.quantity))) AS range_agg FROM (erp.invoice_line_item i JOIN erp.invoice v ON ((v.document_id = i.document_id))) WHERE ((i.order_line_item_id = l.id) AND (v.cancellation_id IS NULL))), '{}'::int4multirange))) g_1(units)) WHERE (l.due > 0)) SELECT ROW(g.id, g.first_unit, (LEAST((g.quantity)::bigint, (g.due - (g.upto - g.quantity))))::integer)::erp.document_part AS "row" FROM gap g WHERE (g.due > (g.upto - g.quantity)) ORDER BY g.n, g.first_unit);
-grant execute on function erp.billable_parts(uuid,boolean) to service_writer;
-comment on function erp.billable_parts(uuid,boolean) is 'Units of lines of an order that no invoice charges: of products only those that were shipped, if that is wanted; of other lines, such as the costs of shipping, all.';
+RETURN ARRAY(WITH named AS (SELECT a.destination_order_line_item_id AS id, sum(i.quantity) AS quantity FROM (erp.fulfillment_line_item i JOIN erp.fulfillment_order_line_item a ON ((a.id = i.fulfillment_order_line_item_id))) WHERE (i.fulfillment_id = ANY (billable_parts.fulfillment_ids)) GROUP BY a.destination_order_line_item_id), line AS (SELECT row_number() OVER (ORDER BY l."position", l.id) AS n, l.id, l.quantity, CASE WHEN (NOT billable_parts.only_shipped) THEN ((l.quantity - l.invoiced_quantity))::bigint WHEN (l.type = 'product'::text) THEN LEAST(((l.shipped_quantity - l.invoiced_quantity))::bigint, CASE WHEN (billable_parts.fulfillment_ids IS NOT NULL) THEN COALESCE((SELECT n.quantity FROM named n WHERE (n.id = l.id)), (0)::bigint) ELSE NULL::bigint END) WHEN erp.charges_services(billable_parts.order_id) THEN ((l.quantity - l.invoiced_quantity))::bigint ELSE NULL::bigint END AS due FROM erp.sales_order_line_item l WHERE ((l.order_id = billable_parts.order_id) AND ((l.type = 'product'::text) OR (l.tax_rate IS NOT NULL) OR (NOT (EXISTS (SELECT FROM erp.sales_order_line_item r WHERE ((r.order_id = billable_parts.order_id) AND (r.tax_rate IS NOT NULL)))))))), gap AS (SELECT l.n, l.id, l.due, lower(g_1.units) AS first_unit, (upper(g_1.units) - lower(g_1.units)) AS quantity, sum((upper(g_1.units) - lower(g_1.units))) OVER (PARTITION BY l.id ORDER BY g_1.units) AS upto FROM (line l CROSS JOIN LATERAL unnest((int4multirange(int4range(0, l.quantity)) - COALESCE((SELECT range_agg(int4range(i.first_unit, (i.first_unit + i.quantity))) AS range_agg FROM (erp.invoice_line_item i JOIN erp.invoice v ON ((v.document_id = i.document_id))) WHERE ((i.order_line_item_id = l.id) AND (v.cancellation_id IS NULL))), '{}'::int4multirange))) g_1(units)) WHERE (l.due > 0)) SELECT ROW(g.id, g.first_unit, (LEAST((g.quantity)::bigint, (g.due - (g.upto - g.quantity))))::integer)::erp.document_part AS "row" FROM gap g WHERE (g.due > (g.upto - g.quantity)) ORDER BY g.n, g.first_unit);
+grant execute on function erp.billable_parts(uuid,boolean,uuid[]) to service_writer;
+comment on function erp.billable_parts(uuid,boolean,uuid[]) is 'Units of lines of an order that no invoice charges: of products only those that were shipped, if that is wanted, by some fulfillments if they are named; of other lines, such as the costs of shipping, all, see erp.charges_services.';
 
 CREATE OR REPLACE FUNCTION erp.cancel_fulfillment(fulfillment_id uuid, note text)
  RETURNS erp.shipment
@@ -16189,35 +16637,42 @@ CREATE OR REPLACE FUNCTION erp.cancel_invoices_of(fulfillment_id uuid)
 AS $function$
 declare
   cancelled record;
-  left_over uuid;
+  left_over record;
   made uuid[] := '{}';
-  orders uuid[] := '{}';
+  replaced uuid[] := '{}';
 begin
   for cancelled in
-    select d.id, d.order_id, exists (
-      select from erp.document_fulfillment o join erp.fulfillment f on f.id = o.fulfillment_id
-      where o.document_id = d.id and f.state = 'Fulfilled') as has_more
+    select d.id, d.order_id, erp.reversal_of(d.id) is not null as is_credited
     from erp.document_fulfillment c
     join erp.invoice i on i.document_id = c.document_id and i.cancellation_id is null
     join erp.document d on d.id = i.document_id
     where c.fulfillment_id = cancel_invoices_of.fulfillment_id
     order by d.id
   loop
-    made := made || erp.create_reversal(cancelled.order_id, 'storno', cancelled.id);
-    if cancelled.has_more and cancelled.order_id <> all (orders) then
-      orders := orders || cancelled.order_id;
+    if cancelled.is_credited then
+      perform erp.release_credited_units(cancelled.id, fulfillment_id);
+    else
+      made := made || erp.create_reversal(cancelled.order_id, 'storno', cancelled.id);
+      replaced := replaced || cancelled.id;
     end if;
   end loop;
-  foreach left_over in array orders loop
-    if cardinality(erp.billable_parts(left_over, true)) > 0 then
-      made := made || erp.create_invoice(left_over, true);
+  for left_over in
+    select d.order_id, array_agg(f.id order by f.id) as fulfillments
+    from erp.document d
+    join erp.document_fulfillment o on o.document_id = d.id
+    join erp.fulfillment f on f.id = o.fulfillment_id and f.state = 'Fulfilled'
+    where d.id = any (replaced)
+    group by d.order_id order by d.order_id
+  loop
+    if cardinality(erp.billable_parts(left_over.order_id, true, left_over.fulfillments)) > 0 then
+      made := made || erp.create_invoice(left_over.order_id, true, null, left_over.fulfillments);
     end if;
   end loop;
   return made;
 end
 $function$;
 grant execute on function erp.cancel_invoices_of(uuid) to service_writer;
-comment on function erp.cancel_invoices_of(uuid) is 'Cancels the invoices over a shipment that was cancelled, each by a storno. What they charged of other shipments is charged by a new invoice. Answers what was made.';
+comment on function erp.cancel_invoices_of(uuid) is 'Cancels the invoices over a shipment that was cancelled, each by a storno. What they charged of other shipments is charged by a new invoice. Of an invoice that was credited, only the units of the shipment can be invoiced again. Answers what was made.';
 
 CREATE OR REPLACE FUNCTION erp.cancel_order(order_id uuid)
  RETURNS erp.shipment
@@ -16241,6 +16696,10 @@ begin
   ) then
     perform mutation.refuse('NOT_EDITABLE',
       'Something of the order is shipped. Cancel its fulfillments first.', '{id}');
+  elsif cardinality(erp.open_invoices(present.id)) > 0 then
+    perform mutation.refuse('NOT_EDITABLE',
+      'The order is invoiced. Take its invoices back first, by documentCreate with the type storno.', '{id}',
+      jsonb_build_object('invoices', erp.open_invoices(present.id)));
   end if;
   perform from erp.location l where l.id in (
     select f.source_warehouse_location_id from erp.fulfillment_order f
@@ -16264,7 +16723,7 @@ begin
 end
 $function$;
 grant execute on function erp.cancel_order(uuid) to service_writer;
-comment on function erp.cancel_order(uuid) is 'Cancels an order of which nothing is shipped, and its open fulfillment orders, so that nothing is reserved for it any more. What is fulfilled externally is left alone. User errors NOT_FOUND, INVALID_STATE_TRANSITION, NOT_EDITABLE.';
+comment on function erp.cancel_order(uuid) is 'Cancels an order of which nothing is shipped or charged, and its open fulfillment orders, so that nothing is reserved for it any more. What is fulfilled externally is left alone. User errors NOT_FOUND, INVALID_STATE_TRANSITION, NOT_EDITABLE.';
 
 CREATE OR REPLACE FUNCTION erp.change_fulfillment_order(fulfillment_order_id uuid, action text, note text DEFAULT NULL::text)
  RETURNS uuid
@@ -16324,6 +16783,14 @@ end
 $function$;
 grant execute on function erp.change_supplier_of_receipt(uuid,uuid) to service_writer;
 comment on function erp.change_supplier_of_receipt(uuid,uuid) is 'Makes a goods receipt ready for another supplier: it no longer names orders of others. User error SUPPLIER_MISMATCH, when its lines name such orders.';
+
+CREATE OR REPLACE FUNCTION erp.charges_services(order_id uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN ((EXISTS (SELECT FROM erp.sales_order_line_item l WHERE ((l.order_id = charges_services.order_id) AND (l.type = 'product'::text) AND (l.shipped_quantity > 0)))) OR ((NOT (EXISTS (SELECT FROM erp.sales_order_line_item l WHERE ((l.order_id = charges_services.order_id) AND (l.type = 'product'::text))))) AND (EXISTS (SELECT FROM erp.sales_order o WHERE ((o.id = charges_services.order_id) AND (o.state <> 'cancelled'::text))))));
+grant execute on function erp.charges_services(uuid) to service_writer;
+comment on function erp.charges_services(uuid) is 'Whether lines of an order that are no products may be charged, such as the costs of shipping: when some of its goods were shipped, or when it has none and was not cancelled.';
 
 CREATE OR REPLACE FUNCTION erp.check_goods_receipt(wanted erp.goods_receipt)
  RETURNS void
@@ -16390,7 +16857,7 @@ begin
     where l.planned_disposal_quantity not between 0 and greatest(l.quantity, 0)
     union all
     select l.ordinality, 'INVALID', 'A batch has a number.', 'batch_number'
-    from unnest(lines) with ordinality l where btrim(l.batch_number) = ''
+    from unnest(lines) with ordinality l where erp.is_blank(l.batch_number)
     union all
     select l.ordinality, 'OUT_OF_RANGE', 'The text has more than 255 characters.', 'batch_number'
     from unnest(lines) with ordinality l where length(l.batch_number) > 255
@@ -16739,7 +17206,9 @@ begin
   picks := erp.open_picks(order_id);
   assignments := erp.plan_uncovered(order_id, warehouse_id);
   if cardinality(picks) + cardinality(assignments) = 0 then
-    perform erp.refuse_nothing_to_ship(order_id, present.state);
+    perform erp.require_all_shipped(order_id, present.state);
+    perform erp.settle_order(order_id, tracking_codes);
+    return row (order_id, '{}', '{}', '{}', '{}')::erp.shipment;
   elsif exists (select from unnest(picks) p where p.warehouse_id is null and p.product_id is not null) then
     perform mutation.refuse('INVALID', 'A fulfillment order has no warehouse to ship from.', '{order_id}');
   end if;
@@ -16752,13 +17221,13 @@ begin
 end
 $function$;
 grant execute on function erp.complete_shipment(uuid,text[],text[],text,uuid) to service_writer;
-comment on function erp.complete_shipment(uuid,text[],text[],text,uuid) is 'Ships all that is open of an order: from the warehouses that it is assigned to, and what no open fulfillment order has from those of erp.plan_uncovered, for which a warehouse may be named. External fulfillment orders are left alone. Documents are only checked here. User errors NOT_FOUND, INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, OUT_OF_RANGE, TOO_MANY_LINES.';
+comment on function erp.complete_shipment(uuid,text[],text[],text,uuid) is 'Ships all that is open of an order: from the warehouses that it is assigned to, and what no open fulfillment order has from those of erp.plan_uncovered, for which a warehouse may be named. External fulfillment orders are left alone. An order that has nothing left to ship, as one of services, is only completed. Documents are only checked here. User errors NOT_FOUND, INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, OUT_OF_RANGE, TOO_MANY_LINES.';
 
 CREATE OR REPLACE FUNCTION erp.converted_price(price numeric, from_tax_status text, from_tax_rate numeric, from_factor numeric, to_tax_status text, to_tax_rate numeric, to_factor numeric)
  RETURNS numeric
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN ((from_factor = to_factor) AND ((NOT (from_tax_status IS DISTINCT FROM 'gross'::text)) = (NOT (to_tax_status IS DISTINCT FROM 'gross'::text)))) THEN price ELSE round(((((price / CASE WHEN (from_tax_status = 'gross'::text) THEN ((1)::numeric + (COALESCE(from_tax_rate, (0)::numeric) / (100)::numeric)) ELSE (1)::numeric END) * CASE WHEN (to_tax_status = 'gross'::text) THEN ((1)::numeric + (COALESCE(to_tax_rate, (0)::numeric) / (100)::numeric)) ELSE (1)::numeric END) * to_factor) / from_factor), 6) END;
+RETURN CASE WHEN ((from_factor = to_factor) AND ((NOT (from_tax_status IS DISTINCT FROM 'gross'::text)) = (NOT (to_tax_status IS DISTINCT FROM 'gross'::text)))) THEN price ELSE erp.rounded_price(((((price / CASE WHEN (from_tax_status = 'gross'::text) THEN ((1)::numeric + (COALESCE(from_tax_rate, (0)::numeric) / (100)::numeric)) ELSE (1)::numeric END) * CASE WHEN (to_tax_status = 'gross'::text) THEN ((1)::numeric + (COALESCE(to_tax_rate, (0)::numeric) / (100)::numeric)) ELSE (1)::numeric END) * to_factor) / from_factor)) END;
 grant execute on function erp.converted_price(numeric,text,numeric,numeric,text,numeric,numeric) to service_writer;
 comment on function erp.converted_price(numeric,text,numeric,numeric,text,numeric,numeric) is 'A unit price of one document as another one states it, which may be in another currency or with tax where the first is without: to six decimals, or as it is when nothing differs. Null when a rate is unknown.';
 
@@ -16812,7 +17281,8 @@ begin
     where c.supplier_is_default and c.product_id = any (product_ids) and coalesce(u.is_default_currency, true)
     union all
     -- paid in another one: the price in that currency, and in the default currency by the present rate
-    select c.product_id, d.id, round(p.net / r.factor, 2), round(p.gross / r.factor, 2), p.linked
+    select c.product_id, d.id, erp.amount_in_default_currency(p.net, r.factor),
+      erp.amount_in_default_currency(p.gross, r.factor), p.linked
     from erp.product_supplier_configuration c join erp.supplier s on s.id = c.supplier_id
     join erp.currency u on u.id = s.currency_id and not u.is_default_currency
     join erp.product_supplier_price p on p.product_supplier_configuration_id = c.id and p.currency_id = u.id
@@ -16905,7 +17375,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_document(uuid,text,uuid) to service_writer;
-comment on function erp.create_document(uuid,text,uuid) is 'Makes an invoice, delivery_note, credit_note or storno of an order as a whole: an invoice over all that no other charges. Credit notes and stornos refer to an invoice of the order, the newest that stands unless one is named. User errors NOT_FOUND, INVALID.';
+comment on function erp.create_document(uuid,text,uuid) is 'Makes an invoice, delivery_note, credit_note or storno of an order as a whole: an invoice over all that no other charges. Credit notes and stornos refer to an invoice of the order, which has to be named if several stand. User errors NOT_FOUND, INVALID, REQUIRED.';
 
 CREATE OR REPLACE FUNCTION erp.create_documents(order_id uuid, documents text[], fulfillment_id uuid DEFAULT NULL::uuid)
  RETURNS uuid[]
@@ -16921,12 +17391,7 @@ begin
     return '{}';
   end if;
   if shipment_id is null then
-    select f.id
-    into shipment_id
-    from erp.fulfillment_order o
-    join erp.fulfillment_order_fulfillment p on p.fulfillment_order_id = o.id
-    join erp.fulfillment f on f.id = p.fulfillment_id and f.state = 'Fulfilled'
-    where o.destination_order_id = create_documents.order_id order by f.created_at desc, f.id desc limit 1;
+    shipment_id := erp.newest_shipment(order_id);
   end if;
   -- In a fixed order, because number ranges are locked until the end
   perform from erp.number_range r join erp.document_type t on t.number_range = r.technical_name
@@ -16937,14 +17402,13 @@ begin
     ) as field from unnest(documents) with ordinality d (name) order by d.ordinality loop
     made := made || case wanted.name
       when 'invoice' then erp.create_invoice(order_id, true, wanted.field)
-      when 'delivery_note' then erp.create_delivery_note(order_id, shipment_id)
-      else erp.create_document(order_id, wanted.name) end;
+      else erp.create_delivery_note(order_id, shipment_id) end;
   end loop;
   return made;
 end
 $function$;
 grant execute on function erp.create_documents(uuid,text[],uuid) to service_writer;
-comment on function erp.create_documents(uuid,text[],uuid) is 'Makes documents of the types that are named of a shipment of an order, the newest unless one is given: the delivery note lists what is in it, the invoice charges all that was shipped and that no other charges. Answers their ids. User error INVALID.';
+comment on function erp.create_documents(uuid,text[],uuid) is 'Makes documents of the types that are named of a shipment of an order, the newest unless one is given: the delivery note lists what is in it, the invoice charges all that was shipped and that no other charges. The types are those of erp.require_documents. Answers their ids. User error INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.create_fulfillment(fulfillment_order_id uuid, lines erp.shipping_line[], places erp.shipping_place[], tracking_codes text[], note text, documents text[] DEFAULT NULL::text[])
  RETURNS erp.shipment
@@ -17084,7 +17548,7 @@ $function$;
 grant execute on function erp.create_goods_receipt(jsonb,erp.goods_receipt_line[],uuid[]) to service_writer;
 comment on function erp.create_goods_receipt(jsonb,erp.goods_receipt_line[],uuid[]) is 'Makes a goods receipt out of the columns that the object names (is_draft: as a draft), its lines, and the supplier orders that it delivers. What is left out of type, supplier, currency and tax status follows from the orders that it and its lines name. Answers its id.';
 
-CREATE OR REPLACE FUNCTION erp.create_invoice(order_id uuid, only_shipped boolean, field text[] DEFAULT NULL::text[])
+CREATE OR REPLACE FUNCTION erp.create_invoice(order_id uuid, only_shipped boolean, field text[] DEFAULT NULL::text[], fulfillment_ids uuid[] DEFAULT NULL::uuid[])
  RETURNS uuid
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -17095,23 +17559,24 @@ declare
   made uuid;
 begin
   perform ledger.lock_orders(array[order_id]);
-  parts := erp.billable_parts(order_id, only_shipped);
+  parts := erp.billable_parts(order_id, only_shipped, fulfillment_ids);
   if cardinality(parts) = 0 then
-    perform mutation.refuse('INVALID',
-      case when only_shipped then 'All that was shipped has been invoiced already.'
-      else 'There is nothing of the order that has not been invoiced already.' end, field,
-        jsonb_build_object('invoices', (
-        select coalesce(jsonb_agg(d.document_number order by d.id), '[]')
-        from erp.document d
-        join erp.invoice i on i.document_id = d.id
-        where d.order_id = create_invoice.order_id and i.cancellation_id is null)));
+    perform mutation.refuse('INVALID', case
+      when not only_shipped then 'There is nothing of the order that has not been invoiced already.'
+      when erp.charges_services(order_id) then 'All that was shipped has been invoiced already.'
+      when (select o.state from erp.sales_order o where o.id = order_id) = 'cancelled'
+        then 'The order is cancelled, and nothing of it was shipped.'
+      else 'Nothing of the order has been shipped. Ship it first, by orderShipmentComplete or '
+        'fulfillmentCreate.' end,
+      field, jsonb_build_object('invoices', erp.standing_invoices(order_id)));
   end if;
   shipments := array(
     select distinct f.id
     from erp.fulfillment_order o
     join erp.fulfillment_order_fulfillment p on p.fulfillment_order_id = o.id
     join erp.fulfillment f on f.id = p.fulfillment_id and f.state = 'Fulfilled'
-    where o.destination_order_id = create_invoice.order_id and not exists (
+    where o.destination_order_id = create_invoice.order_id
+      and (fulfillment_ids is null or f.id = any (fulfillment_ids)) and not exists (
       select from erp.document_fulfillment c join erp.invoice i on i.document_id = c.document_id
       where c.fulfillment_id = f.id and i.cancellation_id is null)
     order by f.id);
@@ -17129,8 +17594,60 @@ begin
   return made;
 end
 $function$;
-grant execute on function erp.create_invoice(uuid,boolean,text[]) to service_writer;
-comment on function erp.create_invoice(uuid,boolean,text[]) is 'Makes an invoice over what no other charges of an order: of what was shipped, or of all. Cancelling one of the shipments cancels the invoice over them, too. User error INVALID when there is nothing to charge, or a line has no price.';
+grant execute on function erp.create_invoice(uuid,boolean,text[],uuid[]) to service_writer;
+comment on function erp.create_invoice(uuid,boolean,text[],uuid[]) is 'Makes an invoice over what no other charges of an order: of what was shipped, by some fulfillments if they are named, or of all. Cancelling one of the shipments cancels the invoice over them, too. User error INVALID when there is nothing to charge, or a line has no price.';
+
+CREATE OR REPLACE FUNCTION erp.create_order_document(order_id uuid, document_type text, fulfillment_ids uuid[], referenced_document_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  is_reversal constant boolean := document_type in ('credit_note', 'storno');
+  shipment_id uuid;
+begin
+  if document_type not in ('invoice', 'delivery_note', 'credit_note', 'storno') then
+    perform mutation.refuse('INVALID',
+      'The type is invoice, delivery_note, credit_note or storno: others are not made here.',
+      '{document_type}');
+  elsif is_reversal and fulfillment_ids is not null then
+    perform mutation.refuse('INVALID', 'Credit notes and cancellations take back a whole invoice: name it by '
+      'referencedDocumentId, or cancel the fulfillment.', '{fulfillment_ids}');
+  elsif not is_reversal and referenced_document_id is not null then
+    perform mutation.refuse('INVALID', 'Only credit notes and cancellations refer to another document.',
+      '{referenced_document_id}');
+  end if;
+  perform ledger.lock_orders(array[order_id]);
+  perform from erp.sales_order o where o.id = create_order_document.order_id;
+  if not found then
+    perform mutation.refuse_missing('order', '{order_id}');
+  elsif is_reversal then
+    return erp.create_reversal(order_id, document_type, referenced_document_id, '{document_type}',
+      '{referenced_document_id}');
+  elsif fulfillment_ids is not null then
+    perform erp.require_fulfillments(order_id, fulfillment_ids);
+  end if;
+  if document_type = 'invoice' then
+    perform erp.require_uninvoiced(fulfillment_ids);
+    return erp.create_invoice(order_id, true, '{document_type}', fulfillment_ids);
+  elsif cardinality(fulfillment_ids) > 1 then
+    perform mutation.refuse('INVALID', 'A delivery note lists one parcel: make one for each fulfillment.',
+      '{fulfillment_ids}');
+  end if;
+  shipment_id := coalesce(fulfillment_ids[1], erp.newest_shipment(order_id));
+  if shipment_id is null then
+    perform mutation.refuse('INVALID', 'Nothing of the order has been shipped. Ship it first, by '
+      'orderShipmentComplete or fulfillmentCreate.', '{document_type}');
+  end if;
+  return erp.create_delivery_note(order_id, shipment_id);
+end
+$function$;
+grant execute on function erp.create_order_document(uuid,text,uuid[],uuid) to service_writer;
+comment on function erp.create_order_document(uuid,text,uuid[],uuid) is 'Makes a document of what was shipped of an order: an invoice over what no other charges, of some fulfillments if they are named; a delivery note of a fulfillment, the newest if none is named; or a credit note or storno of an invoice. User errors NOT_FOUND, REQUIRED, INVALID, NOT_UNIQUE, TOO_MANY_LINES.';
 
 CREATE OR REPLACE FUNCTION erp.create_product_supplier_configuration(given jsonb, prices erp.price[])
  RETURNS uuid
@@ -17166,34 +17683,41 @@ $function$;
 grant execute on function erp.create_product_supplier_configuration(jsonb,erp.price[]) to service_writer;
 comment on function erp.create_product_supplier_configuration(jsonb,erp.price[]) is 'Notes that a supplier sells a product, on the terms that the object names and at these prices. Answers its id.';
 
-CREATE OR REPLACE FUNCTION erp.create_reversal(order_id uuid, document_type text, invoice_id uuid)
+CREATE OR REPLACE FUNCTION erp.create_reversal(order_id uuid, document_type text, invoice_id uuid, field text[] DEFAULT NULL::text[], id_field text[] DEFAULT NULL::text[])
  RETURNS uuid
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   referenced erp.document;
-  is_cancelled boolean;
+  standing text[];
+  reversal text;
 begin
   perform ledger.lock_orders(array[order_id]);
+  standing := erp.open_invoices(order_id);
+  if invoice_id is null and cardinality(standing) > 1 then
+    perform mutation.refuse('REQUIRED', 'The order has several invoices: name the one that is taken back.',
+      id_field, jsonb_build_object('invoices', standing));
+  end if;
   select d.* into referenced from erp.document d join erp.document_type t on t.id = d.document_type_id
   where d.order_id = create_reversal.order_id and t.technical_name = 'invoice'
-    and d.document_number is not null
-    and d.id = coalesce(create_reversal.invoice_id, d.id)
-  order by erp.is_cancelled_invoice(d.id), d.id desc limit 1;
+    and d.document_number is not null and d.id = coalesce(create_reversal.invoice_id, d.id)
+  order by d.document_number = any (standing) desc, d.id desc limit 1;
   if not found then
     perform mutation.refuse('INVALID', case when invoice_id is null then 'The order has no invoice.'
-      else 'The order has no such invoice.' end);
-  elsif erp.is_cancelled_invoice(referenced.id) then
-    perform mutation.refuse(
-      'INVALID', format('Invoice %s has been cancelled already.', referenced.document_number)
-    );
+      else 'The order has no such invoice.' end, case when invoice_id is null then field else id_field end);
+  end if;
+  reversal := erp.reversal_of(referenced.id);
+  if reversal is not null then
+    perform mutation.refuse('INVALID',
+      format('%s has taken back invoice %s already.', reversal, referenced.document_number),
+      case when invoice_id is null then field else id_field end, jsonb_build_object('document', reversal));
   end if;
   return erp.insert_document(order_id, document_type, referenced, null, null);
 end
 $function$;
-grant execute on function erp.create_reversal(uuid,text,uuid) to service_writer;
-comment on function erp.create_reversal(uuid,text,uuid) is 'Makes a credit note or storno of an invoice of an order, of the newest that stands unless one is named. A storno cancels it: what it charged can be invoiced again. User error INVALID.';
+grant execute on function erp.create_reversal(uuid,text,uuid,text[],text[]) to service_writer;
+comment on function erp.create_reversal(uuid,text,uuid,text[],text[]) is 'Makes a credit note or storno of an invoice of an order, which may be left out when only one stands. A storno cancels it: what it charged can be invoiced again. A credit note gives the money back, and what it credits is not charged again. An invoice is taken back once. User errors INVALID, REQUIRED.';
 
 CREATE OR REPLACE FUNCTION erp.create_supplier_order(given jsonb, lines erp.supplier_order_line[])
  RETURNS uuid
@@ -17574,24 +18098,8 @@ BEGIN ATOMIC
           SELECT c.line_id,
              c.rate,
              c.unit_line_id,
-             (
-                 CASE
-                     WHEN (p.upto = u.quantity) THEN c.total
-                     ELSE round(((c.total * (p.upto)::numeric) / (u.quantity)::numeric), 2)
-                 END -
-                 CASE
-                     WHEN (p.first_unit = 0) THEN (0)::numeric
-                     ELSE round(((c.total * (p.first_unit)::numeric) / (u.quantity)::numeric), 2)
-                 END) AS total,
-             (
-                 CASE
-                     WHEN (p.upto = u.quantity) THEN c.net
-                     ELSE round(((c.net * (p.upto)::numeric) / (u.quantity)::numeric), 2)
-                 END -
-                 CASE
-                     WHEN (p.first_unit = 0) THEN (0)::numeric
-                     ELSE round(((c.net * (p.first_unit)::numeric) / (u.quantity)::numeric), 2)
-                 END) AS net
+             (erp.share_of(c.total, p.upto, u.quantity) - erp.share_of(c.total, p.first_unit, u.quantity)) AS total,
+             (erp.share_of(c.net, p.upto, u.quantity) - erp.share_of(c.net, p.first_unit, u.quantity)) AS net
             FROM ((erp.order_pieces(document_amounts.order_id, document_amounts.tax_status) c(line_id, unit_line_id, rate, total, net)
               JOIN line u ON ((u.id = c.unit_line_id)))
               JOIN part p ON ((p.id = c.unit_line_id)))
@@ -17627,12 +18135,12 @@ BEGIN ATOMIC
             FROM charged c
            GROUP BY c.rate
          )
-  SELECT jsonb_build_object('lines', COALESCE(( SELECT jsonb_agg((jsonb_build_object('position', shown.n, 'label', shown.label, 'description', shown.description, 'productNumber', shown.product_number, 'quantity', shown.quantity, 'unitPrice',
+  SELECT jsonb_build_object('lines', COALESCE(( SELECT jsonb_agg((jsonb_build_object('position', shown.n, 'label', shown.label, 'description', shown.description, 'productNumber', shown.product_number, 'quantity', shown.quantity, 'unitPrice', erp.price_on_document(
                  CASE
-                     WHEN shown.is_share THEN round((shown.amount / (shown.quantity)::numeric), 4)
-                     WHEN (document_amounts.tax_status = 'net'::text) THEN round((shown.unit_price * COALESCE(((100)::numeric / ((100)::numeric + shown.rate)), (shown.net / NULLIF(shown.total, (0)::numeric)), (1)::numeric)), 4)
+                     WHEN shown.is_share THEN NULL::numeric
+                     WHEN (document_amounts.tax_status = 'net'::text) THEN (shown.unit_price * COALESCE(((100)::numeric / ((100)::numeric + shown.rate)), (shown.net / NULLIF(shown.total, (0)::numeric)), (1)::numeric))
                      ELSE shown.unit_price
-                 END, 'total', shown.amount, 'taxRate',
+                 END, (shown.quantity)::integer, shown.amount), 'total', shown.amount, 'taxRate',
                  CASE
                      WHEN (document_amounts.tax_status <> 'tax-free'::text) THEN shown.rate
                      ELSE NULL::numeric
@@ -17653,14 +18161,14 @@ CREATE OR REPLACE FUNCTION erp.document_config(order_id uuid, document_type text
  LANGUAGE sql
  STABLE
 BEGIN ATOMIC
- SELECT (jsonb_build_object('documentType', document_config.document_type, 'title', COALESCE(((t.name)::jsonb ->> document_config.locale), ((t.name)::jsonb ->> 'en-GB'::text)), 'documentNumber', document_config.document_number, 'documentDate', to_char((document_config.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text), 'referencedDocumentNumber', document_config.referenced_number, 'referencedDocumentDate', (document_config.referenced_config -> 'documentDate'::text), 'locale', document_config.locale, 'displayPrices', (document_config.document_type <> 'delivery_note'::text), 'orderNumber', o.order_number, 'orderDate', to_char((o.order_date_time AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD'::text), 'deliveryDate', erp.delivery_date(document_config.fulfillments, o.state, document_config.document_date), 'customerNumber', c.customer_number, 'customerVatId', v.vat_id, 'taxStatus', o.tax_status, 'taxExemption', erp.tax_exemption(o.tax_status, v.destination, v.vat_id), 'currency', jsonb_build_object('isoCode', u.iso_code, 'symbol', u.symbol, 'position', u."position"), 'shippingMethod', COALESCE(((s.name)::jsonb ->> document_config.locale), ((s.name)::jsonb ->> 'en-GB'::text)), 'paymentMethod', COALESCE(((p.name)::jsonb ->> document_config.locale), ((p.name)::jsonb ->> 'en-GB'::text)), 'billingAddress', o.billing_address, 'shippingAddress', o.shipping_address, 'sender', jsonb_build_object('name', COALESCE(((h.name)::jsonb ->> document_config.locale), ((h.name)::jsonb ->> 'en-GB'::text), w.name), 'address', COALESCE((m.seller -> 'address'::text), w.address)), 'seller', m.seller) ||
+ SELECT (jsonb_build_object('documentType', document_config.document_type, 'title', COALESCE(((t.name)::jsonb ->> document_config.locale), ((t.name)::jsonb ->> 'en-GB'::text)), 'documentNumber', document_config.document_number, 'documentDate', to_char((document_config.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text), 'referencedDocumentNumber', document_config.referenced_number, 'referencedDocumentDate', (document_config.referenced_config -> 'documentDate'::text), 'locale', document_config.locale, 'displayPrices', (document_config.document_type <> 'delivery_note'::text), 'orderNumber', o.order_number, 'orderDate', to_char((o.order_date_time AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD'::text), 'deliveryDate', y.delivery, 'customerNumber', c.customer_number, 'customerVatId', v.vat_id, 'taxStatus', o.tax_status, 'taxExemption', erp.tax_exemption(o.tax_status, v.destination, v.vat_id), 'currency', jsonb_build_object('isoCode', u.iso_code, 'symbol', u.symbol, 'position', u."position"), 'shippingMethod', COALESCE(((s.name)::jsonb ->> document_config.locale), ((s.name)::jsonb ->> 'en-GB'::text)), 'paymentMethod', COALESCE(((p.name)::jsonb ->> document_config.locale), ((p.name)::jsonb ->> 'en-GB'::text)), 'billingAddress', o.billing_address, 'shippingAddress', o.shipping_address, 'sender', jsonb_build_object('name', COALESCE(((h.name)::jsonb ->> document_config.locale), ((h.name)::jsonb ->> 'en-GB'::text), w.name), 'address', COALESCE((m.seller -> 'address'::text), w.address)), 'seller', m.seller) ||
          CASE
              WHEN (document_config.document_type = 'delivery_note'::text) THEN erp.delivered_lines(document_config.order_id, (document_config.fulfillments)[1])
-             WHEN (document_config.document_type <> ALL (ARRAY['credit_note'::text, 'storno'::text])) THEN a.amounts
+             WHEN (document_config.document_type <> ALL (ARRAY['credit_note'::text, 'storno'::text])) THEN x.amounts
              WHEN (document_config.referenced_config ? 'lines'::text) THEN (erp.reversed_amounts(document_config.referenced_config) || jsonb_build_object('taxStatus', (document_config.referenced_config -> 'taxStatus'::text), 'currency', (document_config.referenced_config -> 'currency'::text), 'taxExemption', (document_config.referenced_config -> 'taxExemption'::text), 'deliveryDate', (document_config.referenced_config -> 'deliveryDate'::text)))
-             ELSE erp.reversed_amounts(a.amounts)
+             ELSE erp.reversed_amounts(x.amounts)
          END)
-    FROM ((((((((((erp.sales_order o
+    FROM ((((((((((((erp.sales_order o
       JOIN erp.currency u ON ((u.id = o.currency_id)))
       JOIN erp.document_type t ON ((t.technical_name = document_config.document_type)))
       CROSS JOIN LATERAL ( SELECT erp.seller(document_config.locale) AS seller) m)
@@ -17672,7 +18180,9 @@ BEGIN ATOMIC
       LEFT JOIN erp.shipping_method s ON ((s.id = o.shipping_method_id)))
       LEFT JOIN erp.payment_method p ON ((p.id = o.payment_method_id)))
       LEFT JOIN erp.warehouse w ON (w.is_default))
+      CROSS JOIN LATERAL ( SELECT erp.delivery_date(document_config.fulfillments, o.state, document_config.document_date) AS delivery) y)
       CROSS JOIN LATERAL erp.document_amounts(document_config.order_id, o.tax_status, document_config.parts) a(amounts))
+      CROSS JOIN LATERAL ( SELECT (a.amounts || jsonb_build_object('taxInDefaultCurrency', erp.tax_in_default_currency(o.currency_id, (a.amounts #> '{totals,taxes}'::text[]), COALESCE(((y.delivery ->> 'to'::text))::date, document_config.document_date)))) AS amounts) x)
    WHERE (o.id = document_config.order_id);
 END;
 grant execute on function erp.document_config(uuid,text,text,date,text,text,jsonb,erp.document_part[],uuid[]) to service_writer;
@@ -17857,7 +18367,7 @@ BEGIN ATOMIC
              row_number() OVER (PARTITION BY l.id ORDER BY l.line) AS nth,
              ARRAY( SELECT c.key
                     FROM jsonb_each(l.wanted) c(key, value)
-                   WHERE ((NOT l.is_new) AND (c.value <> (l.present -> c.key)) AND (c.key <> 'position'::text))) AS changes
+                   WHERE ((NOT l.is_new) AND (c.value <> (l.present -> c.key)))) AS changes
             FROM ((unnest(faults_of_order_lines.lines) l(line, id, is_new, given, present, wanted, is_changed, errors)
               JOIN unnest(faults_of_order_lines.orders) o(line, id, is_new, given, present, wanted, is_changed, errors) ON ((o.line = (l.line / 1000))))
               LEFT JOIN erp.units_at_work(ARRAY( SELECT x.id
@@ -18032,7 +18542,7 @@ BEGIN ATOMIC
  UNION ALL
   SELECT l.ordinality,
      'NOT_FOUND'::text,
-     'The supplier order has no line with this product.'::text,
+     'The supplier order has no line with this product. Goods that were not ordered are a line without a supplier order.'::text,
      'supplier_order_id'::text
     FROM unnest(faults_of_orders_named.lines) WITH ORDINALITY l(id, product_id, quantity, batch_id, batch_number, supplier_order_line_item_id, supplier_order_id, return_order_id, unit_price, tax_rate, planned_disposal_quantity, destination_bin_location_id, ordinality)
    WHERE (((faults_of_orders_named.receipt).type = 'Supplier'::text) AND (l.supplier_order_id IS NOT NULL) AND (l.supplier_order_line_item_id IS NULL) AND (NOT (EXISTS ( SELECT
@@ -18062,11 +18572,11 @@ BEGIN ATOMIC
              ELSE 'parent_id'::text
          END], NULL::jsonb)::mutation.row_fault) AS array_agg
     FROM (unnest(faults_of_orphans.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
-      JOIN unnest(faults_of_orphans.rows) p(line, id, is_new, given, present, wanted, is_changed, errors) ON (((p.id = ((u.wanted ->> 'parent_id'::text))::uuid) AND p.is_new AND (p.errors IS NOT NULL))))
+      JOIN unnest(faults_of_orphans.rows) p(line, id, is_new, given, present, wanted, is_changed, errors) ON (((p.id = ((u.wanted ->> 'parent_id'::text))::uuid) AND (p.errors IS NOT NULL) AND (p.is_new OR ((p.present ->> 'product_number'::text) <> (u.given ->> 'parent_product_number'::text))))))
    WHERE (u.errors IS NULL);
 END;
 grant execute on function erp.faults_of_orphans(mutation.upsert_row[]) to service_writer;
-comment on function erp.faults_of_orphans(mutation.upsert_row[]) is 'Refuses rows of an upsert of products whose parent is a new product that is refused.';
+comment on function erp.faults_of_orphans(mutation.upsert_row[]) is 'Refuses rows of an upsert of products whose parent, or its number, comes of a row that is refused.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_prices(rows mutation.upsert_row[], list text)
  RETURNS mutation.row_fault[]
@@ -18439,8 +18949,9 @@ CREATE OR REPLACE FUNCTION erp.in_default_currency(amount numeric, currency_fact
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN round((amount / currency_factor), 6);
 grant execute on function erp.in_default_currency(numeric,numeric) to service_keeper;
+grant execute on function erp.in_default_currency(numeric,numeric) to service_ledger;
 grant execute on function erp.in_default_currency(numeric,numeric) to service_writer;
-comment on function erp.in_default_currency(numeric,numeric) is 'An amount in the default currency: divided by the units of its currency per unit of the default currency, to six decimals.';
+comment on function erp.in_default_currency(numeric,numeric) is 'A price in the default currency: divided by the units of its currency per unit of the default currency, to six decimals.';
 
 CREATE OR REPLACE FUNCTION erp.insert_document(order_id uuid, document_type text, referenced erp.document, parts erp.document_part[], fulfillments uuid[])
  RETURNS uuid
@@ -18484,11 +18995,21 @@ $function$;
 grant execute on function erp.insert_document(uuid,text,erp.document,erp.document_part[],uuid[]) to service_writer;
 comment on function erp.insert_document(uuid,text,erp.document,erp.document_part[],uuid[]) is 'Inserts a document of an order: with the next number of its type, a random code for its address, and all that it shows, see erp.document_config. Warning DOCUMENT_INCOMPLETE.';
 
+CREATE OR REPLACE FUNCTION erp.is_all_shipped(order_id uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN ((NOT (EXISTS (SELECT FROM erp.sales_order_line_item l WHERE ((l.order_id = is_all_shipped.order_id) AND (l.type = 'product'::text) AND (l.shipped_quantity < l.quantity))))) AND (NOT (EXISTS (SELECT FROM erp.fulfillment_order f WHERE ((f.destination_order_id = is_all_shipped.order_id) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])) AND erp.has_open_lines(f.id))))));
+grant execute on function erp.is_all_shipped(uuid) to service_writer;
+comment on function erp.is_all_shipped(uuid) is 'Whether nothing is left to ship of an order, as of one without goods.';
+
 CREATE OR REPLACE FUNCTION erp.is_blank(words text)
  RETURNS boolean
  LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN (words !~ '[^	-    -‍    ⁠　﻿]'::text);
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN ((ascii(words) >= 33) AND (ascii(words) <= 126)) THEN false ELSE (words !~ '[^	-    -‍    ⁠　﻿]'::text) END;
+grant execute on function erp.is_blank(text) to service_booker;
+grant execute on function erp.is_blank(text) to service_ledger;
 grant execute on function erp.is_blank(text) to service_writer;
 comment on function erp.is_blank(text) is 'Whether a text has nothing but white space, or nothing at all: that of Unicode, and characters without a width.';
 
@@ -18499,14 +19020,6 @@ CREATE OR REPLACE FUNCTION erp.is_called_off(order_line_item_id uuid, location_i
 RETURN (EXISTS (SELECT FROM (erp.fulfillment_order_line_item a JOIN erp.fulfillment_order f ON ((f.id = a.fulfillment_order_id))) WHERE ((a.destination_order_line_item_id = is_called_off.order_line_item_id) AND (a.quantity > a.fulfilled_quantity) AND (f.state = 'Cancelled'::text) AND (f.source_warehouse_location_id = is_called_off.location_id))));
 grant execute on function erp.is_called_off(uuid,uuid) to service_writer;
 comment on function erp.is_called_off(uuid,uuid) is 'Whether a fulfillment order was cancelled by which a location was to ship units of a line of an order. They are shipped from there only on request.';
-
-CREATE OR REPLACE FUNCTION erp.is_cancelled_invoice(invoice_id uuid)
- RETURNS boolean
- LANGUAGE sql
- STABLE
-RETURN (EXISTS (SELECT FROM (erp.document d JOIN erp.document_type t ON ((t.id = d.document_type_id))) WHERE ((d.referenced_document_id = is_cancelled_invoice.invoice_id) AND (t.technical_name = 'storno'::text))));
-grant execute on function erp.is_cancelled_invoice(uuid) to service_writer;
-comment on function erp.is_cancelled_invoice(uuid) is 'Whether an invoice was cancelled by a storno.';
 
 CREATE OR REPLACE FUNCTION erp.is_iban(iban text)
  RETURNS boolean
@@ -18582,13 +19095,21 @@ CREATE OR REPLACE FUNCTION erp.keep_default_currency_price()
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
+declare
+  factor constant numeric := (
+    select r.currency_factor from erp.goods_receipt r where r.id = new.goods_receipt_id
+  );
 begin
-  new.unit_price_in_default_currency := erp.in_default_currency(new.unit_price,
-    (select r.currency_factor from erp.goods_receipt r where r.id = new.goods_receipt_id));
+  if tg_op = 'INSERT' or new.unit_price is distinct from old.unit_price
+    or new.goods_receipt_id is distinct from old.goods_receipt_id then
+    new.unit_price_in_default_currency := erp.in_default_currency(new.unit_price, factor);
+  end if;
+  new.total_price_in_default_currency := case when new.unit_price_in_default_currency is not null
+    then erp.amount_in_default_currency(new.unit_price * new.quantity, factor) end;
   return new;
 end
 $function$;
-comment on function erp.keep_default_currency_price() is 'Trigger: gives a line of a goods receipt its unit price in the default currency, by the factor of the receipt.';
+comment on function erp.keep_default_currency_price() is 'Trigger: gives a line of a goods receipt its unit price and its total in the default currency, by the factor of the receipt.';
 
 CREATE OR REPLACE FUNCTION erp.keep_purchase_prices()
  RETURNS trigger
@@ -18889,7 +19410,7 @@ declare
 begin
   execute format($q$
     with given as materialized (
-      select o.line * 1000 + l.n as line, o.id as order_id, l.n, l.value as given, %s as defaults
+      select o.line * 1000 + l.n as line, o.id as order_id, l.value as given, %s as defaults
       from unnest($1) o
       cross join jsonb_array_elements(nullif(o.given -> 'line_items', 'null')) with ordinality l (value, n)
       where o.errors is null and l.n <= 250
@@ -18914,21 +19435,36 @@ begin
       select m.*, (select p from erp.sales_order_line_item p where p.id = m.id) as p,
         (select i from erp.product i where i.id = m.product_id) as i
       from matched m
+    ),
+    -- Lines without a position come after those that have one
+    placed as (
+      select k.*, k.place is null as is_last, coalesce(max(k.place) over (partition by k.order_id), 0) as last
+      from (
+        select m.*, coalesce((m.given ->> 'position')::integer, (m.p).position) as place from known m
+      ) k
+    ),
+    numbered as (
+      select m.*, m.last + row_number() over (partition by m.order_id, m.is_last order by m.line) as next
+      from placed m
     )
     select array_agg(row(m.line, coalesce((m.p).id, (m.defaults ->> 'id')::uuid), (m.p).id is null, m.given,
-      to_jsonb(m.p), to_jsonb(w) || jsonb_build_object('order_id', m.order_id, 'position', m.n) || case
+      to_jsonb(m.p), to_jsonb(w) || jsonb_build_object('order_id', m.order_id) || case
         when num_nonnulls(m.product_id, m.given ->> 'product_number') > 0
           then jsonb_build_object('product_id', m.product_id) else '{}' end || case
         when (m.p).id is not null then '{}'
         else jsonb_build_object(
+          'position', case when m.given ? 'position' then w.position else m.next end,
           'type', case when m.given ? 'type' then w.type when m.product_id is null then 'custom'
             else 'product' end,
           'label', coalesce(w.label, (m.i).name, (m.i).product_number, m.given ->> 'product_number'),
-          'identifier', coalesce(w.identifier, w.storefront_id, (m.i).product_number, w.label)) end || case
-        when not m.given ? 'total_price' and m.given ?| '{unit_price,quantity}' and w.unit_price is not null
-          then jsonb_build_object('total_price', round(w.unit_price * w.quantity, 2)) else '{}' end,
+          'identifier', coalesce(w.identifier,
+            case when not erp.is_blank(w.storefront_id) then w.storefront_id end, (m.i).product_number,
+            case when not erp.is_blank(w.label) then w.label end, m.defaults ->> 'id')) end || case
+        when m.given ? 'total_price' then jsonb_build_object('total_price', erp.rounded(w.total_price))
+        when m.given ?| '{unit_price,quantity}' and w.unit_price is not null
+          then jsonb_build_object('total_price', erp.rounded(w.unit_price * w.quantity)) else '{}' end,
       false, null)::mutation.upsert_row order by m.line)
-    from known m cross join lateral jsonb_populate_record(case when (m.p).id is null
+    from numbered m cross join lateral jsonb_populate_record(case when (m.p).id is null
       then jsonb_populate_record(null::erp.sales_order_line_item, m.defaults) else m.p end, m.given - 'id') w
     $q$, mutation.defaults_of('erp.sales_order_line_item'))
   into result using orders;
@@ -18936,7 +19472,7 @@ begin
 end
 $function$;
 grant execute on function erp.match_order_lines(mutation.upsert_row[]) to service_writer;
-comment on function erp.match_order_lines(mutation.upsert_row[]) is 'The lines that rows of an upsert of orders give, as rows of an upsert themselves; the place of a line is a thousand times that of its order, and its own. A line is known by its id, its storefrontId or its identifier, within its order.';
+comment on function erp.match_order_lines(mutation.upsert_row[]) is 'The lines that rows of an upsert of orders give, as rows of an upsert themselves; the place of a line is a thousand times that of its order, and its own. A line is known by its id, its storefrontId or its identifier, within its order. A new one without a position comes after those that are there.';
 
 CREATE OR REPLACE FUNCTION erp.missing_in_document(config jsonb)
  RETURNS text[]
@@ -18969,6 +19505,24 @@ end
 $function$;
 grant execute on function erp.move_supplier_order(uuid,text,jsonb) to service_writer;
 comment on function erp.move_supplier_order(uuid,text,jsonb) is 'Does an action of the machine supplier_order, and notes what the supplier said with it: its own number, the date of delivery. Answers the id. User errors INVALID_STATE_TRANSITION; REQUIRED and SUPPLIER_INACTIVE when an order is placed.';
+
+CREATE OR REPLACE FUNCTION erp.net_amount(amount numeric, tax_rate numeric)
+ RETURNS numeric
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN round(((amount * (100)::numeric) / ((100)::numeric + tax_rate)), 2);
+grant execute on function erp.net_amount(numeric,numeric) to service_keeper;
+grant execute on function erp.net_amount(numeric,numeric) to service_ledger;
+grant execute on function erp.net_amount(numeric,numeric) to service_writer;
+comment on function erp.net_amount(numeric,numeric) is 'An amount without its tax, in cents; the rate is in percent. Null without a rate.';
+
+CREATE OR REPLACE FUNCTION erp.newest_shipment(order_id uuid)
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT f.id FROM ((erp.fulfillment_order o JOIN erp.fulfillment_order_fulfillment p ON ((p.fulfillment_order_id = o.id))) JOIN erp.fulfillment f ON (((f.id = p.fulfillment_id) AND (f.state = 'Fulfilled'::text)))) WHERE (o.destination_order_id = newest_shipment.order_id) ORDER BY f.created_at DESC, f.id DESC LIMIT 1);
+grant execute on function erp.newest_shipment(uuid) to service_writer;
+comment on function erp.newest_shipment(uuid) is 'The newest fulfillment of an order that was not cancelled; null when nothing was shipped.';
 
 CREATE OR REPLACE FUNCTION erp.next_number(number_range text)
  RETURNS text
@@ -19007,9 +19561,7 @@ begin
   if not found then
     perform mutation.refuse('INVALID_STATE_TRANSITION',
       format('In state %s this cannot be done: %s.', state, action), null, jsonb_build_object(
-      'state', state, 'allowedActions',
-        (select coalesce(jsonb_agg(t.action order by t.action), '[]') from erp.state_transition t
-        where t.machine = next_state.machine and t.from_state = next_state.state)));
+      'state', state, 'allowedActions', erp.allowed_actions(machine, state)));
   end if;
   return result;
 end
@@ -19043,6 +19595,14 @@ end
 $function$;
 alter function erp.open_document(uuid,bytea) owner to service_document;
 comment on function erp.open_document(uuid,bytea) is 'The document with this id and the SHA-256 of this deep link code, or no row. Takes a hash, so that no code gets into a log of Postgres, and any code can be asked about.';
+
+CREATE OR REPLACE FUNCTION erp.open_invoices(order_id uuid)
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+RETURN ARRAY(SELECT d.document_number FROM (erp.document d JOIN erp.document_type t ON ((t.id = d.document_type_id))) WHERE ((d.order_id = open_invoices.order_id) AND (t.technical_name = 'invoice'::text) AND (d.document_number IS NOT NULL) AND (erp.reversal_of(d.id) IS NULL)) ORDER BY d.id);
+grant execute on function erp.open_invoices(uuid) to service_writer;
+comment on function erp.open_invoices(uuid) is 'The numbers of the invoices of an order that neither a storno nor a credit note has taken back.';
 
 CREATE OR REPLACE FUNCTION erp.open_picks(order_id uuid)
  RETURNS ledger.pick[]
@@ -19112,7 +19672,7 @@ BEGIN ATOMIC
              l.n,
              COALESCE(l.rate, (0)::numeric) AS rate,
              l.total,
-             round(((l.total * (100)::numeric) / ((100)::numeric + COALESCE(l.rate, (0)::numeric))), 2) AS net
+             erp.net_amount(l.total, COALESCE(l.rate, (0)::numeric)) AS net
             FROM line l
            WHERE ((l.rate IS NOT NULL) OR (NOT (EXISTS ( SELECT
                     FROM line
@@ -19159,8 +19719,8 @@ BEGIN ATOMIC
              ELSE r.id
          END AS id,
      r.rate,
-     (((round((u.upto * r.ends), 2) - round(((u.upto - u.total) * r.ends), 2)) - round((u.upto * r.starts), 2)) + round(((u.upto - u.total) * r.starts), 2)),
-     (((round((round((u.factor * u.upto), 2) * r.net_ends), 2) - round((round((u.factor * (u.upto - u.total)), 2) * r.net_ends), 2)) - round((round((u.factor * u.upto), 2) * r.net_starts), 2)) + round((round((u.factor * (u.upto - u.total)), 2) * r.net_starts), 2))
+     (((erp.rounded((u.upto * r.ends)) - erp.rounded(((u.upto - u.total) * r.ends))) - erp.rounded((u.upto * r.starts))) + erp.rounded(((u.upto - u.total) * r.starts))),
+     (((erp.rounded((erp.rounded((u.factor * u.upto)) * r.net_ends)) - erp.rounded((erp.rounded((u.factor * (u.upto - u.total))) * r.net_ends))) - erp.rounded((erp.rounded((u.factor * u.upto)) * r.net_starts))) + erp.rounded((erp.rounded((u.factor * (u.upto - u.total))) * r.net_starts)))
     FROM (unrated u
       CROSS JOIN ruler r);
 END;
@@ -19339,6 +19899,16 @@ END;
 grant execute on function erp.postal_address(jsonb) to service_writer;
 comment on function erp.postal_address(jsonb) is 'An address with the keys that clients are promised, all of them, each a text or null. What else a shop has sent stays with its order.';
 
+CREATE OR REPLACE FUNCTION erp.price_on_document(price numeric, quantity integer, amount numeric)
+ RETURNS numeric
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE((SELECT round(price_on_document.price, d.d) AS round FROM generate_series(4, 12) d(d) WHERE (round((round(price_on_document.price, d.d) * (price_on_document.quantity)::numeric), 2) = price_on_document.amount) ORDER BY d.d LIMIT 1), round((amount / (quantity)::numeric), (2 + length((quantity)::text))));
+grant execute on function erp.price_on_document(numeric,integer,numeric) to service_keeper;
+grant execute on function erp.price_on_document(numeric,integer,numeric) to service_ledger;
+grant execute on function erp.price_on_document(numeric,integer,numeric) to service_writer;
+comment on function erp.price_on_document(numeric,integer,numeric) is 'The price of one unit as a document shows it: with four decimals or as many more as it takes that the price times the quantity, in cents, is the amount. Where no decimals do, as for a line with a discount of its own, it is the amount by the quantity.';
+
 CREATE OR REPLACE FUNCTION erp.price_on_receipt(receipt erp.goods_receipt, supplier_order_line_item_id uuid, tax_rate numeric)
  RETURNS numeric
  LANGUAGE sql
@@ -19460,29 +20030,32 @@ END;
 grant execute on function erp.receipt_type(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) to service_writer;
 comment on function erp.receipt_type(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) is 'The default type of a goods receipt, by the supplier orders or return orders that it names.';
 
-CREATE OR REPLACE FUNCTION erp.refuse_nothing_to_ship(order_id uuid, state text)
+CREATE OR REPLACE FUNCTION erp.release_credited_units(invoice_id uuid, fulfillment_id uuid)
  RETURNS void
- LANGUAGE plpgsql
+ LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-begin
-  if exists (
-    select from erp.fulfillment_order f
-    where f.destination_order_id = order_id and f.state in ('Open', 'InProgress', 'OnHold')
-      and erp.has_open_lines(f.id)
-  ) then
-    perform mutation.refuse(
-      'EXTERNALLY_MANAGED', 'What is left to ship is shipped by somebody else.', '{order_id}'
-    );
-  end if;
-  perform mutation.refuse('INVALID_STATE_TRANSITION', 'Nothing is left to ship.', '{order_id}',
-    jsonb_build_object(
-      'state', state, 'allowedActions', erp.allowed_actions('order', state)
-    ));
-end
+  with
+  back as (
+    select a.destination_order_line_item_id as id, sum(i.quantity) as quantity
+    from erp.fulfillment_line_item i
+    join erp.fulfillment_order_line_item a on a.id = i.fulfillment_order_line_item_id
+    where i.fulfillment_id = release_credited_units.fulfillment_id group by a.destination_order_line_item_id
+  ),
+  -- The last units of each line
+  kept as (
+    select i.id, i.quantity, i.quantity - least(i.quantity, greatest(0, b.quantity
+      - (sum(i.quantity) over (partition by i.order_line_item_id order by i.first_unit desc) - i.quantity)
+    )) as left_over
+    from erp.invoice_line_item i join back b on b.id = i.order_line_item_id
+    where i.document_id = invoice_id
+  ),
+  gone as (delete from erp.invoice_line_item i using kept k where i.id = k.id and k.left_over = 0)
+  update erp.invoice_line_item i set quantity = k.left_over
+  from kept k where i.id = k.id and k.left_over between 1 and k.quantity - 1
 $function$;
-grant execute on function erp.refuse_nothing_to_ship(uuid,text) to service_writer;
-comment on function erp.refuse_nothing_to_ship(uuid,text) is 'Says why nothing of an order can be shipped. User errors EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION.';
+grant execute on function erp.release_credited_units(uuid,uuid) to service_writer;
+comment on function erp.release_credited_units(uuid,uuid) is 'Takes the units of a cancelled shipment out of an invoice that a credit note has taken back, so that they can be invoiced when they are shipped again. The rest of the invoice stays credited.';
 
 CREATE OR REPLACE FUNCTION erp.require_active_supplier(supplier_id uuid, field text[])
  RETURNS void
@@ -19516,6 +20089,28 @@ end
 $function$;
 grant execute on function erp.require_address(jsonb) to service_writer;
 comment on function erp.require_address(jsonb) is 'Refuses an address with keys or values that clients don''t know. User error INVALID.';
+
+CREATE OR REPLACE FUNCTION erp.require_all_shipped(order_id uuid, state text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if not erp.is_all_shipped(order_id) then
+    perform mutation.refuse(
+      'EXTERNALLY_MANAGED', 'What is left to ship is shipped by somebody else.', '{order_id}'
+    );
+  elsif not exists (
+    select from erp.sales_order_line_item l where l.order_id = require_all_shipped.order_id
+  ) then
+    perform mutation.refuse('INVALID_STATE_TRANSITION', 'The order has no lines: there is nothing to ship.',
+      '{order_id}',
+      jsonb_build_object('state', state, 'allowedActions', erp.allowed_actions('order', state)));
+  end if;
+end
+$function$;
+grant execute on function erp.require_all_shipped(uuid,text) to service_writer;
+comment on function erp.require_all_shipped(uuid,text) is 'Refuses an order of which there is nothing to ship here, unless all of it is shipped. User errors EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.require_assignable_lines(order_id uuid, lines erp.shipping_line[])
  RETURNS void
@@ -19599,19 +20194,58 @@ begin
   select jsonb_agg(mutation.user_error(case when d.nth > 1 then 'NOT_UNIQUE' else 'INVALID' end,
     case
       when d.nth > 1 then 'This type is in the list already.'
-      else format('There is no type of documents named %s.', d.name) end,
+      -- Goods that leave are charged; what takes an invoice back is no part of a shipment
+      else format('A shipment has no document of the type %s, only an invoice and a delivery_note. '
+        'Credit notes and cancellation invoices are made by documentCreate.', d.name) end,
     mutation.path('documents', d.position)) order by d.position)
   into errors
   from (
     select d.name, d.position, row_number() over (partition by d.name order by d.position) as nth
     from unnest(documents) with ordinality d (name, position)
   ) d
-  where d.nth > 1 or not exists (select from erp.document_type t where t.technical_name = d.name);
+  where d.nth > 1 or d.name is null or d.name not in ('invoice', 'delivery_note');
   perform mutation.refuse(errors);
 end
 $function$;
 grant execute on function erp.require_documents(text[]) to service_writer;
-comment on function erp.require_documents(text[]) is 'Refuses names of document types that are none, or there twice. User errors INVALID, NOT_UNIQUE.';
+comment on function erp.require_documents(text[]) is 'Refuses types of documents that a shipment cannot have, or that are there twice. User errors INVALID, NOT_UNIQUE.';
+
+CREATE OR REPLACE FUNCTION erp.require_fulfillments(order_id uuid, fulfillment_ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  if cardinality(fulfillment_ids) = 0 then
+    perform mutation.refuse('REQUIRED', 'Name a fulfillment, or leave the list out.', '{fulfillment_ids}');
+  end if;
+  perform mutation.refuse_too_many(cardinality(fulfillment_ids), 250, '{fulfillment_ids}');
+  select jsonb_agg(mutation.user_error(f.code, f.message, mutation.path('fulfillment_ids', f.n)) order by f.n)
+  into errors
+  from (
+    select n.n,
+      case when n.nth > 1 then 'NOT_UNIQUE' when f.id is null then 'NOT_FOUND' else 'INVALID' end as code,
+      case when n.nth > 1 then 'This fulfillment is in the list already.'
+        when f.id is null then 'The order has no such fulfillment.'
+        else 'The fulfillment has been cancelled.' end as message,
+      f.state
+    from (
+      select u.id, u.n, row_number() over (partition by u.id order by u.n) as nth
+      from unnest(fulfillment_ids) with ordinality u (id, n)
+    ) n
+    left join erp.fulfillment f on f.id = n.id and exists (
+      select from erp.fulfillment_order_fulfillment p
+      join erp.fulfillment_order o on o.id = p.fulfillment_order_id
+      where p.fulfillment_id = f.id and o.destination_order_id = require_fulfillments.order_id)
+    where n.nth > 1 or f.state is distinct from 'Fulfilled'
+  ) f;
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function erp.require_fulfillments(uuid,uuid[]) to service_writer;
+comment on function erp.require_fulfillments(uuid,uuid[]) is 'Refuses ids that are no fulfillments of an order, or of cancelled ones. User errors REQUIRED, TOO_MANY_LINES, NOT_UNIQUE, NOT_FOUND, INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.require_one_supplier()
  RETURNS trigger
@@ -19867,6 +20501,28 @@ $function$;
 grant execute on function erp.require_tracking_codes(text[]) to service_writer;
 comment on function erp.require_tracking_codes(text[]) is 'Refuses tracking codes that are none. User errors TOO_MANY_LINES, OUT_OF_RANGE.';
 
+CREATE OR REPLACE FUNCTION erp.require_uninvoiced(fulfillment_ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(mutation.user_error('INVALID', format('Invoice %s charges it already.', d.document_number),
+    mutation.path('fulfillment_ids', f.n), jsonb_build_object('invoices', array[d.document_number]))
+    order by f.n, d.id)
+  into errors
+  from unnest(fulfillment_ids) with ordinality f (id, n)
+  join erp.document_fulfillment c on c.fulfillment_id = f.id
+  join erp.invoice i on i.document_id = c.document_id and i.cancellation_id is null
+  join erp.document d on d.id = i.document_id;
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function erp.require_uninvoiced(uuid[]) to service_writer;
+comment on function erp.require_uninvoiced(uuid[]) is 'Refuses fulfillments that an invoice charges which no document has cancelled. User error INVALID.';
+
 CREATE OR REPLACE FUNCTION erp.resolve_goods_receipt_lines(target erp.goods_receipt, lines erp.goods_receipt_line[])
  RETURNS erp.goods_receipt_line[]
  LANGUAGE plpgsql
@@ -19905,13 +20561,41 @@ $function$;
 grant execute on function erp.resolve_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
 comment on function erp.resolve_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) is 'Fills in what lines of a goods receipt name in other words: batches by number, made when they are new, and lines of supplier orders by the order. To be called with lines that have been checked.';
 
+CREATE OR REPLACE FUNCTION erp.reversal_of(invoice_id uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT COALESCE(d.document_number, (d.id)::text) AS "coalesce" FROM (erp.document d JOIN erp.document_type t ON ((t.id = d.document_type_id))) WHERE ((d.referenced_document_id = reversal_of.invoice_id) AND (t.technical_name = ANY (ARRAY['credit_note'::text, 'storno'::text]))) ORDER BY d.id LIMIT 1);
+grant execute on function erp.reversal_of(uuid) to service_writer;
+comment on function erp.reversal_of(uuid) is 'The number of the document that takes an invoice back, a credit note or storno; null when none does.';
+
 CREATE OR REPLACE FUNCTION erp.reversed_amounts(amounts jsonb)
  RETURNS jsonb
  LANGUAGE sql
  IMMUTABLE
-RETURN jsonb_build_object('lines', (SELECT COALESCE(jsonb_agg((v.line || jsonb_build_object('unitPrice', (- ((v.line ->> 'unitPrice'::text))::numeric), 'total', (- ((v.line ->> 'total'::text))::numeric))) ORDER BY v.n), '[]'::jsonb) AS "coalesce" FROM jsonb_array_elements((reversed_amounts.amounts -> 'lines'::text)) WITH ORDINALITY v(line, n)), 'totals', jsonb_build_object('net', (- ((amounts #>> '{totals,net}'::text[]))::numeric), 'total', (- ((amounts #>> '{totals,total}'::text[]))::numeric), 'taxes', (SELECT COALESCE(jsonb_agg(jsonb_build_object('rate', (v.tax -> 'rate'::text), 'net', (- ((v.tax ->> 'net'::text))::numeric), 'tax', (- ((v.tax ->> 'tax'::text))::numeric)) ORDER BY v.n), '[]'::jsonb) AS "coalesce" FROM jsonb_array_elements((reversed_amounts.amounts #> '{totals,taxes}'::text[])) WITH ORDINALITY v(tax, n))));
+RETURN jsonb_build_object('lines', (SELECT COALESCE(jsonb_agg((v.line || jsonb_build_object('unitPrice', (- ((v.line ->> 'unitPrice'::text))::numeric), 'total', (- ((v.line ->> 'total'::text))::numeric))) ORDER BY v.n), '[]'::jsonb) AS "coalesce" FROM jsonb_array_elements((reversed_amounts.amounts -> 'lines'::text)) WITH ORDINALITY v(line, n)), 'totals', jsonb_build_object('net', (- ((amounts #>> '{totals,net}'::text[]))::numeric), 'total', (- ((amounts #>> '{totals,total}'::text[]))::numeric), 'taxes', (SELECT COALESCE(jsonb_agg(jsonb_build_object('rate', (v.tax -> 'rate'::text), 'net', (- ((v.tax ->> 'net'::text))::numeric), 'tax', (- ((v.tax ->> 'tax'::text))::numeric)) ORDER BY v.n), '[]'::jsonb) AS "coalesce" FROM jsonb_array_elements((reversed_amounts.amounts #> '{totals,taxes}'::text[])) WITH ORDINALITY v(tax, n))), 'taxInDefaultCurrency', (SELECT (t.own || jsonb_build_object('tax', (- ((t.own ->> 'tax'::text))::numeric), 'taxes', (SELECT jsonb_agg(jsonb_build_object('rate', (v.tax -> 'rate'::text), 'tax', (- ((v.tax ->> 'tax'::text))::numeric)) ORDER BY v.n) AS jsonb_agg FROM jsonb_array_elements((t.own -> 'taxes'::text)) WITH ORDINALITY v(tax, n)))) FROM (SELECT NULLIF((reversed_amounts.amounts -> 'taxInDefaultCurrency'::text), 'null'::jsonb) AS own) t WHERE (t.own IS NOT NULL)));
 grant execute on function erp.reversed_amounts(jsonb) to service_writer;
-comment on function erp.reversed_amounts(jsonb) is 'The lines and totals of a document, with every amount negative.';
+comment on function erp.reversed_amounts(jsonb) is 'The lines and totals of a document, with every amount negative, at its exchange rate.';
+
+CREATE OR REPLACE FUNCTION erp.rounded(amount numeric)
+ RETURNS numeric
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN round(amount, 2);
+grant execute on function erp.rounded(numeric) to service_keeper;
+grant execute on function erp.rounded(numeric) to service_ledger;
+grant execute on function erp.rounded(numeric) to service_writer;
+comment on function erp.rounded(numeric) is 'An amount in cents: half a cent is rounded away from zero.';
+
+CREATE OR REPLACE FUNCTION erp.rounded_price(price numeric)
+ RETURNS numeric
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN round(price, 6);
+grant execute on function erp.rounded_price(numeric) to service_keeper;
+grant execute on function erp.rounded_price(numeric) to service_ledger;
+grant execute on function erp.rounded_price(numeric) to service_writer;
+comment on function erp.rounded_price(numeric) is 'A price of one unit that was reckoned, to six decimals.';
 
 CREATE OR REPLACE FUNCTION erp.seller(locale text)
  RETURNS jsonb
@@ -20199,7 +20883,7 @@ begin
   select ids[l.ordinality], target.id, p.id, l.ordinality,
     coalesce(p.name, parent.name, p.product_number), p.product_number,
     c.supplier_product_number, l.quantity, c.min_purchase, c.purchase_steps, price.unit,
-    round(price.unit * l.quantity, 2), coalesce(l.tax_rate, p.tax_rate), l.expected_delivery_date
+    erp.rounded(price.unit * l.quantity), coalesce(l.tax_rate, p.tax_rate), l.expected_delivery_date
   from unnest(lines) with ordinality l
   join erp.product p on p.id = l.product_id left join erp.product parent on parent.id = p.parent_id
   left join erp.product_supplier_configuration c on c.product_id = p.id and c.supplier_id = target.supplier_id
@@ -20329,14 +21013,7 @@ declare
   new_delivery_state text;
   new_state text;
 begin
-  select o.state, o.delivery_state,
-    not exists (
-      select from erp.sales_order_line_item l
-      where l.order_id = o.id and l.type = 'product' and l.shipped_quantity < l.quantity)
-    and not exists (
-      select from erp.fulfillment_order f
-      where f.destination_order_id = o.id and f.state in ('Open', 'InProgress', 'OnHold')
-        and erp.has_open_lines(f.id)) as is_all_shipped
+  select o.state, o.delivery_state, erp.is_all_shipped(o.id) as is_all_shipped
   into strict present from erp.sales_order o where o.id = order_id;
   -- An order without a delivery state gets one when something is shipped
   new_delivery_state := erp.next_state('order_delivery',
@@ -20406,6 +21083,16 @@ $function$;
 grant execute on function erp.settle_receipt_lines(uuid,erp.receipt_part[]) to service_writer;
 comment on function erp.settle_receipt_lines(uuid,erp.receipt_part[]) is 'Splits the lines of a goods receipt so that each delivers one line of a supplier order, of which it has no more than was open; what is left over becomes a line without an order, of the same product, batch, price and bin. Nothing is to be thrown away any more; totals stay as they are. Warnings SURPLUS, ORDER_CANCELLED.';
 
+CREATE OR REPLACE FUNCTION erp.share_of(amount numeric, units integer, quantity integer)
+ RETURNS numeric
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE units WHEN quantity THEN amount ELSE round(((amount * (units)::numeric) / (quantity)::numeric), 2) END;
+grant execute on function erp.share_of(numeric,integer,integer) to service_keeper;
+grant execute on function erp.share_of(numeric,integer,integer) to service_ledger;
+grant execute on function erp.share_of(numeric,integer,integer) to service_writer;
+comment on function erp.share_of(numeric,integer,integer) is 'The amount of the first units of a quantity, in cents. What lies between two shares is the amount of the units between them, so that the amounts of all units add up.';
+
 CREATE OR REPLACE FUNCTION erp.ship(order_id uuid, picks ledger.pick[], assigned uuid[], tracking_codes text[], note text)
  RETURNS erp.shipment
  LANGUAGE plpgsql
@@ -20430,6 +21117,14 @@ end
 $function$;
 grant execute on function erp.ship(uuid,ledger.pick[],uuid[],text[],text) to service_writer;
 comment on function erp.ship(uuid,ledger.pick[],uuid[],text[],text) is 'Ships units of fulfillment orders of one order, some of which may have been assigned for the purpose: books them out, records the fulfillment, closes what is fulfilled, and writes each row once. The caller holds the locks of the order and of ledger.lock_shipment. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
+
+CREATE OR REPLACE FUNCTION erp.standing_invoices(order_id uuid)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT COALESCE(jsonb_agg(d.document_number ORDER BY d.id), '[]'::jsonb) AS "coalesce" FROM (erp.document d JOIN erp.invoice i ON ((i.document_id = d.id))) WHERE ((d.order_id = standing_invoices.order_id) AND (i.cancellation_id IS NULL)));
+grant execute on function erp.standing_invoices(uuid) to service_writer;
+comment on function erp.standing_invoices(uuid) is 'The numbers of the invoices of an order that no document has cancelled, as a JSON array.';
 
 CREATE OR REPLACE FUNCTION erp.start_goods_receipt(goods_receipt_id uuid)
  RETURNS uuid
@@ -20489,6 +21184,14 @@ CREATE OR REPLACE FUNCTION erp.tax_exemption(tax_status text, destination text, 
 RETURN CASE WHEN (tax_status = 'tax-free'::text) THEN (SELECT CASE WHEN (SELECT m.is_small_business FROM erp.merchant m) THEN 'small_business'::text WHEN (tax_exemption.destination = h.home) THEN NULL::text WHEN (erp.is_in_eu(h.home) AND (NOT erp.is_in_eu(tax_exemption.destination))) THEN 'export'::text WHEN (erp.is_in_eu(h.home) AND ("left"(tax_exemption.customer_vat_id, 2) <> CASE h.home WHEN 'GR'::text THEN 'EL'::text ELSE h.home END)) THEN 'intra_community'::text ELSE NULL::text END AS "case" FROM (SELECT COALESCE((SELECT (m.address ->> 'countryIso'::text) FROM erp.merchant m), (SELECT (w.address ->> 'countryIso'::text) FROM erp.warehouse w WHERE w.is_default)) AS home) h) ELSE NULL::text END;
 grant execute on function erp.tax_exemption(text,text,text) to service_writer;
 comment on function erp.tax_exemption(text,text,text) is 'Why an order without tax has none: small_business, export (to a country outside of the European Union) or intra_community (to another of its countries, to a business with a VAT number of another country). Null when it has tax, or no reason is known. The destination is an ISO 3166 code.';
+
+CREATE OR REPLACE FUNCTION erp.tax_in_default_currency(currency_id uuid, taxes jsonb, day date)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT jsonb_build_object('currency', jsonb_build_object('isoCode', d.iso_code, 'symbol', d.symbol, 'position', d."position"), 'exchangeRate', jsonb_build_object('factor', f.factor, 'date', to_char(COALESCE((f.reference_date AT TIME ZONE 'UTC'::text), (tax_in_default_currency.day)::timestamp without time zone), 'YYYY-MM-DD'::text), 'source', f.origin_source), 'taxes', jsonb_agg(jsonb_build_object('rate', t.rate, 'tax', t.tax) ORDER BY t.n), 'tax', sum(t.tax)) AS jsonb_build_object FROM ((erp.currency d CROSS JOIN erp.currency_factor_at(tax_in_default_currency.currency_id, ((tax_in_default_currency.day)::timestamp without time zone AT TIME ZONE 'UTC'::text)) f(factor, origin_type, origin_source, reference_date)) CROSS JOIN LATERAL (SELECT v.n, (v.tax -> 'rate'::text) AS rate, erp.amount_in_default_currency(((v.tax ->> 'tax'::text))::numeric, f.factor) AS tax FROM jsonb_array_elements(tax_in_default_currency.taxes) WITH ORDINALITY v(tax, n)) t) WHERE (d.is_default_currency AND (d.id <> tax_in_default_currency.currency_id)) GROUP BY d.id, f.factor, f.reference_date, f.origin_source);
+grant execute on function erp.tax_in_default_currency(uuid,jsonb,date) to service_writer;
+comment on function erp.tax_in_default_currency(uuid,jsonb,date) is 'The tax of a document in a foreign currency, by rates and altogether, in the default currency: that of the merchant''s country, in which invoices have to state it (Article 230 of Directive 2006/112/EC). With the exchange rate of the day and when it was published. Null in the default currency, and without tax.';
 
 CREATE OR REPLACE FUNCTION erp.those_with_variants(product_ids uuid[])
  RETURNS uuid[]
@@ -20996,9 +21699,9 @@ AS $function$
 declare
   broken text;
 begin
-  if not ((((new.shipped_quantity >= 0) AND (new.shipped_quantity <= new.quantity)))) then
+  if not ((((new.shipped_quantity >= 0) AND (new.shipped_quantity <= GREATEST(new.quantity, 0))))) then
     broken := case
-      when not (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= new.quantity))) then 'order_line_item_ships_no_more_than_ordered' end;
+      when not (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= GREATEST(new.quantity, 0)))) then 'order_line_item_ships_no_more_than_ordered' end;
     raise check_violation using constraint = broken, table = 'sales_order_line_item', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'sales_order_line_item', broken);
   end if;
@@ -21015,10 +21718,10 @@ AS $function$
 declare
   broken text;
 begin
-  if not (((btrim(new.number) <> ''::text))
+  if not (((NOT erp.is_blank(new.number)))
     and ((new.physical_stock >= 0))) then
     broken := case
-      when not ((btrim(new.number) <> ''::text)) then 'batch_number_is_not_blank'
+      when not ((NOT erp.is_blank(new.number))) then 'batch_number_is_not_blank'
       when not ((new.physical_stock >= 0)) then 'batch_physical_stock_is_not_negative' end;
     raise check_violation using constraint = broken, table = 'batch', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'batch', broken);
@@ -21131,7 +21834,7 @@ begin
   new.available_stock := ((new.physical_stock - new.stock_not_available_for_sale) - new.reserved_stock); -- 'product_available_stock_follows'
   if not (((length(new.description) <= 65535))
     and ((new.parent_id <> new.id))
-    and ((btrim(new.product_number) <> ''::text))
+    and ((NOT erp.is_blank(new.product_number)))
     and ((new.open_supplier_order_quantity >= 0))
     and ((new.physical_stock >= 0))
     and ((new.reorder_point >= 0))
@@ -21147,7 +21850,7 @@ begin
     broken := case
       when not ((length(new.description) <= 65535)) then 'product_description_length'
       when not ((new.parent_id <> new.id)) then 'product_is_not_its_own_parent'
-      when not ((btrim(new.product_number) <> ''::text)) then 'product_number_is_not_blank'
+      when not ((NOT erp.is_blank(new.product_number))) then 'product_number_is_not_blank'
       when not ((new.open_supplier_order_quantity >= 0)) then 'product_open_supplier_order_quantity_is_not_negative'
       when not ((new.physical_stock >= 0)) then 'product_physical_stock_is_not_negative'
       when not ((new.reorder_point >= 0)) then 'product_reorder_point_is_not_negative'
@@ -21223,16 +21926,20 @@ declare
   broken text;
 begin
   if not (((jsonb_typeof(new.billing_address) = 'object'::text))
+    and ((NOT erp.is_blank(new.order_number)))
     and ((jsonb_typeof(new.shipping_address) = 'object'::text))
     and ((new.state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text])))
+    and ((NOT erp.is_blank(new.storefront_id)))
     and ((new.tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text])))
     and (erp.is_string_array(new.tracking_codes))
     and ((length((new.billing_address)::text) <= 10000))
     and ((length((new.shipping_address)::text) <= 10000))) then
     broken := case
       when not ((jsonb_typeof(new.billing_address) = 'object'::text)) then 'order_billing_address_is_an_object'
+      when not ((NOT erp.is_blank(new.order_number))) then 'order_number_is_not_blank'
       when not ((jsonb_typeof(new.shipping_address) = 'object'::text)) then 'order_shipping_address_is_an_object'
       when not ((new.state = ANY (ARRAY['open'::text, 'in_progress'::text, 'completed'::text, 'cancelled'::text]))) then 'order_state_is_known'
+      when not ((NOT erp.is_blank(new.storefront_id))) then 'order_storefront_id_is_not_blank'
       when not ((new.tax_status = ANY (ARRAY['gross'::text, 'net'::text, 'tax-free'::text]))) then 'order_tax_status_is_known'
       when not (erp.is_string_array(new.tracking_codes)) then 'order_tracking_codes_are_strings'
       when not ((length((new.billing_address)::text) <= 10000)) then 'sales_order_billing_address_length'
@@ -21253,12 +21960,14 @@ AS $function$
 declare
   broken text;
 begin
-  if not ((((new.invoiced_quantity >= 0) AND (new.invoiced_quantity <= GREATEST(new.quantity, 0))))
+  if not (((NOT erp.is_blank(new.identifier)))
+    and (((new.invoiced_quantity >= 0) AND (new.invoiced_quantity <= GREATEST(new.quantity, 0))))
     and ((new.parent_id <> new.id))
     and (((new.product_id IS NULL) OR (NOT (new.type IS DISTINCT FROM 'product'::text))))
     and (((new.type <> 'promotion'::text) OR (new.payload IS NULL) OR ((new.payload ->> 'identifier'::text) = new.identifier)))
     and ((new.quantity > 0))
-    and (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= new.quantity)))
+    and (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= GREATEST(new.quantity, 0))))
+    and ((NOT erp.is_blank(new.storefront_id)))
     and (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric)))
     and ((abs(new.total_price) < '1000000000000000'::numeric))
     and ((abs(new.unit_price) < '1000000000000000'::numeric))
@@ -21267,12 +21976,14 @@ begin
     and ((length(new.storefront_id) <= 255))
     and ((length(new.type) <= 255))) then
     broken := case
+      when not ((NOT erp.is_blank(new.identifier))) then 'order_line_item_identifier_is_not_blank'
       when not (((new.invoiced_quantity >= 0) AND (new.invoiced_quantity <= GREATEST(new.quantity, 0)))) then 'order_line_item_invoices_no_more_than_ordered'
       when not ((new.parent_id <> new.id)) then 'order_line_item_is_not_its_own_parent'
       when not (((new.product_id IS NULL) OR (NOT (new.type IS DISTINCT FROM 'product'::text)))) then 'order_line_item_product_only_on_product_lines'
       when not (((new.type <> 'promotion'::text) OR (new.payload IS NULL) OR ((new.payload ->> 'identifier'::text) = new.identifier))) then 'order_line_item_promotion_identifier_matches_payload'
       when not ((new.quantity > 0)) then 'order_line_item_quantity_is_positive'
-      when not (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= new.quantity))) then 'order_line_item_ships_no_more_than_ordered'
+      when not (((new.shipped_quantity >= 0) AND (new.shipped_quantity <= GREATEST(new.quantity, 0)))) then 'order_line_item_ships_no_more_than_ordered'
+      when not ((NOT erp.is_blank(new.storefront_id))) then 'order_line_item_storefront_id_is_not_blank'
       when not (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric))) then 'order_line_item_tax_rate_is_a_percentage'
       when not ((abs(new.total_price) < '1000000000000000'::numeric)) then 'order_line_item_total_price_is_an_amount'
       when not ((abs(new.unit_price) < '1000000000000000'::numeric)) then 'order_line_item_unit_price_is_an_amount'
@@ -21305,6 +22016,7 @@ begin
     '{storefront_id,customer_number}', matches));
   rows := mutation.with_faults(rows, 'customers',
     mutation.row_faults('erp.customer', rows, matches) || erp.faults_of_tags(rows));
+  rows := mutation.with_faults_of_taken_keys('erp.customer', rows, 'customers', partial);
   perform mutation.require_rows(rows, partial);
   rows := mutation.write_rows('erp.customer', rows);
   return mutation.with_changes(rows, erp.set_tags('erp.customer_tag', 'customer_id', rows));
@@ -21338,6 +22050,7 @@ begin
     mutation.row_faults('erp.sales_order_line_item', lines) || erp.faults_of_order_lines(rows, lines)), '{}');
   rows := mutation.with_faults(rows, 'orders', mutation.row_faults('erp.sales_order', rows, matches)
     || erp.faults_of_orders(rows, lines) || erp.faults_of_tags(rows));
+  rows := mutation.with_faults_of_taken_keys('erp.sales_order', rows, 'orders', partial);
   perform mutation.require_rows(rows, partial);
   rows := mutation.write_rows('erp.sales_order', erp.with_amounts(rows, lines));
   rows := mutation.with_changes(rows, erp.write_order_lines(rows, lines));
@@ -21355,6 +22068,7 @@ AS $function$
 declare
   matches constant text[] := '{o.product_number = r.product_number}';
   rows mutation.upsert_row[];
+  refused integer;
 begin
   rows := erp.with_storefront_variants(erp.with_translations(erp.with_parents(
     mutation.match_rows('erp.product', 'products', given, '{product_number}', matches))));
@@ -21362,9 +22076,15 @@ begin
     || erp.faults_of_products(rows) || erp.faults_of_prices(rows, 'price')
     || erp.faults_of_prices(rows, 'purchase_prices') || erp.faults_of_translations(rows)
     || erp.faults_of_images(rows) || erp.faults_of_tags(rows));
-  rows := mutation.with_faults(rows, 'products', erp.faults_of_orphans(rows));
+  loop
+    refused := (select count(*) from unnest(rows) u where u.errors is not null);
+    rows := mutation.with_faults(rows, 'products', erp.faults_of_orphans(rows));
+    rows := mutation.with_faults_of_taken_keys('erp.product', rows, 'products', partial);
+    exit when refused = (select count(*) from unnest(rows) u where u.errors is not null);
+  end loop;
   perform mutation.require_rows(rows, partial);
   rows := mutation.write_rows('erp.product', rows);
+  perform mutation.warn(erp.warnings_of_parents(rows));
   rows := mutation.with_changes(rows, erp.set_prices('erp.product_price', rows, 'price')
     || erp.set_prices('erp.product_purchase_price', rows, 'purchase_prices') || erp.set_images(rows));
   return mutation.with_changes(rows, erp.set_tags('erp.product_tag', 'product_id', rows));
@@ -21385,6 +22105,7 @@ begin
   rows := mutation.match_rows('erp.supplier', 'suppliers', given, '{number}', matches);
   rows := mutation.with_faults(rows, 'suppliers', mutation.row_faults('erp.supplier', rows, matches)
     || erp.faults_of_addresses(rows));
+  rows := mutation.with_faults_of_taken_keys('erp.supplier', rows, 'suppliers', partial);
   perform mutation.require_rows(rows, partial);
   return mutation.write_rows('erp.supplier', rows);
 end
@@ -21407,6 +22128,7 @@ begin
   rows := mutation.with_faults(rows, 'warehouses', mutation.row_faults('erp.warehouse', rows, matches));
   rows := mutation.with_faults(rows, 'warehouses', erp.faults_of_addresses(rows)
     || erp.faults_of_defaults(rows, 'is_default') || erp.faults_of_defaults(rows, 'is_default_receiving'));
+  rows := mutation.with_faults_of_taken_keys('erp.warehouse', rows, 'warehouses', partial);
   perform mutation.require_rows(rows, partial);
   if not exists (select from erp.warehouse) then
     rows := mutation.with_values(rows, (
@@ -21505,6 +22227,29 @@ $function$;
 grant execute on function erp.warn_of_lines(erp.goods_receipt,uuid[]) to service_writer;
 comment on function erp.warn_of_lines(erp.goods_receipt,uuid[]) is 'Warns of lines of a goods receipt, given in the order of the input, that bring or take back more than their supplier orders account for. Warnings SURPLUS, ORDER_CANCELLED.';
 
+CREATE OR REPLACE FUNCTION erp.warnings_of_parents(rows mutation.upsert_row[])
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT jsonb_agg(mutation.user_error('PRODUCT_HAS_VARIANTS'::text, format('Product %s only stands for its variants now: %s units of it in stock cannot be sold, and open orders promise %s.'::text, p.product_number, p.physical_stock, p.reserved_stock), mutation.path('products'::text, f.line, VARIADIC ARRAY[f.field]), jsonb_build_object('productNumber', p.product_number, 'physicalStock', p.physical_stock, 'reservedStock', p.reserved_stock)) ORDER BY f.line) AS jsonb_agg
+    FROM (( SELECT ((u.wanted ->> 'parent_id'::text))::uuid AS id,
+             min(u.line) AS line,
+             min(
+                 CASE
+                     WHEN (u.given ? 'parent_product_number'::text) THEN 'parent_product_number'::text
+                     ELSE 'parent_id'::text
+                 END) AS field
+            FROM unnest(warnings_of_parents.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE ((u.errors IS NULL) AND ((u.wanted ->> 'parent_id'::text) IS DISTINCT FROM (u.present ->> 'parent_id'::text)))
+           GROUP BY ((u.wanted ->> 'parent_id'::text))::uuid) f
+      JOIN erp.product p ON ((p.id = f.id)))
+   WHERE ((p.physical_stock > 0) OR (p.reserved_stock > 0));
+END;
+grant execute on function erp.warnings_of_parents(mutation.upsert_row[]) to service_writer;
+comment on function erp.warnings_of_parents(mutation.upsert_row[]) is 'Warns of products that get variants while they are in stock or on open orders themselves.';
+
 CREATE OR REPLACE FUNCTION erp.with_amounts(orders mutation.upsert_row[], lines mutation.upsert_row[])
  RETURNS mutation.upsert_row[]
  LANGUAGE sql
@@ -21584,7 +22329,8 @@ BEGIN ATOMIC
                    WHERE ((r.wanted ->> 'product_number'::text) = (u.given ->> 'parent_product_number'::text))
                   LIMIT 1), ( SELECT o.id
                     FROM erp.product o
-                   WHERE (o.product_number = (u.given ->> 'parent_product_number'::text)))))) AS jsonb_object_agg
+                   WHERE ((o.product_number = (u.given ->> 'parent_product_number'::text)) AND (o.id <> ALL (ARRAY( SELECT r.id
+                            FROM unnest(with_parents.rows) r(line, id, is_new, given, present, wanted, is_changed, errors))))))))) AS jsonb_object_agg
             FROM unnest(with_parents.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
            WHERE (u.given ? 'parent_product_number'::text))) AS with_values;
 END;
@@ -21726,6 +22472,8 @@ alter table events.delivery enable row level security;
 create policy delivery_delete_recorder on events.delivery for delete to service_recorder using (true);
 create policy delivery_insert_recorder on events.delivery for insert to service_recorder with check (true);
 create policy delivery_insert_writer on events.delivery for insert to service_writer with check (true);
+create policy delivery_of_caller on events.delivery as restrictive for select to service_api using ((subscription_id = ANY (( SELECT array_agg(s.id) AS array_agg
+   FROM events.webhook_subscription s)::uuid[])));
 create policy delivery_select_api on events.delivery for select to service_api using (( SELECT auth.has_scope(VARIADIC '{webhook_subscriptions:read}'::text[]) AS has_scope));
 create policy delivery_select_delivery on events.delivery for select to service_delivery using (true);
 create policy delivery_select_recorder on events.delivery for select to service_recorder using (true);
@@ -21754,7 +22502,9 @@ comment on column events.delivery.attempts is 'Number of attempts.';
 comment on column events.delivery.next_attempt_at is 'Time of the next attempt after a failure.';
 comment on column events.delivery.delivered_at is 'When the receiver accepted it.';
 comment on constraint delivery_is_one_per_event_and_subscription on events.delivery is '@internal replay_deliveries() and send_test() leave out what is there';
+comment on constraint delivery_sequence_fkey on events.delivery is '@internal set by functions';
 comment on constraint delivery_state_is_known on events.delivery is '@internal Set by functions.';
+comment on constraint delivery_subscription_id_fkey on events.delivery is '@internal set by functions';
 
 create table events.delivery_attempt (
   delivery_id uuid not null,
@@ -21774,6 +22524,9 @@ create table events.delivery_attempt (
 alter table events.delivery_attempt enable row level security;
 create policy delivery_attempt_delete_recorder on events.delivery_attempt for delete to service_recorder using (true);
 create policy delivery_attempt_insert_delivery on events.delivery_attempt for insert to service_delivery with check (true);
+create policy delivery_attempt_of_caller on events.delivery_attempt as restrictive for select to service_api using ((( SELECT d.subscription_id
+   FROM events.delivery d
+  WHERE (d.id = delivery_attempt.delivery_id)) IS NOT NULL));
 create policy delivery_attempt_select_api on events.delivery_attempt for select to service_api using (( SELECT auth.has_scope(VARIADIC '{webhook_subscriptions:read}'::text[]) AS has_scope));
 create policy delivery_attempt_select_delivery on events.delivery_attempt for select to service_delivery using (true);
 create policy delivery_attempt_select_recorder on events.delivery_attempt for select to service_recorder using (true);
@@ -21835,6 +22588,7 @@ comment on column events.delivery_queue.claimed_until is 'A lease: until then no
 comment on column events.delivery_queue.claimed_by is 'Who took it.';
 comment on column events.delivery_queue.due_at is 'From when on it may be taken: neither waiting nor leased.';
 comment on constraint delivery_queue_pending_is_not_negative on events.delivery_queue is '@internal Counted by functions.';
+comment on constraint delivery_queue_subscription_id_fkey on events.delivery_queue is '@internal set by functions';
 comment on index events.delivery_queue_claimed_by_idx is 'For a process to renew what it has claimed.';
 
 create table events.event (
@@ -22016,6 +22770,7 @@ comment on table events.webhook_secret is 'What deliveries are signed with: the 
 comment on column events.webhook_secret.secret is 'whsec_ and the key in base64, or what that is encrypted to (src/secrets).';
 comment on column events.webhook_secret.expires_at is 'When it stops to sign; null for the one in use.';
 comment on constraint webhook_secret_has_its_form on events.webhook_secret is '@internal the service makes it';
+comment on constraint webhook_secret_subscription_id_fkey on events.webhook_secret is '@internal set by functions';
 
 create table events.webhook_subscription (
   id uuid default uuidv7() not null,
@@ -22055,7 +22810,9 @@ CREATE TRIGGER count_subscriptions_taken_over AFTER UPDATE OF credential_id ON e
 CREATE TRIGGER touch_updated_at BEFORE UPDATE OF topic, url, api_version, fields, payload_query, enabled ON events.webhook_subscription FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table events.webhook_subscription enable row level security;
 create policy webhook_subscription_delete_writer on events.webhook_subscription for delete to service_writer using (true);
+create policy webhook_subscription_deleted_by_caller on events.webhook_subscription as restrictive for delete to service_writer using (((credential_id = ( SELECT events.caller() AS caller)) OR (( SELECT events.caller() AS caller) IS NULL) OR ( SELECT auth.has_scope(VARIADIC ARRAY['all_webhook_subscriptions:write'::text]) AS has_scope)));
 create policy webhook_subscription_insert_writer on events.webhook_subscription for insert to service_writer with check (true);
+create policy webhook_subscription_of_caller on events.webhook_subscription as restrictive for select to service_api using (((credential_id = ( SELECT (NULLIF(current_setting('service.credential_id'::text, true), ''::text))::uuid AS "nullif")) OR ( SELECT auth.has_scope(VARIADIC ARRAY['all_webhook_subscriptions:read'::text]) AS has_scope)));
 create policy webhook_subscription_select_api on events.webhook_subscription for select to service_api using (( SELECT auth.has_scope(VARIADIC '{webhook_subscriptions:read}'::text[]) AS has_scope));
 create policy webhook_subscription_select_delivery on events.webhook_subscription for select to service_delivery using (true);
 create policy webhook_subscription_select_recorder on events.webhook_subscription for select to service_recorder using (true);
@@ -22064,6 +22821,7 @@ create policy webhook_subscription_select_writer on events.webhook_subscription 
 create policy webhook_subscription_update_delivery on events.webhook_subscription for update to service_delivery using (true) with check (true);
 create policy webhook_subscription_update_recorder on events.webhook_subscription for update to service_recorder using (true) with check (true);
 create policy webhook_subscription_update_writer on events.webhook_subscription for update to service_writer using (true) with check (true);
+create policy webhook_subscription_updated_by_caller on events.webhook_subscription as restrictive for update to service_writer using (((credential_id = ( SELECT events.caller() AS caller)) OR (( SELECT events.caller() AS caller) IS NULL) OR ( SELECT auth.has_scope(VARIADIC ARRAY['all_webhook_subscriptions:write'::text]) AS has_scope)));
 grant select on table events.webhook_subscription to service_delivery;
 grant select on table events.webhook_subscription to service_recorder;
 grant select on table events.webhook_subscription to service_registrar;
@@ -22139,7 +22897,23 @@ create view events.next_delivery with (security_invoker=true) as
     k.ids AS secret_ids,
     ( SELECT e.traceparent
            FROM events.event e
-          WHERE e.sequence = d.sequence) AS traceparent
+          WHERE e.sequence = d.sequence) AS traceparent,
+        CASE
+            WHEN q.pending > 1 THEN ( SELECT jsonb_agg(jsonb_build_object('delivery_id', f.id, 'event_id', f.event_id, 'topic', m_1.topic, 'body', m_1.body, 'traceparent', f.traceparent) ORDER BY f.nth) AS jsonb_agg
+               FROM ( SELECT o.id,
+                        o.event_id,
+                        row_number() OVER (ORDER BY o.sequence NULLS FIRST, o.id) AS nth,
+                        ( SELECT e.traceparent
+                               FROM events.event e
+                              WHERE e.sequence = o.sequence) AS traceparent
+                       FROM events.delivery o
+                      WHERE o.subscription_id = q.subscription_id AND o.entity_id = q.entity_id AND o.state = 'pending'::text
+                      ORDER BY o.sequence NULLS FIRST, o.id
+                     OFFSET 1
+                     LIMIT 9) f
+                 JOIN events.message m_1 ON m_1.delivery_id = f.id)
+            ELSE NULL::jsonb
+        END AS following
    FROM events.delivery_queue q
      JOIN events.webhook_subscription s ON s.id = q.subscription_id
      CROSS JOIN LATERAL ( SELECT d_1.id,
@@ -22160,7 +22934,7 @@ create view events.next_delivery with (security_invoker=true) as
                     ELSE events.scopes_of_subscription(s.id)
                 END AS scopes) a;
 grant select on view events.next_delivery to service_delivery;
-comment on view events.next_delivery is 'The delivery whose turn it is in each queue, with all that sending it needs: secrets as they are kept, with their ids. withheld says why it must not be sent; null when it may. is_early says that the queue was taken before its schedule, to try whether the receiver is back.';
+comment on view events.next_delivery is 'The delivery whose turn it is in each queue, with all that sending it needs: secrets as they are kept, with their ids. withheld says why it must not be sent; null when it may. is_early says that the queue was taken before its schedule, to try whether the receiver is back. following are the next ones of the queue, nine at most: they are sent, one after the other, once those before are accepted.';
 
 CREATE OR REPLACE FUNCTION events.announce_batch_insert()
  RETURNS trigger
@@ -22854,6 +23628,22 @@ $function$;
 grant execute on function events.claim_delivery_queues(text,integer,integer,jsonb,interval,jsonb,integer) to service_delivery;
 comment on function events.claim_delivery_queues(text,integer,integer,jsonb,interval,jsonb,integer) is 'Takes queues that are due for as long as the lease, and answers their first deliveries. busy says how many queues of each subscription the process is busy with, hanging with how many of these for long. Together with those, at most credential_share are of the subscriptions of one credential, and at most share of one subscription; of one that is degraded a single one, beside those that hang. One that is suspended is only probed now and then, and one that is paused tried when its pause is over: by one process, with whichever queue has waited longest. So is a degraded one that was not tried for a while. While the plan has no API, nothing is taken.';
 
+CREATE OR REPLACE FUNCTION events.claimed_delivery(subscription uuid, entity uuid, claim text)
+ RETURNS SETOF events.next_delivery
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return query select d.* from events.next_delivery d
+  join events.webhook_subscription s on s.id = d.subscription_id and s.enabled
+  where d.subscription_id = subscription and d.entity_id = entity and d.claim = claimed_delivery.claim
+    and (select p.name <> 'none' from auth.current_plan() p);
+end
+$function$;
+grant execute on function events.claimed_delivery(uuid,uuid,text) to service_delivery;
+comment on function events.claimed_delivery(uuid,uuid,text) is 'The first delivery of a claimed queue whose outcome is not noted yet, with those that follow; none while the subscription is disabled or the plan has no API. It locks nothing.';
+
 CREATE OR REPLACE FUNCTION events.concerns(fields text[], changed_fields text[])
  RETURNS boolean
  LANGUAGE sql
@@ -22935,17 +23725,23 @@ BEGIN ATOMIC
     FROM ( SELECT f.name,
                  CASE
                      WHEN (f.id_of IS NOT NULL) THEN format('%L || %s'::text, (('gid://service/'::text || f.id_of) || '/'::text), string_agg(
-                     CASE
-                         WHEN (a.atttypid = ANY (ARRAY[('uuid'::regtype)::oid, ('bigint'::regtype)::oid, ('integer'::regtype)::oid, ('smallint'::regtype)::oid])) THEN format('%I.%I'::text, data_columns.alias, a.attname)
+                     CASE ((COALESCE(NULLIF(t.typbasetype, (0)::oid), t.oid))::regtype)::text
+                         WHEN 'uuid'::text THEN format('%I.%I'::text, data_columns.alias, a.attname)
+                         WHEN 'bigint'::text THEN format('%I.%I'::text, data_columns.alias, a.attname)
+                         WHEN 'integer'::text THEN format('%I.%I'::text, data_columns.alias, a.attname)
+                         WHEN 'smallint'::text THEN format('%I.%I'::text, data_columns.alias, a.attname)
+                         WHEN 'timestamp with time zone'::text THEN format('(to_json(%I.%I at time zone ''UTC'') #>> ''{}'') || ''Z'''::text, data_columns.alias, a.attname)
+                         WHEN 'bytea'::text THEN format('''\x'' || encode(%I.%I, ''hex'')'::text, data_columns.alias, a.attname)
                          ELSE format('replace(replace(to_jsonb(%I.%I) #>> ''{}'', ''%%'', ''%%25''), ''/'', ''%%2F'')'::text, data_columns.alias, a.attname)
                      END, ' || ''/'' || '::text ORDER BY k."position"))
                      WHEN bool_and((a.atttypid = ('timestamp with time zone'::regtype)::oid)) THEN format('to_char(%I.%I at time zone ''UTC'', ''YYYY-MM-DD"T"HH24:MI:SS"+00:00"'')'::text, data_columns.alias, f.column_name)
                      WHEN (bool_and((a.atttypid = ANY (ARRAY[('bigint'::regtype)::oid, ('numeric'::regtype)::oid]))) AND events.is_exact(f.*)) THEN format('%I.%I::text'::text, data_columns.alias, f.column_name)
                      ELSE format('%I.%I'::text, data_columns.alias, f.column_name)
                  END AS value
-            FROM ((events.field f
+            FROM (((events.field f
               CROSS JOIN LATERAL unnest(string_to_array(f.column_name, ','::text)) WITH ORDINALITY k(name, "position"))
               LEFT JOIN pg_attribute a ON (((a.attrelid = ((data_columns.subject).relation)::oid) AND (a.attname = k.name))))
+              LEFT JOIN pg_type t ON ((t.oid = a.atttypid)))
            WHERE ((f.subject_type = (data_columns.subject).type) AND ((data_columns.fields IS NULL) OR (f.name = ANY (data_columns.fields))))
            GROUP BY f.subject_type, f.name) v;
 END;
@@ -23561,7 +24357,8 @@ BEGIN ATOMIC
      d.secrets,
      d.is_early,
      d.secret_ids,
-     d.traceparent
+     d.traceparent,
+     d.following
     FROM (jsonb_to_recordset(next_deliveries.results) r(subscription uuid, entity uuid, claim text, go_on boolean)
       CROSS JOIN LATERAL ( SELECT d_1.subscription_id,
              d_1.entity_id,
@@ -23580,7 +24377,8 @@ BEGIN ATOMIC
              d_1.secrets,
              d_1.is_early,
              d_1.secret_ids,
-             d_1.traceparent
+             d_1.traceparent,
+             d_1.following
             FROM events.next_delivery d_1
            WHERE ((d_1.subscription_id = r.subscription) AND (d_1.entity_id = r.entity) AND (d_1.claim = r.claim))
           LIMIT 1) d)
@@ -23733,9 +24531,10 @@ declare
   has_api constant boolean := (select p.name <> 'none' from auth.current_plan() p);
 begin
   with result as (
-    select r.*, now + r.delay_ms * interval '1 ms' as next_at
-    from jsonb_to_recordset(results) as r (delivery uuid, subscription uuid, entity uuid, claim text,
-      state text, tried boolean, counted boolean, delay_ms bigint, go_on boolean, attempt jsonb)
+    select r.*, a.nth, now + r.delay_ms * interval '1 ms' as next_at
+    from jsonb_array_elements(results) with ordinality a (result, nth)
+    cross join lateral jsonb_to_record(a.result) as r (delivery uuid, subscription uuid, entity uuid,
+      claim text, state text, tried boolean, counted boolean, delay_ms bigint, go_on boolean, attempt jsonb)
   ), told as (
     update events.delivery d set state = r.state, attempts = d.attempts + r.tried::integer,
       next_attempt_at = case when r.state = 'pending' then coalesce(r.next_at, d.next_attempt_at) end,
@@ -23745,38 +24544,36 @@ begin
     where d.id = r.delivery and d.state not in ('delivered', 'failed', 'cancelled')
     returning d.id, d.subscription_id, d.attempts, d.state
   ), noted as (
-    insert into events.delivery_attempt (
-      delivery_id, number, at, duration_ms, status, error, request_headers, response_headers, response_body
-    )
+    insert into events.delivery_attempt (delivery_id, number, at, duration_ms, status, error,
+      request_headers, response_headers, response_body)
     select t.id, t.attempts, a.at, a.duration_ms, a.status, a.error,
       a.request_headers, a.response_headers, a.response_body
     from told t join result r on r.delivery = t.id
     cross join lateral jsonb_populate_record(null::events.delivery_attempt, r.attempt) a
     where r.tried
+  ), latest as (
+    -- Earlier ones in the queue were delivered
+    select distinct on (r.subscription, r.entity) r.subscription, r.entity, r.claim, r.go_on, r.next_at,
+      t.state, (r.counted and t.id is not null)::integer as counted,
+      count(*) filter (where t.state <> 'pending') over (partition by r.subscription, r.entity) as done
+    from result r left join told t on t.id = r.delivery
+    order by r.subscription, r.entity, r.nth desc
   ), moved as (
-    update events.delivery_queue q set
-      pending = q.pending - (t.state is not null and t.state <> 'pending')::integer,
-      attempts = case
-        when q.claimed_by is distinct from r.claim then q.attempts
-        when t.state <> 'pending' then 0
-        else q.attempts + (r.counted and t.id is not null)::integer end,
-      next_attempt_at = case
-        when q.claimed_by = r.claim and t.state = 'pending' then greatest(q.next_attempt_at, r.next_at)
-        else q.next_attempt_at end,
-      claimed_until = case
-        when q.claimed_by is distinct from r.claim then q.claimed_until
+    update events.delivery_queue q set pending = q.pending - r.done,
+      attempts = case when q.claimed_by is distinct from r.claim then q.attempts
+        when r.done > 0 then r.counted else q.attempts + r.counted end,
+      next_attempt_at = case when q.claimed_by = r.claim and r.state = 'pending'
+        then greatest(q.next_attempt_at, r.next_at) else q.next_attempt_at end,
+      claimed_until = case when q.claimed_by is distinct from r.claim then q.claimed_until
         when r.go_on and s.enabled and has_api then now + lease end,
-      claimed_by = case
-        when q.claimed_by is distinct from r.claim then q.claimed_by
+      claimed_by = case when q.claimed_by is distinct from r.claim then q.claimed_by
         when r.go_on and s.enabled and has_api then r.claim end
-    from result r join events.webhook_subscription s on s.id = r.subscription
-    left join told t on t.id = r.delivery
+    from latest r join events.webhook_subscription s on s.id = r.subscription
     where q.subscription_id = r.subscription and q.entity_id = r.entity
   )
   update events.webhook_subscription s set
-    health = n.health, health_reason = n.reason,
-    consecutive_failures = n.failures, failing_since = n.failing_since,
-    payload_failures = coalesce(n.payload_failures, 0),
+    health = n.health, health_reason = n.reason, consecutive_failures = n.failures,
+    failing_since = n.failing_since, payload_failures = coalesce(n.payload_failures, 0),
     next_probe_at = now + n.probe_after_ms * interval '1 ms', paused_until = case
       when n.stays_paused then s.paused_until else now + n.paused_for_ms * interval '1 ms' end,
     disabled_at = case when n.health = 'DISABLED' then coalesce(s.disabled_at, now) else s.disabled_at end,
@@ -23796,7 +24593,7 @@ begin
 end
 $function$;
 grant execute on function events.record_attempts(jsonb,jsonb,interval) to service_delivery;
-comment on function events.record_attempts(jsonb,jsonb,interval) is 'Notes what came of deliveries, one of each queue at most, and how their subscriptions are doing by now; the caller holds the locks of these. Queues that go on stay claimed, unless the plan has no API any more, for another lease, and it answers their next deliveries. A delay_ms of null leaves the next attempt when it was to be. What a claim that was lost says about a delivery still counts, for the receiver has it; about the queue it says nothing any more.';
+comment on function events.record_attempts(jsonb,jsonb,interval) is 'Notes what came of deliveries, several of a queue if all but the last were delivered, and how their subscriptions are doing by now; the caller holds the locks of these. Queues that go on stay claimed, unless the plan has no API any more, for another lease, and it answers their next deliveries. A delay_ms of null leaves the next attempt when it was to be. What a claim that was lost says about a delivery still counts, for the receiver has it; about the queue it says nothing any more.';
 
 CREATE OR REPLACE FUNCTION events.renew_claims(claims text[], lease interval)
  RETURNS TABLE(subscription_id uuid, entity_id uuid, claim text)
@@ -23977,9 +24774,14 @@ begin
       jsonb_build_object('fields', known));
   elsif erp.is_blank(subscription.payload_query) then
     perform mutation.refuse('INVALID', 'The query is empty.', '{payload_query}');
+  elsif subscription.payload_query is not null
+    and not auth.may_send(events.caller(), subscription.payload_query) then
+    perform mutation.refuse('INVALID',
+      'The token may send stored operations only, and this query is not stored for it.', '{payload_query}');
   elsif subscription.url ~ '^https?://' and events.is_forbidden_host(events.host_of(subscription.url)) then
     perform mutation.refuse(
-      'URL_FORBIDDEN', 'Nothing is sent to this host: it is none of the public internet.', '{url}'
+      'URL_FORBIDDEN', 'Nothing is sent to this host: it is none of the public internet. '
+      'Who runs the service can allow it by the setting WEBHOOK_ALLOW.', '{url}'
     );
   end if;
 end
@@ -24010,6 +24812,19 @@ $function$;
 alter function events.resume_subscription(uuid) owner to service_writer;
 grant execute on function events.resume_subscription(uuid) to service_registrar;
 comment on function events.resume_subscription(uuid) is 'Lets a subscription go on, on the account that it is on: what waits is delivered at once, and troubles are forgotten. User errors NOT_FOUND, INVALID, URL_FORBIDDEN.';
+
+CREATE OR REPLACE FUNCTION events.retract(subjects uuid[], after bigint)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ DELETE FROM events.outbox o
+   WHERE ((o."position" > retract.after) AND (o.subject_id = ANY (retract.subjects)));
+END;
+alter function events.retract(uuid[],bigint) owner to service_recorder;
+grant execute on function events.retract(uuid[],bigint) to service_writer;
+comment on function events.retract(uuid[],bigint) is 'Takes back what the running transaction has written about these subjects after a position, for it changes them again. It holds their locks, so nobody else has written about them since.';
 
 CREATE OR REPLACE FUNCTION events.retry_delivery(delivery_id uuid)
  RETURNS uuid
@@ -24155,10 +24970,10 @@ BEGIN ATOMIC
     FROM ((events.webhook_subscription s
       JOIN events.topic t ON ((t.name = s.topic)))
       LEFT JOIN auth.credential c ON (((c.id = s.credential_id) AND (c.deactivated_at IS NULL) AND ((c.expires_at IS NULL) OR (c.expires_at > now())))))
-   WHERE ((s.id = scopes_of_subscription.subscription_id) AND ((s.credential_id IS NULL) OR (t.scope = ANY (c.scopes))));
+   WHERE ((s.id = scopes_of_subscription.subscription_id) AND ((s.credential_id IS NULL) OR (t.scope = ANY (c.scopes))) AND ((s.payload_query IS NULL) OR auth.may_send(s.credential_id, s.payload_query)));
 END;
 grant execute on function events.scopes_of_subscription(uuid) to service_delivery;
-comment on function events.scopes_of_subscription(uuid) is 'What may be sent to a subscriber, to be asked at every attempt: the scopes that the credential behind the subscription has now; all of them where an administrator made it. Null when the credential is gone or deactivated, has ended or lost the scope of the topic: then nothing may be sent.';
+comment on function events.scopes_of_subscription(uuid) is 'What may be sent to a subscriber, to be asked at every attempt: the scopes that the credential behind the subscription has now; all of them where an administrator made it. Null when the credential is gone or deactivated, has ended or lost the scope of the topic, or may send stored operations only and the query of the subscription is none: then nothing may be sent.';
 
 CREATE OR REPLACE FUNCTION events.send_again(delivery_id uuid)
  RETURNS uuid
@@ -25514,11 +26329,11 @@ BEGIN ATOMIC
  SELECT s.total,
          CASE
              WHEN (amounts_of.tax_status = 'tax-free'::text) THEN s.total
-             ELSE (s.rated_net + round(((s.total - s.rated) * COALESCE((s.rated_net / NULLIF(s.rated, (0)::numeric)), (1)::numeric)), 2))
+             ELSE (s.rated_net + erp.rounded(((s.total - s.rated) * COALESCE((s.rated_net / NULLIF(s.rated, (0)::numeric)), (1)::numeric))))
          END AS "case"
     FROM ( SELECT sum(l.price) AS total,
              COALESCE(sum(l.price) FILTER (WHERE (l.tax_rate IS NOT NULL)), (0)::numeric) AS rated,
-             COALESCE(sum(round(((l.price * (100)::numeric) / ((100)::numeric + l.tax_rate)), 2)), (0)::numeric) AS rated_net
+             COALESCE(sum(erp.net_amount(l.price, l.tax_rate)), (0)::numeric) AS rated_net
             FROM UNNEST(amounts_of.prices, amounts_of.tax_rates) l(price, tax_rate)
           HAVING (count(l.price) > 0)) s;
 END;
@@ -26503,11 +27318,13 @@ CREATE OR REPLACE FUNCTION ledger.keep_cancellations()
 AS $function$
 begin
   if exists (
-    select from new_rows n join erp.document d on d.referenced_document_id = n.referenced_document_id
-    join erp.document_type t on t.id = d.document_type_id and t.technical_name = 'storno'
-    where n.document_type_id = t.id group by n.referenced_document_id having count(distinct d.id) > 1
+    select from new_rows n
+    join erp.document_type k on k.id = n.document_type_id and k.technical_name in ('credit_note', 'storno')
+    join erp.document d on d.referenced_document_id = n.referenced_document_id
+    join erp.document_type t on t.id = d.document_type_id and t.technical_name in ('credit_note', 'storno')
+    group by n.referenced_document_id having count(distinct d.id) > 1
   ) then
-    perform mutation.refuse('INVALID', 'The invoice has been cancelled already.');
+    perform mutation.refuse('INVALID', 'The invoice has been taken back already.');
   end if;
   update erp.invoice i set cancellation_id = n.id
   from new_rows n join erp.document_type t on t.id = n.document_type_id and t.technical_name = 'storno'
@@ -26516,7 +27333,7 @@ begin
 end
 $function$;
 alter function ledger.keep_cancellations() owner to service_ledger;
-comment on function ledger.keep_cancellations() is 'Trigger after documents were inserted, by any writer: a storno cancels the invoice that it refers to, which can happen once. User error INVALID.';
+comment on function ledger.keep_cancellations() is 'Trigger after documents were inserted, by any writer: a storno cancels the invoice that it refers to. Either a storno or a credit note takes an invoice back, once. User error INVALID.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_count()
  RETURNS trigger
@@ -28368,7 +29185,10 @@ begin
     format(
       'Warehouse %s holds %s units of product %s to be picked, %s are needed.', w.code, t.available,
       p.product_number, t.requested
-    ),
+    )
+    || case when e.units > 0
+      then format(' Other warehouses hold %s: assign units to them by fulfillmentOrderCreate.', e.units)
+      else '' end,
     picks[t.line].field,
     jsonb_build_object(
       'available', t.available, 'requested', t.requested, 'productNumber', p.product_number
@@ -28384,7 +29204,11 @@ begin
         ) as available
       from unnest(picks) with ordinality w where w.place is null and w.product_id is not null
     ) r group by r.product_id, r.warehouse_id having sum(r.available) < sum(r.requested)
-  ) t join erp.product p on p.id = t.product_id join erp.warehouse w on w.id = t.warehouse_id;
+  ) t join erp.product p on p.id = t.product_id join erp.warehouse w on w.id = t.warehouse_id
+  cross join lateral (
+    select coalesce(sum(s.quantity), 0) as units from ledger.warehouse_stock s
+    where s.product_id = t.product_id and s.warehouse_id <> t.warehouse_id
+  ) e;
   perform mutation.refuse(errors);
 end
 $function$;
@@ -29448,6 +30272,7 @@ create table mutation.idempotency_key (
   request bytea not null,
   payload jsonb,
   created_at timestamp with time zone default now() not null,
+  refused_at timestamp with time zone,
   constraint idempotency_key_pkey PRIMARY KEY (credential_id, key)
 );
 CREATE INDEX idempotency_key_created_at_idx ON mutation.idempotency_key USING btree (created_at);
@@ -29457,9 +30282,11 @@ create policy idempotency_key_insert_writer on mutation.idempotency_key for inse
 create policy idempotency_key_select_writer on mutation.idempotency_key for select to service_writer using (true);
 create policy idempotency_key_update_writer on mutation.idempotency_key for update to service_writer using (true) with check (true);
 grant delete, insert, select, update on table mutation.idempotency_key to service_writer;
-comment on table mutation.idempotency_key is 'Which mutations were called with a key in the last 24 hours, by the credential that did; written in the transaction of their effect.';
+comment on table mutation.idempotency_key is 'Which mutations were called with a key in the last 24 hours, by the credential that did; written in the transaction of their effect, or of their refusal.';
 comment on column mutation.idempotency_key.request is 'SHA-256 of the name of the mutation and of what its input means, by mutation.digest.';
-comment on column mutation.idempotency_key.payload is 'What the mutation answered: ids, not the things themselves; and its warnings.';
+comment on column mutation.idempotency_key.payload is 'What the mutation answered: ids, not the things themselves; and its warnings. Of one that was refused: its user errors.';
+comment on column mutation.idempotency_key.refused_at is 'When the mutation was refused; null when it was done. A call that arrived later may use the key again.';
+comment on constraint idempotency_key_pkey on mutation.idempotency_key is '@internal take_key() refuses keys without a character, and another input with the same key';
 comment on index mutation.idempotency_key_created_at_idx is 'For the removal of those that are too old.';
 
 create table mutation.operation (
@@ -29477,7 +30304,7 @@ create policy operation_select_writer on mutation.operation for select to servic
 grant select on table mutation.operation to service_writer;
 comment on table mutation.operation is 'What mutation.run is to know of each mutation. Follows from the functions of the API schemas, after each migration.';
 
-CREATE OR REPLACE FUNCTION mutation.broken_rule(state text, input jsonb, violated_schema name, violated_table name, violated_column name, violated_constraint name)
+CREATE OR REPLACE FUNCTION mutation.broken_rule(state text, detail text, input jsonb, violated_schema name, violated_table name, violated_column name, violated_constraint name)
  RETURNS jsonb
  LANGUAGE plpgsql
  STABLE
@@ -29485,8 +30312,14 @@ CREATE OR REPLACE FUNCTION mutation.broken_rule(state text, input jsonb, violate
 AS $function$
 declare
   error jsonb;
+  referring text[];
 begin
+  if state = 'UE001' then
+    return detail::jsonb;
+  end if;
   error := case
+    when state = '22003' then
+      mutation.user_error('OUT_OF_RANGE', 'A quantity or an amount would become larger than can be kept.')
     -- The caller gave null for a required value
     when state = '23502' and input ? violated_column then
       mutation.user_error('REQUIRED', 'This must not be null.', array[violated_column])
@@ -29495,11 +30328,24 @@ begin
       mutation.user_error('REFERENCE_IN_USE', 'Something else still refers to it.')
     else mutation.violation(violated_schema, violated_table, violated_constraint)
   end;
+  if error is null and state = '23503' then
+    -- The input names it, so the caller has chosen something that isn't there
+    select array_agg(a.attname::text) into referring
+    from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any (c.conkey)
+    where c.contype = 'f' and c.conname = violated_constraint
+      and c.conrelid = to_regclass(format('%I.%I', violated_schema, violated_table))
+      and coalesce(obj_description(c.oid, 'pg_constraint'), '') !~ '^@internal'
+      and jsonb_path_exists(input, format('$.**.%s', to_json(a.attname))::jsonpath);
+    if referring is not null then
+      error := mutation.user_error('NOT_FOUND', 'What this refers to does not exist.',
+        case when input ?& referring then referring end);
+    end if;
+  end if;
   return case when error is not null then jsonb_build_array(error) end;
 end
 $function$;
-grant execute on function mutation.broken_rule(text,jsonb,name,name,name,name) to service_writer;
-comment on function mutation.broken_rule(text,jsonb,name,name,name,name) is 'The user errors that the violation of a constraint means, by its SQLSTATE and the constraint; null when it is a fault of ours.';
+grant execute on function mutation.broken_rule(text,text,jsonb,name,name,name,name) to service_writer;
+comment on function mutation.broken_rule(text,text,jsonb,name,name,name,name) is 'The user errors that an exception of a mutation means: those of mutation.refuse, which are its detail, or by its SQLSTATE and the constraint that was violated; null when it is a fault of ours. A foreign key needs no comment if its column is called as in the input.';
 
 CREATE OR REPLACE FUNCTION mutation.caller()
  RETURNS uuid
@@ -29633,33 +30479,42 @@ BEGIN ATOMIC
           SELECT c.relname AS name,
              n.nspname AS schema,
              t.relname AS owner,
-             string_agg(format(
+             format('_nth %s'::text, i.indexrelid) AS nth,
+             string_agg(format(e_1.pattern, a.attname, 'o', 'w'), ' and '::text ORDER BY k.n) AS is_same,
+             string_agg(format(e_1.pattern, a.attname, 'x', 'o'), ' and '::text ORDER BY k.n) AS is_kept,
+             string_agg(format('r.%I'::text, a.attname), ', '::text ORDER BY k.n) AS columns,
+             concat_ws(' and '::text, format('w."_nth %s" > 1'::text, i.indexrelid), string_agg(
                  CASE
-                     WHEN (a.attnotnull OR (NOT i.indnullsnotdistinct)) THEN 'o.%1$I = w.%1$I'::text
-                     ELSE 'o.%1$I is not distinct from w.%1$I'::text
-                 END, a.attname), ' and '::text ORDER BY k.n) AS is_same,
-             array_agg(a.attname) AS columns
-            FROM (((((pg_index i
+                     WHEN (NOT i.indnullsnotdistinct) THEN format('w.%I is not null'::text, a.attname)
+                     ELSE NULL::text
+                 END, ' and '::text)) AS is_late
+            FROM ((((((pg_index i
               JOIN pg_class c ON ((c.oid = i.indexrelid)))
               JOIN pg_class t ON ((t.oid = i.indrelid)))
               JOIN pg_namespace n ON ((n.oid = t.relnamespace)))
               CROSS JOIN LATERAL unnest((i.indkey)::smallint[]) WITH ORDINALITY k(attnum, n))
               JOIN pg_attribute a ON (((a.attrelid = i.indrelid) AND (a.attnum = k.attnum))))
+              CROSS JOIN LATERAL ( SELECT
+                         CASE
+                             WHEN (a.attnotnull OR (NOT i.indnullsnotdistinct)) THEN '%2$s.%1$I = %3$s.%1$I'::text
+                             ELSE '%2$s.%1$I is not distinct from %3$s.%1$I'::text
+                         END AS pattern) e_1)
            WHERE ((i.indrelid = (faults_of_keys.relation)::oid) AND i.indisunique AND (NOT i.indisprimary) AND (i.indexprs IS NULL) AND (i.indpred IS NULL))
-           GROUP BY c.relname, n.nspname, t.relname, i.indnullsnotdistinct
+           GROUP BY i.indexrelid, i.indnullsnotdistinct, c.relname, n.nspname, t.relname
          )
-  SELECT ((format('(with w as materialized (select u.line as _line, r.id, %s from unnest($1) u cross join lateral jsonb_populate_record(null::%s, u.wanted) r where u.errors is null) '::text, ( SELECT string_agg(DISTINCT format('r.%I'::text, c.c), ', '::text) AS string_agg
+  SELECT ((format('(with w as materialized (select u.line as _line, r.id, %s, %s from unnest($1) u cross join lateral jsonb_populate_record(null::%s, u.wanted) r where u.errors is null) '::text, ( SELECT string_agg(DISTINCT c.c, ', '::text) AS string_agg
             FROM (unique_key o
-              CROSS JOIN LATERAL unnest(o.columns) c(c))
-           WHERE (c.c <> 'id'::name)), faults_of_keys.relation) || string_agg(format('
-    select w._line, %L, %L, %L::text[] from w
-    where exists (select from %s o where %s and o.id <> w.id)
-      or exists (select from w o where o._line < w._line and %s)'::text, (e.error ->> 'code'::text), (e.error ->> 'message'::text), ARRAY( SELECT jsonb_array_elements_text(NULLIF((e.error -> 'field'::text), 'null'::jsonb)) AS jsonb_array_elements_text), faults_of_keys.relation, u.is_same, u.is_same), ' union all '::text ORDER BY u.name)) || ')'::text)
+              CROSS JOIN LATERAL string_to_table(o.columns, ', '::text) c(c))
+           WHERE (c.c <> 'r.id'::text)), string_agg(format('row_number() over (partition by %s order by u.line) as %I'::text, u.columns, u.nth), ', '::text), faults_of_keys.relation) || string_agg(format('
+    select w._line, %1$L, %2$L, %3$L::text[] from w
+    where exists (select from %4$s o where %5$s and o.id <> w.id
+        and coalesce((select coalesce(%6$s, false) from w x where x.id = o.id), true))
+      or %7$s and not exists (select from %4$s o where o.id = w.id and %5$s)'::text, (e.error ->> 'code'::text), (e.error ->> 'message'::text), ARRAY( SELECT jsonb_array_elements_text(NULLIF((e.error -> 'field'::text), 'null'::jsonb)) AS jsonb_array_elements_text), faults_of_keys.relation, u.is_same, u.is_kept, u.is_late), ' union all '::text ORDER BY u.name)) || ')'::text)
     FROM (unique_key u
       CROSS JOIN LATERAL mutation.violation(u.schema, u.owner, u.name) e(error));
 END;
 grant execute on function mutation.faults_of_keys(regclass) to service_writer;
-comment on function mutation.faults_of_keys(regclass) is 'SQL for the rows of mutation.row_faults with a unique key that another row has, be it one of the same call. Null when a table has no unique key.';
+comment on function mutation.faults_of_keys(regclass) is 'SQL for the rows of mutation.row_faults with a unique key that another row has after the call. What rows of the call give up is free. Null when a table has no unique key.';
 
 CREATE OR REPLACE FUNCTION mutation.find(version name, operation name, OUT routine regproc, OUT input_type regtype, OUT takes_changes boolean, OUT secrets text[], OUT plan text)
  RETURNS record
@@ -29708,6 +30563,43 @@ $function$;
 grant execute on function mutation.forget_keys() to service_writer;
 comment on function mutation.forget_keys() is 'Removes some idempotency keys that are too old.';
 
+CREATE OR REPLACE FUNCTION mutation.free_keys(relation regclass, rows mutation.upsert_row[], changed text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  item record;
+  holders uuid[];
+  told bigint;
+begin
+  for item in
+    select min(a.attname) filter (where a.atttypid = 'text'::regtype) as name,
+      string_agg(format('%%1$s -> %L', a.attname), ', ') as parts
+    from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey::smallint[])
+    where i.indrelid = relation and i.indisunique and i.indexprs is null and i.indpred is null
+    group by i.indexrelid having array_agg(a.attname::text) && changed
+  loop
+    execute format($q$
+      with w as materialized (
+        select u.id, jsonb_build_array(%s) as present, jsonb_build_array(%s) as wanted
+        from unnest($1) u where u.errors is null and not u.is_new and u.present ->> %L is not null
+      )
+      select array_agg(o.id) from w o
+      where o.present <> o.wanted and exists (select from w where w.wanted = o.present)
+      $q$, format(item.parts, 'u.present'), format(item.parts, 'u.wanted'), item.name)
+    into holders using rows;
+    if holders is not null then
+      select s.last_value into told from events.outbox_position_seq s;
+      execute format('update %s set %I = id::text where id = any ($1)', relation, item.name) using holders;
+      perform events.retract(holders, told);
+    end if;
+  end loop;
+end
+$function$;
+grant execute on function mutation.free_keys(regclass,mutation.upsert_row[],text[]) to service_writer;
+comment on function mutation.free_keys(regclass,mutation.upsert_row[],text[]) is 'Frees unique keys that rows of an upsert take from each other: Postgres looks at each row by itself, so one of a circle would be refused. Their holders have their own id as a key until they are written, which no event tells.';
+
 CREATE OR REPLACE FUNCTION mutation.joint_calls(calls jsonb)
  RETURNS mutation.joint_call[]
  LANGUAGE plpgsql
@@ -29749,25 +30641,30 @@ $function$;
 grant execute on function mutation.joint_calls(jsonb) to service_writer;
 comment on function mutation.joint_calls(jsonb) is 'Of the calls that mutation.run_together is given, those of stock_adjust, stock_set and stock_transfer; they fit when they have one line that says what is usual, and come from callers that have the scope.';
 
-CREATE OR REPLACE FUNCTION mutation.keep_answer(idempotency_key text, digest bytea, answer jsonb)
+CREATE OR REPLACE FUNCTION mutation.keep_answer(idempotency_key text, digest bytea, answer jsonb, refused_at timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  -- One that is there is too old: mutation.take_key has the lock
-  insert into mutation.idempotency_key (credential_id, key, request, payload)
-  values (mutation.caller(), idempotency_key, digest, answer)
+  if length(idempotency_key) not between 1 and 255 then
+    return;
+  end if;
+  -- One that is there is too old, or was refused, unless this refuses a key that stands for something else
+  insert into mutation.idempotency_key as k (credential_id, key, request, payload, refused_at)
+  values (mutation.caller(), idempotency_key, coalesce(digest, ''), answer, keep_answer.refused_at)
   on conflict (credential_id, key) do update
-    set request = excluded.request, payload = excluded.payload, created_at = excluded.created_at;
+    set request = excluded.request, payload = excluded.payload, refused_at = excluded.refused_at,
+      created_at = excluded.created_at
+    where k.refused_at is not null or k.created_at < now() - mutation.key_lifetime();
   -- Looking for old ones takes a hundredth of a short call, so one in eight does
   if hashtext(idempotency_key) % 8 = 0 then
     perform mutation.forget_keys();
   end if;
 end
 $function$;
-grant execute on function mutation.keep_answer(text,bytea,jsonb) to service_writer;
-comment on function mutation.keep_answer(text,bytea,jsonb) is 'Keeps what the running mutation answers for repetitions with its key, with the digest of its input. One call in eight removes some keys that are too old.';
+grant execute on function mutation.keep_answer(text,bytea,jsonb,timestamp with time zone) to service_writer;
+comment on function mutation.keep_answer(text,bytea,jsonb,timestamp with time zone) is 'Keeps the answer of the running mutation for repetitions with its key, with the digest of its input: its payload, or, with the moment, its user errors. One call in eight removes some keys that are too old.';
 
 CREATE OR REPLACE FUNCTION mutation.key_lifetime()
  RETURNS interval
@@ -29785,17 +30682,17 @@ RETURN hashtextextended((((credential_id)::text || ' '::text) || key), (17)::big
 grant execute on function mutation.key_lock(uuid,text) to service_writer;
 comment on function mutation.key_lock(uuid,text) is 'The advisory lock of an idempotency key. Its holder knows whether the key is taken, without waiting for the transaction that takes it.';
 
-CREATE OR REPLACE FUNCTION mutation.match_of(relation regclass, matches text[])
+CREATE OR REPLACE FUNCTION mutation.match_of(relation regclass, matches text[], others text)
  RETURNS text
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT format('case when r.id is not null then (select o.id from %s o where o.id = r.id) else coalesce(%s) end'::text, match_of.relation, string_agg(format('(select o.id from %s o where %s)'::text, match_of.relation, m.condition), ', '::text ORDER BY m.n)) AS format
+ SELECT format('case when r.id is not null then (select o.id from %s o where o.id = r.id) else coalesce(%s) end'::text, match_of.relation, string_agg(format('(select o.id from %s o where (%s) and o.id <> all (%s))'::text, match_of.relation, m.condition, match_of.others), ', '::text ORDER BY m.n)) AS format
     FROM unnest(match_of.matches) WITH ORDINALITY m(condition, n);
 END;
-grant execute on function mutation.match_of(regclass,text[]) to service_writer;
-comment on function mutation.match_of(regclass,text[]) is 'SQL for the id of the row of a table that a given row r is about: the one with its id, else the first that a match finds.';
+grant execute on function mutation.match_of(regclass,text[],text) to service_writer;
+comment on function mutation.match_of(regclass,text[],text) is 'SQL for the id of the row of a table that a given row r is about: the one with its id, else the first that a match finds, which is not among others, an array of ids.';
 
 CREATE OR REPLACE FUNCTION mutation.match_rows(relation regclass, list text, given jsonb, keys text[], matches text[])
  RETURNS mutation.upsert_row[]
@@ -29805,15 +30702,22 @@ AS $function$
 declare
   named constant text := format('jsonb_array_elements($1) with ordinality e (value, line) '
     'cross join lateral jsonb_populate_record(null::%s, e.value) r', relation);
-  found constant text := mutation.match_of(relation, matches);
+  found constant text := mutation.match_of(relation, matches, '$2');
+  leaving uuid[] := '{}';
   result mutation.upsert_row[];
 begin
   if coalesce(jsonb_array_length(given), 0) = 0 then
     perform mutation.refuse('REQUIRED', 'There must be at least one row.', array[list]);
   end if;
   perform mutation.refuse_too_many(jsonb_array_length(given), 250, array[list]);
+  -- Rows that are named by their id, and get another key: the one that they have is free
+  execute format('select array(select g.id from (select (e ->> %L)::uuid as id, e from '
+    'jsonb_array_elements($1) e where e ?| $2) g where (select %s from %s o where o.id = g.id))', 'id',
+    (select string_agg(format('g.e ? %1$L and o.%1$I is distinct from g.e ->> %1$L', k), ' or ')
+      from unnest(keys) k), relation)
+  into leaving using given, keys;
   execute format('select from %s t where t.id = any (array(select %s from %s)) order by t.id '
-    'for no key update', relation, found, named) using given;
+    'for no key update', relation, found, named) using given, leaving;
   execute format($q$
     with matched as materialized (
       select e.line, e.value as given, r.id as given_id, %2$s as id,
@@ -29831,24 +30735,27 @@ begin
       to_jsonb(jsonb_populate_record(case when (c.present).id is null
         then jsonb_populate_record(null::%1$s, c.defaults) else c.present end, c.given - 'id')), false,
       case
-        when not c.is_named then jsonb_build_array(mutation.user_error('REQUIRED', $3,
-          mutation.path($2, c.line)))
+        when not c.is_named then jsonb_build_array(mutation.user_error('REQUIRED', $4,
+          mutation.path($3, c.line)))
         when c.given_id is not null and c.id is null then jsonb_build_array(mutation.user_error('NOT_FOUND',
-          $4, mutation.path($2, c.line, 'id')))
+          $5, mutation.path($3, c.line, 'id')))
         when c.id is not null and c.nth > 1 then jsonb_build_array(mutation.user_error('NOT_UNIQUE',
-          'An earlier row is about the same one.', mutation.path($2, c.line)))
+          'An earlier row is about the same one.', mutation.path($3, c.line)))
       end)::mutation.upsert_row order by c.line)
     from counted c
     $q$, relation, found, named, mutation.defaults_of(relation),
     (select string_agg(format('r.%I', k), ', ') from unnest(keys) k))
   into result
-  using given, list, format('A row is known by one of these: id, %s.', array_to_string(keys, ', ')),
+  using given, leaving, list, format('A row is known by one of these: id, %s.',
+      (select string_agg(lower(left(c.camel, 1)) || substr(c.camel, 2), ', ' order by k.n)
+        from unnest(keys) with ordinality k (name, n)
+        cross join lateral (select replace(initcap(replace(k.name, '_', ' ')), ' ', '')) c (camel))),
     format('There is no such %s.', mutation.thing(relation));
   return result;
 end
 $function$;
 grant execute on function mutation.match_rows(regclass,text,jsonb,text[],text[]) to service_writer;
-comment on function mutation.match_rows(regclass,text,jsonb,text[],text[]) is 'The rows of an upsert into a table, each with the row that it is about: the one with its id, else the first that a match finds, a condition on a row o of the table and the given row r. What was left out stays as it is, or gets its default. Locks what is there, by id. Keys are the columns by which a row can be known instead of its id. User errors REQUIRED and TOO_MANY_LINES; rows are refused with REQUIRED, NOT_FOUND and NOT_UNIQUE.';
+comment on function mutation.match_rows(regclass,text,jsonb,text[],text[]) is 'The rows of an upsert into a table, each with the row that it is about: the one with its id, else the first that a match finds, a condition on a row o of the table and the given row r, unless another row of the call names that one by its id, and gives it another key. What was left out stays as it is, or gets its default. Locks what is there, by id. Keys are the columns by which a row can be known instead of its id. User errors REQUIRED and TOO_MANY_LINES; rows are refused with REQUIRED, NOT_FOUND and NOT_UNIQUE.';
 
 CREATE OR REPLACE FUNCTION mutation.order_of_keys(relation regclass)
  RETURNS text
@@ -30034,8 +30941,9 @@ begin
     execute format('select exists (select from unnest($1) u
       cross join lateral jsonb_populate_record(null::%s, u.given) r
       where u.is_new and u.errors is null and %s is not null)',
-      relation, mutation.match_of(relation, matches))
-    into is_late using rows;
+      relation, mutation.match_of(relation, matches, '$2'))
+    into is_late
+    using rows, array(select u.id from unnest(rows) u where u.given ->> 'id' is not null);
   end if;
   if is_late then
     raise exception 'Another transaction has made a row of these keys.'
@@ -30047,7 +30955,7 @@ $function$;
 grant execute on function mutation.row_faults(regclass,mutation.upsert_row[],text[]) to service_writer;
 comment on function mutation.row_faults(regclass,mutation.upsert_row[],text[]) is 'What the rules of a table say against the rows of an upsert: not null, checks, foreign and unique keys, with the user errors that their comments name. One statement, made of the catalog, for all rows and rules.';
 
-CREATE OR REPLACE FUNCTION mutation.run(version name, operation name, input jsonb, idempotency_key text, validate_only boolean)
+CREATE OR REPLACE FUNCTION mutation.run(version name, operation name, input jsonb, idempotency_key text, validate_only boolean, refusals jsonb DEFAULT NULL::jsonb, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS jsonb
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -30056,7 +30964,7 @@ AS $function$
 declare
   target record;
   digest bytea;
-  repeated jsonb;
+  earlier jsonb;
   result jsonb;
   errors jsonb;
   warnings jsonb := '[]';
@@ -30069,18 +30977,21 @@ begin
     raise exception 'The plan allows no mutations.' using errcode = 'UE003';
   end if;
 
+  if idempotency_key is not null then
+    -- A concurrent call with the same key waits here until the first has committed or failed. A lock that the
+    -- block below takes would be free as soon as that is undone, and so before a refusal is kept.
+    perform pg_advisory_xact_lock(mutation.key_lock(mutation.caller(), idempotency_key));
+  end if;
   begin
     if validate_only is null or input @? '$.* ? (@ == null)' then
       perform mutation.refuse_nulls(target.input_type, input, validate_only);
     end if;
     if idempotency_key is not null then
       digest := mutation.digest(operation, target.input_type, input, target.takes_changes);
-      repeated := mutation.take_key(idempotency_key, digest, operation, input);
-      if repeated is not null then
-        return jsonb_build_object('payload', case when not validate_only then repeated end,
-          'userErrors', '[]'::jsonb, 'warnings', coalesce(repeated -> 'warnings', '[]'));
-      end if;
+      earlier := mutation.take_key(idempotency_key, digest, operation, input, validate_only, newer_than);
+      if earlier is not null then return earlier; end if;
     end if;
+    perform mutation.refuse(refusals) where refusals is not null;
     -- For the cause of events, and for upserts: a trial doesn't show their results
     perform set_config('service.idempotency_key', coalesce(idempotency_key, ''), true), set_config(
       'service.validate_only', validate_only::text, true), set_config('service.warnings', '', true);
@@ -30102,26 +31013,22 @@ begin
   exception
     when sqlstate 'UE002' then
       return jsonb_build_object('payload', null, 'userErrors', '[]'::jsonb, 'warnings', warnings);
-    when sqlstate 'UE001' then
-      get stacked diagnostics detail = pg_exception_detail;
-      errors := detail::jsonb;
-    when numeric_value_out_of_range then
-      errors := jsonb_build_array(mutation.user_error('OUT_OF_RANGE',
-        'A quantity or an amount would become larger than can be kept.'));
-    when integrity_constraint_violation then
-      get stacked diagnostics state = returned_sqlstate,
+    when sqlstate 'UE001' or numeric_value_out_of_range or integrity_constraint_violation then
+      get stacked diagnostics state = returned_sqlstate, detail = pg_exception_detail,
         violated_schema = schema_name, violated_table = table_name,
         violated_column = column_name, violated_constraint = constraint_name;
       errors := mutation.broken_rule(
-        state, input, violated_schema, violated_table, violated_column, violated_constraint);
+        state, detail, input, violated_schema, violated_table, violated_column, violated_constraint);
       if errors is null then raise; end if;
   end;
+  perform mutation.keep_answer(idempotency_key, digest, errors, clock_timestamp())
+  where idempotency_key is not null and validate_only is not true;
   return jsonb_build_object('payload', null, 'userErrors', errors, 'warnings', '[]'::jsonb);
 end
 $function$;
-alter function mutation.run(name,name,jsonb,text,boolean) owner to service_writer;
-grant execute on function mutation.run(name,name,jsonb,text,boolean) to service_api;
-comment on function mutation.run(name,name,jsonb,text,boolean) is 'Runs a mutation: the function of that name in the API schema of a version, with its input as JSON. The only way in for service_api: needs the scope in the tag @requiresScopes of the function''s comment. Answers {payload, userErrors, warnings}; with user errors nothing has been changed, and there are no warnings. A key makes a repetition within 24 hours answer the first payload and its warnings again. With validate_only everything is undone, and the payload is null. Other errors are raised: UE003 when the plan allows no mutations, faults, and collisions that are worth another try.';
+alter function mutation.run(name,name,jsonb,text,boolean,jsonb,timestamp with time zone) owner to service_writer;
+grant execute on function mutation.run(name,name,jsonb,text,boolean,jsonb,timestamp with time zone) to service_api;
+comment on function mutation.run(name,name,jsonb,text,boolean,jsonb,timestamp with time zone) is 'Runs a mutation: the function of that name in the API schema of a version, with its input as JSON. The only way in for service_api: needs the scope in the tag @requiresScopes of the function''s comment. Answers {payload, userErrors, warnings}; with user errors nothing has been changed, and there are no warnings. A key makes a repetition within 24 hours answer the first payload and its warnings again. A refusal with a key is kept too: a call with that key then gets it again, with a field refusal, unless newer_than is its moment (see mutation.take_key). refusals are user errors of checks that were made before. With validate_only everything is undone, and the payload is null. Other errors are raised: UE003 when the plan allows no mutations, faults, and collisions that are worth another try.';
 
 CREATE OR REPLACE FUNCTION mutation.run_together(calls jsonb)
  RETURNS jsonb
@@ -30173,7 +31080,7 @@ alter function mutation.run_together(jsonb) owner to service_writer;
 grant execute on function mutation.run_together(jsonb) to service_api;
 comment on function mutation.run_together(jsonb) is 'Runs calls of mutations together, as if each were run by mutation.run, one after the other: an array of objects with version, operation, input, key, credential_id, request_id and scopes. Answers an array: for each call what mutation.run would answer, or null when it was not run, and has to be, by mutation.run: whatever is not plain, will perhaps be refused, or would have to wait for a key; and whatever concerns the same product and comes after such a call.';
 
-CREATE OR REPLACE FUNCTION mutation.take_key(idempotency_key text, digest bytea, operation name, input jsonb)
+CREATE OR REPLACE FUNCTION mutation.take_key(idempotency_key text, digest bytea, operation name, input jsonb, validate_only boolean, newer_than timestamp with time zone)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -30181,32 +31088,43 @@ CREATE OR REPLACE FUNCTION mutation.take_key(idempotency_key text, digest bytea,
 AS $function$
 declare
   earlier record;
+  errors jsonb := '[]';
 begin
   if length(idempotency_key) not between 1 and 255 then
     perform mutation.refuse(
       'OUT_OF_RANGE', 'An idempotency key has 1 to 255 characters.', '{idempotency_key}'
     );
   end if;
-  -- A concurrent call with the same key waits here until the first has committed or failed.
-  perform pg_advisory_xact_lock(mutation.key_lock(mutation.caller(), idempotency_key));
-  select k.request, k.payload, k.created_at into earlier
+  -- The second digest is that of keys from before mutation.digest was
+  select k.payload, k.created_at, k.refused_at, k.request = digest
+    or k.request = sha256(convert_to(operation || ' ' || input::text, 'UTF8')) as is_same into earlier
   from mutation.idempotency_key k where k.credential_id = mutation.caller() and k.key = idempotency_key;
-  if not found or earlier.created_at < now() - mutation.key_lifetime() then
+  if not found or earlier.created_at < now() - mutation.key_lifetime()
+    or earlier.refused_at = newer_than or earlier.refused_at is not null and validate_only then
     return null;
   end if;
-  -- The second digest is that of keys from before mutation.digest was
-  if earlier.request <> digest
-    and earlier.request <> sha256(convert_to(operation || ' ' || input::text, 'UTF8')) then
-    perform mutation.refuse('IDEMPOTENCY_KEY_MISMATCH',
-      'The key was used for another input in the last 24 hours.', '{idempotency_key}');
+  if not earlier.is_same then
+    errors := jsonb_build_array(mutation.user_error('IDEMPOTENCY_KEY_MISMATCH',
+      'The key was used for another input in the last 24 hours.', '{idempotency_key}'));
+  elsif earlier.refused_at is not null then
+    errors := earlier.payload;
+  end if;
+  if earlier.refused_at is not null and newer_than is distinct from '-infinity' then
+    return jsonb_build_object('payload', null, 'userErrors', errors, 'warnings', '[]'::jsonb,
+      'refusal', jsonb_build_object('at', earlier.refused_at,
+        'ageMs', trim_scale(1000 * extract(epoch from clock_timestamp() - earlier.refused_at))));
   end if;
   -- Something is written, so that this waits for the synchronous standby as the first call may not have done
   perform pg_logical_emit_message(true, 'service', '');
-  return earlier.payload;
+  if errors <> '[]' then
+    return jsonb_build_object('payload', null, 'userErrors', errors, 'warnings', '[]'::jsonb);
+  end if;
+  return jsonb_build_object('payload', case when not validate_only then earlier.payload end,
+    'userErrors', '[]'::jsonb, 'warnings', coalesce(earlier.payload -> 'warnings', '[]'));
 end
 $function$;
-grant execute on function mutation.take_key(text,bytea,name,jsonb) to service_writer;
-comment on function mutation.take_key(text,bytea,name,jsonb) is 'Takes a key for the running mutation, by a lock: mutation.keep_answer writes it down. Null when it was free; otherwise what the mutation answered that had it before. A key that is taken by another request is refused: IDEMPOTENCY_KEY_MISMATCH.';
+grant execute on function mutation.take_key(text,bytea,name,jsonb,boolean,timestamp with time zone) to service_writer;
+comment on function mutation.take_key(text,bytea,name,jsonb,boolean,timestamp with time zone) is 'Takes a key for the running mutation, which holds its lock; mutation.keep_answer writes it down. Null when it is free; otherwise the answer of mutation.run: that of the call that had the key before, or IDEMPOTENCY_KEY_MISMATCH when that had another input. A refusal holds the key for calls that arrived before it. Only the caller can know whether its own did: so the answer has a field refusal, with the moment and the age of the refusal, and the caller asks again: with this moment as newer_than, to go on as a new try, or with -infinity, to get the refusal for good. A trial looks at no refusal.';
 
 CREATE OR REPLACE FUNCTION mutation.take_keys(calls mutation.joint_call[])
  RETURNS mutation.joint_call[]
@@ -30230,7 +31148,8 @@ begin
   return array(
     select row (c.nth, c.operation, c.input_type, c.input, c.line, c.key, c.caller, c.cause,
       c.fits and (c.key is null or c.nth = any (locked) and (k.key is null or k.request = d.digest
-        and k.payload is not null and k.created_at >= now() - mutation.key_lifetime())),
+        and k.payload is not null and k.refused_at is null
+        and k.created_at >= now() - mutation.key_lifetime())),
       d.digest, k.payload)::mutation.joint_call
     from unnest(calls) c
     cross join lateral (
@@ -30394,6 +31313,29 @@ END;
 grant execute on function mutation.with_faults(mutation.upsert_row[],text,mutation.row_fault[]) to service_writer;
 comment on function mutation.with_faults(mutation.upsert_row[],text,mutation.row_fault[]) is 'Refuses rows of an upsert for these faults, beside those that are noted already.';
 
+CREATE OR REPLACE FUNCTION mutation.with_faults_of_taken_keys(relation regclass, rows mutation.upsert_row[], list text, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  faults mutation.row_fault[];
+begin
+  -- Without partial nothing is done at all
+  while coalesce(partial, false) and exists (
+    select from unnest(rows) u where u.errors is not null and u.wanted <> u.present
+  ) loop
+    execute format('select array_agg(row(f.*, null)::mutation.row_fault) '
+      'from (%s) f (line, code, message, field)', mutation.faults_of_keys(relation)) into faults using rows;
+    exit when faults is null;
+    rows := mutation.with_faults(rows, list, faults);
+  end loop;
+  return rows;
+end
+$function$;
+grant execute on function mutation.with_faults_of_taken_keys(regclass,mutation.upsert_row[],text,boolean) to service_writer;
+comment on function mutation.with_faults_of_taken_keys(regclass,mutation.upsert_row[],text,boolean) is 'Refuses rows of a partial upsert whose unique key another row would have given up that is refused itself.';
+
 CREATE OR REPLACE FUNCTION mutation.with_values(rows mutation.upsert_row[], changes jsonb)
  RETURNS mutation.upsert_row[]
  LANGUAGE sql
@@ -30424,6 +31366,7 @@ declare
     'unnest($1) u cross join lateral jsonb_populate_record(null::%s, u.wanted) r', relation);
 begin
   if changed <> '{}' then
+    perform mutation.free_keys(relation, rows, changed);
     execute format('update %s t set (%s) = row(%s) from %s
       where t.id = u.id and u.errors is null and not u.is_new and u.wanted <> u.present',
       relation, (select string_agg(format('%I', c), ', ' order by c) from unnest(changed) c),

@@ -12,7 +12,7 @@ import { isServed } from "../versions/lifetime.ts";
 import { pathOf, versions } from "../versions/versions.ts";
 import { say } from "./terminal.ts";
 
-/** What the first start makes. */
+/** Secrets of a new shop. */
 export interface FirstSecrets {
   credential: ClientCredentials | null;
   /** Password of the administrator “admin”. */

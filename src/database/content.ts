@@ -5,7 +5,7 @@ import { isNewFolder } from "./cluster/folder.ts";
 import { makeHome } from "./cluster/place.ts";
 import { exists } from "./cluster/postgres-user.ts";
 
-/** What a new shop has: demonstration data, or nothing. */
+/** Content of a new shop: demonstration data, or nothing. */
 export type Content = "demo" | "empty";
 
 /** Settings of the service's own Postgres that concern its folders. */
@@ -15,7 +15,7 @@ export interface FolderSettings {
   dataDirectory: string;
   /** A folder for its backups, and for its write-ahead log. */
   backupDirectory?: string | undefined;
-  /** What a new folder gets; in production, it has to be said. */
+  /** Content of a new folder; production has to name it. */
   content?: Content | undefined;
 }
 

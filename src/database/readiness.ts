@@ -130,7 +130,7 @@ class Looking {
     }
   }
 
-  /** What is known of the pooler, or found out in time. */
+  /** Returns the known state of the pooler, or a new one if it is found in time. */
   async #pooler(): Promise<Obstacle | null> {
     if (!canPrepareOn(this.#shared)) return null;
     if (performance.now() > this.#poolerUntil) {

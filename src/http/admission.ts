@@ -8,7 +8,7 @@ import type { FileRights } from "../bulk/storage.ts";
 import { apiError } from "../errors/api-error.ts";
 import type { Reader } from "../versions/reader.ts";
 
-/** What a client does that takes longer than a request. */
+/** Work of a client that takes longer than a request. */
 export interface Undertaking {
   /** Whether it changes data. */
   isWrite: boolean;

@@ -37,7 +37,7 @@ export function declaredCharset(contentType = ""): string {
   }
 }
 
-/** What decodes a text whose first bytes are these, without its byte order mark. It throws on bytes that aren't of its charset. */
+/** Returns a decoder for a text with these first bytes, without its byte order mark. It throws on bytes that aren't of its charset. */
 export function decoderFor(start: Uint8Array, declared: string): TextDecoder {
   const mark = marks.find(([, ...bytes]) => bytes.every((byte, index) => start[index] === byte));
   const charset = mark?.[0] ?? declared;

@@ -13,7 +13,7 @@ const prime = 16_777_619;
 /** Characters of a text that is quick to parse, whatever it holds. */
 export const shortJson = 8_192;
 
-/** What a text has too much of, see {@link JsonSize.excess}. */
+/** Returns the excess of a text, see {@link JsonSize.excess}. */
 export function excessIn(text: string): string | null {
   if (text.length < shortJson) return null;
   const size = new JsonSize();
@@ -46,7 +46,7 @@ export class JsonSize {
   /** Of the present or last string. */
   #hash = seed;
 
-  /** What there is too much of, to follow “The body has”; null when nothing is. */
+  /** Names the part of which there is too much, to follow “The body has”; null when there is none. */
   get excess(): string | null {
     if (this.#count > maxCount) return `more than ${maxCount} lists, objects and members`;
     const newMembers = this.#open.reduce((sum, { members }) => sum + members, this.#newMembers);

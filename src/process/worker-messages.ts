@@ -2,7 +2,7 @@ import type { MetricObject } from "prom-client";
 import type { PositionsFile } from "../database/replicas/positions.ts";
 import type { Settings } from "./settings.ts";
 
-/** What a process is told at its start. */
+/** Data that a process gets at its start. */
 export interface ToWorkerProcess {
   /** The database, see `ServeOptions`; null with a directory of merchants. */
   urls: { databaseUrl: string; apiUrl: string } | null;

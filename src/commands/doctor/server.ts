@@ -75,7 +75,7 @@ interface Given {
   logins: string;
 }
 
-/** What the service's logins get: their own settings in this database, those everywhere, the database's, the server's. */
+/** Settings that the service's logins get: their own in this database, their own everywhere, the database's, the server's. */
 const givenQuery = `
   with given as (
     select s.setrole, s.setdatabase, lower(split_part(c, '=', 1)) as name, substr(c, strpos(c, '=') + 1) as value
@@ -90,7 +90,7 @@ const givenQuery = `
   where p.name in ('fsync', 'full_page_writes', 'synchronous_commit', 'track_counts', 'TimeZone')
   group by 1, 2 order by 1, 2`;
 
-/** What each setting does when it is off. */
+/** The harm that each setting does when it is off. */
 const whenOff: Record<string, string> = {
   fsync: "a crash of the machine may destroy all data",
   full_page_writes: "a crash of the machine may leave torn pages, which nothing mends",

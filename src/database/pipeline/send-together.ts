@@ -16,7 +16,7 @@ const askPosition: Transaction = { settings: null, statement: positionStatement 
 const presentIn = (outcome: Outcome): Present | null =>
   "rows" in outcome ? (outcome.rows as [Present])[0] : null;
 
-/** What became of a transaction: its rows and the moment of its answer, on the clock of `performance`; or why it failed. */
+/** The outcome of a transaction: its rows and the moment of its answer, on the clock of `performance`; or its error. */
 export type Outcome = { rows: unknown[]; answeredAt: number } | { error: Error };
 
 /**

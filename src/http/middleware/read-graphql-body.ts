@@ -72,7 +72,7 @@ function hashIn({
   return found ? found[1]!.toLowerCase() : null;
 }
 
-/** What a parameter says that is an object: an empty list, as which PHP writes an empty object, says nothing. */
+/** Returns the value of a parameter that is an object. PHP writes an empty object as an empty list: it counts as left out. */
 const withoutEmptyList = (value: unknown): unknown =>
   Array.isArray(value) && value.length === 0 ? undefined : value;
 

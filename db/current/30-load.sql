@@ -1,2 +1,0 @@
--- Exports that are requested at the same time count each other
---!include bulk/run_export.sql

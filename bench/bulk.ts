@@ -11,6 +11,7 @@ import { startContestant } from "./contestants/start.ts";
 import { makeCredential } from "./data/token.ts";
 import { postgresCpu } from "./measure/postgres-cpu.ts";
 import type { BenchOptions } from "./options.ts";
+import { beginExport } from "./queries/export.ts";
 import type { BulkRun } from "./report/bulk.ts";
 import { bulkFiles } from "./report/bulk.ts";
 import { describeMachine } from "./report/machine.ts";
@@ -41,6 +42,9 @@ async function addMovements(client: pg.Client, count: number): Promise<void> {
     join (select m.*, row_number() over () as nth from ledger.stock_movement m) m using (nth)`);
   await client.query("vacuum analyze ledger.stock_movement");
 }
+
+const movementsQuery =
+  "{ stockMovements { edges { node { createdAt quantity comment processTypeTechnicalName product { productNumber } } } } }";
 
 interface Names {
   currency: string;
@@ -103,7 +107,7 @@ export async function bulk(options: BenchOptions, cleanup: Cleanup): Promise<boo
   await loaded("products", (n) => product(n, names));
   await loaded("products", (n) => product(n, names));
   await loaded("orders", (n) => order(n, rows, names));
-  await note("stockMovements", () => exportMovements(client));
+  await note("stockMovements", () => beginExport(client, movementsQuery));
   const machine = describeMachine(testbed.version);
   say(`Written: ${(await writeResults(bulkFiles({ runs, machine, options }))).join(", ")}`);
   return runs.every(({ refused, state }) => refused === 0 && state === "completed");
@@ -161,14 +165,4 @@ async function send(
     ...{ duplex: "half" },
   });
   return ((await response.json()) as { bulkOperation: { id: string } }).bulkOperation.id;
-}
-
-async function exportMovements(client: ApiClient): Promise<string> {
-  const query =
-    "{ stockMovements { edges { node { createdAt quantity comment processTypeTechnicalName product { productNumber } } } } }";
-  const { bulkOperationRun } = await client.ask<{ bulkOperationRun: { bulkOperation: { id: string } } }>(
-    "mutation ($input: BulkOperationRunInput!) { bulkOperationRun(input: $input) { bulkOperation { id } } }",
-    { input: { query } },
-  );
-  return bulkOperationRun.bulkOperation.id;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { say } from "../src/commands/terminal.ts";
 import type { Cleanup } from "./cleanup.ts";
 import { serviceContestant } from "./contestants/service.ts";
@@ -5,63 +6,108 @@ import { startContestant } from "./contestants/start.ts";
 import { parametersOf } from "./data/parameters.ts";
 import { load } from "./measure/load.ts";
 import type { PreparedRequest } from "./measure/load.ts";
+import { peakMemory, resetPeakMemory } from "./measure/peak-memory.ts";
 import { median } from "./measure/statistics.ts";
 import { verifyAnswers } from "./measure/verify.ts";
+import { openPlayground, phases, play } from "./memory-phases.ts";
+import type { Done, Phase } from "./memory-phases.ts";
 import type { BenchOptions } from "./options.ts";
 import { readNames } from "./queries/reads.ts";
 import { describeMachine } from "./report/machine.ts";
-import type { Start } from "./report/memory.ts";
-import { memoryFiles } from "./report/memory.ts";
+import type { MemoryPoint, Start } from "./report/memory.ts";
+import { boundMegabytes, memoryFiles } from "./report/memory.ts";
 import { writeResults } from "./report/write.ts";
 import type { RunningContestants, Testbed } from "./testbed.ts";
-import { openCluster, openTestbed, scaleFor, startContestants } from "./testbed.ts";
+import { openCluster, openData, scaleFor, startContestants, testbedOn } from "./testbed.ts";
 
-/** Numbers of requests after which memory is measured. */
-const milestones = [10_000, 20_000, 40_000, 60_000, 80_000, 100_000];
+/** Numbers of reads after which memory is measured. */
+const milestones = [10_000, 100_000];
 const starts = 5;
 const connections = 32;
+/** Seconds of a pause, after which threads without work have ended. */
+const pauseSeconds = 75;
 
 /**
- * Measures the service's memory while it answers many requests of all kinds, and the time of its start.
+ * Measures the service's memory while it does all that takes memory, and the time of its start.
  *
- * @returns whether all answers were right
+ * @returns whether all answers were right, and what remains of memory is within its bound
  */
 export async function memory(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const cluster = await openCluster(cleanup);
-  const testbed = await openTestbed(cluster, await scaleFor(cluster, options));
+  // A copy, because it is changed
+  const copy = await (await openData(cluster, await scaleFor(cluster, options))).copy();
+  cleanup.add(() => copy.drop());
+  const testbed = await testbedOn(copy);
   const startsMeasured = await measureStarts(testbed);
   say(`Starts: ${startsMeasured.map(({ time }) => `${Math.round(time)} ms`).join(", ")}`);
 
   const contestants = await startContestants([], testbed, cleanup);
-  const requests = await mixOf(contestants, testbed);
-  const { child } = contestants.ready[0]!;
-  const points: { requests: number; megabytes: number }[] = [];
-  let done = 0;
-  let failures = 0;
-  for (const milestone of options.quick ? milestones.slice(0, 2) : milestones) {
-    // In pieces, so that the access token stays valid
-    while (done < milestone) {
-      const count = Math.min(2_000, milestone - done);
-      const token = await contestants.tokens();
-      failures += (await load({ url: child.url, token, connections, requests, count })).failures;
-      done += count;
-    }
-    const megabytes = (await child.usage()).memory / 2 ** 20;
-    points.push({ requests: done, megabytes });
-    say(
-      `After ${done.toLocaleString("en-GB")} requests: ${Math.round(megabytes)} MiB, ${failures} wrong answers`,
-    );
-  }
-  await child.stop();
+  const points = await measurePhases(contestants, testbed, options);
   const machine = describeMachine(testbed.version);
   const start = {
     time: median(startsMeasured.map(({ time }) => time)),
     cpu: median(startsMeasured.map(({ cpu }) => cpu)),
   };
-  const files = memoryFiles({ points, start, failures, machine, scale: testbed.database.scale, options });
+  const files = memoryFiles({
+    points,
+    start,
+    machine,
+    scale: testbed.database.scale,
+    options,
+  });
   say(`Written: ${(await writeResults(files)).join(", ")}`);
-  return failures === 0;
+  return points.every(({ failures }) => failures === 0) && points.at(-1)!.megabytes <= boundMegabytes;
 }
+
+/** Has the service do one kind of work after the other, then all at once, and then nothing. */
+async function measurePhases(
+  contestants: RunningContestants,
+  testbed: Testbed,
+  { quick, seconds }: BenchOptions,
+): Promise<MemoryPoint[]> {
+  const { child } = contestants.ready[0]!;
+  const requests = await mixOf(contestants, testbed);
+  const playground = await openPlayground(child.url, testbed);
+  const points: MemoryPoint[] = [];
+  const measure = async (name: string, work: () => Promise<Done>) => {
+    await resetPeakMemory(child.pid);
+    const { count, failures } = await work();
+    const [megabytes, peak] = [(await child.usage()).memory, await peakMemory(child.pid)].map(inMegabytes);
+    points.push({
+      name,
+      count,
+      failures: failures.length,
+      megabytes: megabytes!,
+      peak: peak!,
+    });
+    say(`${name}: ${count}, ${megabytes!.toFixed(0)} MiB, at most ${peak!.toFixed(0)}`);
+    if (failures.length > 0) say(`${failures.length} failed, for example: ${failures[0]!}`);
+  };
+  const read = async (count: number): Promise<Done> => {
+    const token = await contestants.tokens();
+    const wrong = (await load({ url: child.url, token, connections, requests, count })).failures;
+    return { count, failures: Array<string>(wrong).fill("a wrong answer") };
+  };
+  let done = 0;
+  for (const milestone of quick ? milestones.slice(0, 1) : milestones) {
+    await measure(`${milestone.toLocaleString("en-GB")} reads`, () => read(milestone - done));
+    done = milestone;
+  }
+  for (const phase of phases) await measure(phase.name, () => play(playground, [phase], seconds));
+  const reads: Phase = {
+    name: "reads",
+    connections: 1,
+    once: () => read(2_000),
+  };
+  await measure("all at once", () => play(playground, [...phases, reads], seconds * 3));
+  await measure(`a pause of ${pauseSeconds} s`, async () => {
+    await sleep(pauseSeconds * 1_000);
+    return { count: 0, failures: [] };
+  });
+  return points;
+}
+
+const inMegabytes = (bytes: number): number => bytes / 2 ** 20;
 
 /** Time from the start of the service's process until it answers, without a start of Postgres. */
 async function measureStarts(testbed: Testbed): Promise<Start[]> {

@@ -25,7 +25,7 @@ export interface BenchOptions {
   /** Scale of the data; by default 100, or the existing one for a quick run. */
   scale: number | undefined;
   rounds: number;
-  /** Seconds of each round of each contestant, or of each attack. */
+  /** Seconds of each round of each contestant, of each attack, or of each kind of work. */
   seconds: number;
   /** Total time in seconds: on a slow machine there are fewer rounds. */
   budget: number;
@@ -48,7 +48,7 @@ Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--conn
        npm run bench -- --growth --movements [--keep]
                                      pages, bookings and upkeep with 34,000, 3.4 and 30 million movements: 25 GB,
                                      which are erased at the end
-       npm run bench -- --memory     memory after many requests, and how long a start takes
+       npm run bench -- --memory     memory after many requests and other work, and how long a start takes
        npm run bench -- --fairness [--seconds N] [--attacks NAMES]
                                      usual clients beside one that attacks, 20 s each
        npm run bench -- --watch      from saving a migration to the changed API, with three versions
@@ -77,8 +77,8 @@ export function readOptions(args: string[]): BenchOptions {
   const mode = modes.find((each) => values[each]) ?? "side by side";
   if (positionals.length > (mode === "merchants" ? 1 : 0))
     throw new UsageError(`What is ${positionals.at(-1)}?`);
-  const seconds =
-    mode === "fairness" || mode === "merchants" ? { full: 20, quick: 2 } : { full: 1.5, quick: 0.2 };
+  const isLong = mode === "fairness" || mode === "merchants" || mode === "memory";
+  const seconds = isLong ? { full: 20, quick: 2 } : { full: 1.5, quick: 0.2 };
   const names = [...readNames, "W"];
   const only = list(values.only ?? names.join());
   const unknown = only.find((name) => !names.includes(name));

@@ -16,6 +16,8 @@ export const serviceContestant: Contestant = {
     LIMIT_BUCKET: "1000000000",
     LIMIT_REFILL: "1000000000",
     LIMIT_TOKEN_REQUESTS: "1000000",
+    // Log-ins are limited for each address
+    TRUST_PROXY: "loopback",
   },
   remarks: ["Its limits on how much a credential may ask for are set so high that they refuse nothing."],
   speak: async () => ({ ask: askService, read: (_query, body) => dataOf(body) }),

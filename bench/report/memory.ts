@@ -9,35 +9,55 @@ export interface Start {
   cpu: number;
 }
 
+/** The service's resident memory after some work, and at most during it. */
+export interface MemoryPoint {
+  name: string;
+  /** Requests, or whatever the work consists of. */
+  count: number;
+  failures: number;
+  megabytes: number;
+  peak: number;
+}
+
 /** The service's memory. */
 export interface Memory {
-  /** Resident memory after numbers of requests. */
-  points: readonly { requests: number; megabytes: number }[];
+  points: readonly MemoryPoint[];
   start: Start;
-  failures: number;
   machine: Machine;
   scale: number;
   options: BenchOptions;
 }
 
+/** Most memory of a process that has done all of this and rests, in MiB. */
+export const boundMegabytes = 500;
+
 export function memoryFiles(memory: Memory): Record<string, string> {
   const { options, ...json } = memory;
   const name = options.quick ? "quick-memory" : "memory";
-  return { [`${name}.md`]: markdownOf(memory), [`${name}.json`]: JSON.stringify(json) };
+  return {
+    [`${name}.md`]: markdownOf(memory),
+    [`${name}.json`]: JSON.stringify(json),
+  };
 }
 
-function markdownOf({ points, start, failures, machine, scale }: Memory): string {
+function markdownOf({ points, start, machine, scale, options }: Memory): string {
   const [first, last] = [points[0]!, points.at(-1)!];
+  const reads = points.findLast(({ name }) => name.endsWith("reads"))!;
+  const most = points.reduce((one, other) => (other.peak > one.peak ? other : one));
   return [
     "# Memory and start",
-    `Written by \`npm run bench -- --memory\`: ${machineInWords(machine)}; demonstration data at scale ${scale}; all queries in
-turns, over 32 connections.`,
+    `Written by \`npm run bench -- --memory\`: ${machineInWords(machine)}; demonstration data at scale ${scale}. First all queries in
+turns, over 32 connections; then each kind of work for ${options.seconds} s, all of it for ${options.seconds * 3} s, and nothing.`,
     table(
-      ["requests", "resident memory, in MiB"],
-      points.map(({ requests, megabytes }) => [requests.toLocaleString("en-GB"), megabytes.toFixed(0)]),
+      ["work", "count", "failed", "MiB after it", "MiB at most"],
+      points.map(({ name, count, failures, megabytes, peak }) => [
+        name,
+        ...[count, failures, Math.round(megabytes), Math.round(peak)].map((n) => n.toLocaleString("en-GB")),
+      ]),
     ),
-    `After ${last.requests.toLocaleString("en-GB")} requests it is ${(last.megabytes / first.megabytes).toFixed(2)} times
-what it was after ${first.requests.toLocaleString("en-GB")}. Wrong answers: ${failures}.`,
+    `After ${reads.name} it is ${(reads.megabytes / first.megabytes).toFixed(2)} times what it was after ${first.name}. The most is
+${most.peak.toFixed(0)} MiB (${most.name}), and ${last.megabytes.toFixed(0)} remain after ${last.name}.
+What remains is ${last.megabytes <= boundMegabytes ? "within" : "OVER"} the bound of ${boundMegabytes} MiB, the most is ${most.peak <= boundMegabytes ? "within" : "over"} it.`,
     `A start of the service with all versions, without one of Postgres, takes ${seconds(start.time)}; processor time
 ${seconds(start.cpu)}.`,
   ].join("\n\n");

@@ -1,6 +1,7 @@
 import type { Attack } from "../attack.ts";
 import { byConnections } from "./connections.ts";
 import { byDocuments } from "./documents.ts";
+import { byLoops } from "./loops.ts";
 import { payloadQueries } from "./payload-queries.ts";
 import { byRequests } from "./requests.ts";
 import { uploads } from "./uploads.ts";
@@ -12,4 +13,5 @@ export const attacks: readonly Attack[] = [
   ...byConnections,
   ...byRequests,
   uploads,
+  ...byLoops,
 ];

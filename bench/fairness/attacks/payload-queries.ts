@@ -15,7 +15,7 @@ const payloadQuery = `query ($id: ID!) { node(id: $id) { id } customers(first: 1
   (n) => `{ lastName: { contains: "nothing like ${n}" } }`,
 )}] }) { edges { node { id } } } }`;
 
-const subscribe = `mutation ($input: WebhookSubscriptionCreateInput!) {
+export const subscribe = `mutation ($input: WebhookSubscriptionCreateInput!) {
   webhookSubscriptionCreate(input: $input) { webhookSubscription { id } userErrors { code message } } }`;
 
 const book = `mutation ($lines: [StockAdjustLineInput!]!) {

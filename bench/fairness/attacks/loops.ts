@@ -1,0 +1,45 @@
+import type { Attack, Play, Sent } from "../attack.ts";
+import { bodyOf, sending } from "../attack.ts";
+import { subscribe } from "./payload-queries.ts";
+
+const beginExport = `mutation ($input: BulkOperationRunInput!) {
+  bulkOperationRun(input: $input) { bulkOperation { id } userErrors { code } } }`;
+const exported = "{ stockMovements { edges { node { createdAt quantity product { productNumber } } } } }";
+
+/** Work that costs more than the request that asks for it, again and again. */
+export const byLoops: Attack[] = [
+  {
+    name: "exports",
+    what: "exports of long lists, one after the other",
+    run: sending(8, ({ token }: Play): Sent => {
+      return { token, body: bodyOf(beginExport, { input: { query: exported } }) };
+    }),
+  },
+  {
+    name: "webhook subscriptions",
+    what: "subscriptions that are created, and refused beyond the limit",
+    run: sending(8, ({ token }: Play, n): Sent => {
+      // Nobody listens
+      const input = { topic: "product.created", url: `http://127.0.0.1:9/${n}`, apiVersion: "unstable" };
+      return { token, body: bodyOf(subscribe, { input }) };
+    }),
+  },
+  {
+    name: "log-ins",
+    what: "passwords of administrators that are guessed, from many addresses",
+    async run(play) {
+      const page = await fetch(`${play.url}/admin/log-in`);
+      const cookies = page.headers.getSetCookie().map((each) => each.split(";")[0]!);
+      const [, csrf] = /name="_csrf" value="([^"]+)"/.exec(await page.text())!;
+      const guess = sending(16, ({ url }: Play, n): Sent => {
+        const fields = { _csrf: csrf!, name: `guess-${n}`, password: `secret-${n}` };
+        const headers = {
+          ...{ "content-type": "application/x-www-form-urlencoded", cookie: cookies.join("; "), origin: url },
+          "x-forwarded-for": `198.18.${(n >> 8) & 255}.${n & 255}`,
+        };
+        return { token: null, path: "/admin/log-in", headers, body: new URLSearchParams(fields).toString() };
+      });
+      await guess(play);
+    },
+  },
+];

@@ -46,7 +46,7 @@ async function brokenRules(client: ClientBase): Promise<Found[]> {
 const brokenRule = (object: string, what: string): Found => ({
   ...{ rule: "rows-break-rule", severity: "warning", object, what },
   why: "Rows of the demonstration shop break the rule, so rows of merchants may, and it can't be validated.",
-  wayOut: "change such rows first, by api_meta.backfill, and validate in the migration after that.",
+  wayOut: "repair such rows first with api_meta.backfill, and validate in the next migration.",
 });
 
 /** Looks for null in what is never null for clients, as far as no table says so. */
@@ -63,7 +63,7 @@ async function nulls(client: ClientBase): Promise<Found[]> {
       found.push({
         ...{ rule: "null-for-clients", severity: "error", object: `${view}.${name}` },
         ...{ what: "null", why: "Clients are told that it is never null: a page with such a row fails." },
-        wayOut: "give coalesce in the view, or take @notNull out of the column's comment.",
+        wayOut: "use coalesce in the view, or remove @notNull from the column's comment.",
       });
   }
   return found;

@@ -43,7 +43,7 @@ export interface BenchOptions {
 export const usage = `Measures the service, side by side with others that answer the same queries.
 
 Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--connections 1,32]
-                        [--only A,B] [--peers NAMES] [--with directus]
+                        [--only A,B] [--peers NAMES] [--with NAMES]
        npm run bench -- --growth     the service's pages at scale 10, 100 and 1,000
        npm run bench -- --growth --movements [--keep]
                                      pages, bookings and upkeep with 34,000, 3.4 and 30 million movements: 25 GB,
@@ -63,7 +63,8 @@ Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--conn
   --peers NAMES  which others, separated by commas, or none; all unless you say so
   --keep         keep those data for the next run, in .data
   --attacks NAMES  which attacks, separated by commas; all unless you say so
-  --with NAMES   beside them directus, which is installed for that: about 700 MB
+  --with NAMES   beside them directus, which is installed for that: about 700 MB; or this service without one of its
+                 fast paths: grafast, awaited, pg-pipeline, unshared, no-groups
 
 Results are written to bench/results/. Exit code 0: done, 1: an answer was wrong, an attack was noticed or it
 failed, 2: invalid arguments.

@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { say } from "../src/commands/terminal.ts";
 import { withClient } from "../src/database/client.ts";
 import type { Cleanup } from "./cleanup.ts";
+import { ablatedServices } from "./contestants/ablations.ts";
+import type { Contestant } from "./contestants/contestant.ts";
 import { limit, sameFunction } from "./contestants/limit.ts";
 import { serviceContestant } from "./contestants/service.ts";
 import { startContestant } from "./contestants/start.ts";
@@ -15,17 +17,24 @@ import type { WriteQuery, Writer } from "./queries/writes.ts";
 import { writeQueries } from "./queries/writes.ts";
 import { matchLine } from "./report/progress.ts";
 
-/** Those that take part. */
-export const writers = [serviceContestant, limit, sameFunction];
+/** Those that take part beside the services that were requested. */
+const ownWriters = [serviceContestant, limit, sameFunction];
 
-/** Most open orders that are prepared. */
-const maxOrders = { quick: 320, ordinary: 4_000 };
+/** Those that take part when others are requested. */
+export const writersAmong = (others: readonly Contestant[]): Contestant[] => [
+  ...ownWriters,
+  ...ablatedServices.filter((one) => one.writes && others.includes(one)),
+];
+
+/** Open orders of each round of each writer: fewer are over before code and connections are warm. */
+const ordersPerRound = { quick: 10, ordinary: 150 };
 
 /** At some hundreds a second, mutations need longer than reads until compilers have seen thousands of them. */
 const warmUpSeconds = 5;
 
 /** Measures mutations on a copy of the database, which LIMIT's own ledger is added to. */
 export async function measureWrites(
+  writers: readonly Contestant[],
   options: BenchOptions,
   { database, signingKey, credential, postmaster }: Testbed,
   nextDeadline: () => number,
@@ -34,11 +43,12 @@ export async function measureWrites(
   say("Copying the database, to write to the copy");
   const copy = await database.copy();
   cleanup.add(() => copy.drop());
-  const count = options.quick ? maxOrders.quick : maxOrders.ordinary;
-  const requests = new Map<string, Record<Writer, { nextRequests: Player["nextRequests"] }>>();
+  const { quick, rounds, connections } = options;
+  const count = (rounds * connections.length + 1) * writers.length * ordersPerRound[quick ? "quick" : "ordinary"];
+  const requests = new Map<string, RequestsOf>();
   for (const [name, query] of Object.entries(writeQueries)) {
     say(`Preparing ${name}, ${query.title}`);
-    requests.set(name, await dealOut(query, copy, count, options));
+    requests.set(name, await dealOut(query, copy, count, writers, options));
   }
   await addBareLedger(copy);
   await dropReceivers(copy);
@@ -53,7 +63,7 @@ export async function measureWrites(
       name,
       child: children[index]!,
       token,
-      ...requests.get(query)![name as Writer],
+      nextRequests: requests.get(query)!(name),
     }));
     const seconds = Math.max(options.seconds, options.quick ? 0 : warmUpSeconds);
     await warmUp(players, { ...options, seconds, query, once, postmaster });
@@ -88,18 +98,22 @@ async function dropReceivers({ adminUrl }: BenchDatabase): Promise<void> {
   );
 }
 
-/** The requests of each writer; those that can be sent only once belong to one round of one writer. */
+/** The requests of a writer's next round. */
+type RequestsOf = (writer: string) => ReturnType<Player["nextRequests"]>;
+
+/** Those that can be sent only once belong to one round of one writer. */
 async function dealOut(
   query: WriteQuery,
   database: BenchDatabase,
   count: number,
+  writers: readonly Contestant[],
   { rounds, connections }: BenchOptions,
-): Promise<Record<Writer, { nextRequests: Player["nextRequests"] }>> {
+): Promise<RequestsOf> {
   const prepared = await query.prepare(database, count);
   const each = Math.floor(prepared.length / ((rounds * connections.length + 1) * writers.length));
   if (query.once && each < 1) throw new Error(`There are only ${prepared.length} requests for all rounds.`);
-  const of = (writer: Writer) => ({
-    nextRequests: () => (query.once ? prepared.splice(0, each) : prepared).map((request) => request[writer]),
-  });
-  return { service: of("service"), limit: of("limit"), "same-function": of("same-function") };
+  return (name) => {
+    const form = ownWriters.some((own) => own.name === name) ? (name as Writer) : "service";
+    return (query.once ? prepared.splice(0, each) : prepared).map((request) => request[form]);
+  };
 }

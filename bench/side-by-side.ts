@@ -18,7 +18,7 @@ import { readResult, writeResults } from "./report/write.ts";
 import { deadlines } from "./schedule.ts";
 import type { RunningContestants, Testbed } from "./testbed.ts";
 import { openCluster, openTestbed, scaleFor, startContestants } from "./testbed.ts";
-import { measureWrites, writers } from "./side-by-side-writes.ts";
+import { measureWrites, writersAmong } from "./side-by-side-writes.ts";
 
 /** Most different requests that a quick run compares and sends. */
 const quickVariants = 30;
@@ -32,10 +32,12 @@ export async function sideBySide(options: BenchOptions, cleanup: Cleanup): Promi
   const begin = performance.now();
   const commit = await measuredCommit();
   const others = await othersOf(options);
+  const readers = others.filter(({ lacks = [] }) => !options.reads.every((query) => lacks.includes(query)));
+  const writers = options.writes ? writersAmong(others) : [];
   const cluster = await openCluster(cleanup);
   const testbed = await openTestbed(cluster, await scaleFor(cluster, options));
-  say(`Starting ${[serviceContestant, ...others].map(({ name }) => name).join(", ")}`);
-  const contestants = await startContestants(others, testbed, cleanup);
+  say(`Starting ${[serviceContestant, ...readers].map(({ name }) => name).join(", ")}`);
+  const contestants = await startContestants(readers, testbed, cleanup);
   const notes: string[] = [];
   const cells: Cell[] = [];
   const queries = options.reads.length + (options.writes ? Object.keys(writeQueries).length : 0);
@@ -57,7 +59,7 @@ export async function sideBySide(options: BenchOptions, cleanup: Cleanup): Promi
     }
   }
   for (const { child } of contestants.ready) await child.stop();
-  if (options.writes) cells.push(...(await measureWrites(options, testbed, nextDeadline, cleanup)));
+  if (options.writes) cells.push(...(await measureWrites(writers, options, testbed, nextDeadline, cleanup)));
 
   const titles: Record<string, { title: string }> = { ...readQueries, ...writeQueries };
   const asked = [...new Set(cells.map(({ query }) => query))];

@@ -3,6 +3,7 @@ import { say } from "../../src/commands/terminal.ts";
 import { UserError } from "../../src/errors/user-error.ts";
 import type { BenchOptions } from "../options.ts";
 import type { Contestant } from "./contestant.ts";
+import { ablatedServices } from "./ablations.ts";
 import { install } from "./install.ts";
 import { limit, limitPipelined } from "./limit.ts";
 import { largePeers, peers } from "./peers.ts";
@@ -15,7 +16,7 @@ import { largePeers, peers } from "./peers.ts";
 export async function othersOf({ peers: wanted, with: added }: BenchOptions): Promise<Contestant[]> {
   const chosen = [
     ...(wanted ? named(wanted, peers) : peers).filter(({ program }) => existsSync(program)),
-    ...named(added, largePeers),
+    ...named(added, [...largePeers, ...ablatedServices]),
   ];
   for (const { folder } of chosen) if (folder) await install(folder, say);
   return [limit, limitPipelined, ...chosen];

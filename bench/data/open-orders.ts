@@ -31,11 +31,36 @@ const store = `
   ) c
   group by c.call order by c.call`;
 
+// Copies of the candidates under numbers of their own, by the service's own function
+const more = `
+  with wanted as (
+    select row_number() over () - 1 as nth, c.id
+    from candidate c cross join generate_series(1, ceil($1::numeric / (select count(*) from candidate))::integer)
+    limit $1
+  ), calls as (
+    select mutation.run('api_unstable', 'orders_upsert', jsonb_build_object('orders', jsonb_agg(jsonb_build_object(
+      'order_number', 'bench-' || w.nth, 'sales_channel_id', o.sales_channel_id, 'currency_id', o.currency_id,
+      'shipping_method_id', o.shipping_method_id, 'payment_method_id', o.payment_method_id,
+      'shipping_address', o.shipping_address,
+      'line_items', (
+        select jsonb_agg(jsonb_build_object('identifier', l.id, 'product_id', l.product_id, 'quantity', l.quantity,
+          'unit_price', 1, 'tax_rate', 19))
+        from erp.sales_order_line_item l where l.order_id = o.id and l.type = 'product')))), null, false) as answer
+    from wanted w join erp.sales_order o on o.id = w.id
+    group by w.nth / 100
+  ), refused as (
+    select answer from calls where answer -> 'payload' is null or answer -> 'userErrors' <> '[]'
+  )
+  select (select count(*) from calls)::integer as calls, (select answer from refused limit 1) as refused`;
+
+const addMore = `
+  insert into candidate select id from erp.sales_order where order_number like 'bench-%'`;
+
 const shippable = `
   select c.id from candidate c
   where mutation.run('api_unstable', 'order_shipment_complete', jsonb_build_object('order_id', c.id), null, true) -> 'userErrors' = '[]'`;
 
-/** Orders that can be shipped completely, with stock for them in every warehouse. Changes the database. */
+/** Orders that can be shipped completely, with stock for them in every warehouse: the shop's own, and copies of them. */
 export function openOrders(adminUrl: string, count: number): Promise<string[]> {
   return withClient(adminUrl, async (client) => {
     await client.query("set jit = off");
@@ -45,6 +70,12 @@ export function openOrders(adminUrl: string, count: number): Promise<string[]> {
     const { rows: stored } = await client.query<{ userErrors: unknown[] }>(store, [surplus]);
     const refused = stored.find(({ userErrors }) => userErrors.length > 0);
     if (refused) throw new Error(`Stock for orders was refused: ${JSON.stringify(refused.userErrors)}`);
+    const { rowCount } = await client.query("select from candidate");
+    if (rowCount! < count) {
+      const { rows: made } = await client.query<{ refused: unknown }>(more, [count - rowCount!]);
+      if (made[0]!.refused !== null) throw new Error(`Orders were refused: ${JSON.stringify(made[0]!.refused)}`);
+      await client.query(addMore);
+    }
     const { rows } = await client.query<{ id: string }>(shippable);
     return rows.map(({ id }) => id);
   });

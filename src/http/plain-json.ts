@@ -32,11 +32,12 @@ const isUtf8Json = (type: string): boolean =>
 /**
  * Reads such a body into `request.body`, as the body parser does.
  *
- * @param inTurn runs what may take some milliseconds
+ * @param whenMayParse runs the parsing of a long body once it may take some milliseconds; `newMembers` is what takes
+ *   them
  */
 export function readPlainJson(
   request: Request,
-  inTurn: (work: () => void) => void,
+  whenMayParse: (newMembers: number, parse: () => void) => void,
   done: (error?: unknown) => void,
 ): void {
   const chunks: Buffer[] = [];
@@ -65,7 +66,7 @@ export function readPlainJson(
   };
   request.on("end", () => {
     if (excess !== null) done(new TooLaborious(`The body has ${excess}.`));
-    else if (size) inTurn(parse);
+    else if (size) whenMayParse(size.newMembers, parse);
     else parse();
   });
 }

@@ -36,7 +36,7 @@ interface Open {
  */
 export class JsonSize {
   #count = 0;
-  #newMembers = 0;
+  #membersOfEnded = 0;
   readonly #shapes = new Set<number>();
   readonly #open: Open[] = [];
   #isString = false;
@@ -46,11 +46,15 @@ export class JsonSize {
   /** Of the present or last string. */
   #hash = seed;
 
+  /** Members of objects whose shape no earlier one has: a hundred take a fifth of a millisecond to parse. */
+  get newMembers(): number {
+    return this.#open.reduce((sum, { members }) => sum + members, this.#membersOfEnded);
+  }
+
   /** Names the part of which there is too much, to follow “The body has”; null when there is none. */
   get excess(): string | null {
     if (this.#count > maxCount) return `more than ${maxCount} lists, objects and members`;
-    const newMembers = this.#open.reduce((sum, { members }) => sum + members, this.#newMembers);
-    if (newMembers <= maxNewMembers) return null;
+    if (this.newMembers <= maxNewMembers) return null;
     return `objects that differ in their members, with more than ${maxNewMembers} members`;
   }
 
@@ -95,7 +99,7 @@ export class JsonSize {
   #end(): void {
     const { names, members } = this.#open.pop() ?? { names: seed, members: 0 };
     if (members === 0 || this.#shapes.has(names)) return;
-    this.#newMembers += members;
+    this.#membersOfEnded += members;
     this.#shapes.add(names);
   }
 }

@@ -132,6 +132,24 @@ test("a token that has spent its points is told when to come again, and others c
   assert.equal((await small.ask(other, { query })).status, 200);
 });
 
+test("members that take long to parse cost points, before they are parsed; those of one shape don't", async () => {
+  const small = await service.another({ settings: { limits: { ...limits, bucket: 50, refill: 0.001 } } });
+  const query = "{ __typename }";
+  const object = (from: number, count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`name-${from + n}`, 1]));
+  const list = Array.from({ length: 1_000 }, () => object(0, 1));
+  // One for the 10 kB of the body, one for the operation
+  const alike = await small.ask(token, { query, variables: { list } });
+  assert.deepEqual([alike.status, counts(alike).remaining], [200, 48]);
+  // One for the body, ten for a thousand members and some, one for the operation
+  const differing = await small.ask(token, { query, variables: object(0, 1_010) });
+  assert.deepEqual([differing.status, counts(differing).remaining], [200, 36]);
+  const text = JSON.stringify({ query, variables: object(0, 9_000) });
+  const refused = await small.ask(token, `${text} is not JSON`);
+  assert.deepEqual([refused.status, refused.codes], [429, ["THROTTLED"]]);
+  assert.match(refused.body.errors[0].message, /^This costs 90 points; the token has \d+ left/);
+});
+
 test("points come back", async () => {
   const small = await service.another({ settings: { limits: { ...limits, bucket: 5, refill: 5 } } });
   const ask = async () => (await small.ask(token, { query: "{ __typename }" })).status;

@@ -19,11 +19,13 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Levels of lists and objects in variables. What reads them calls itself for each level. */
 const maxDepth = 200;
 
-const isDeeperThan = (depth: number, value: unknown): boolean =>
-  typeof value === "object" &&
-  value !== null &&
-  (depth === 0 ||
-    (Array.isArray(value) ? value : Object.values(value)).some((part) => isDeeperThan(depth - 1, part)));
+function isDeeperThan(depth: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === 0) return true;
+  // Object.values takes three times as long for an object of a new shape
+  for (const name in value) if (isDeeperThan(depth - 1, (value as Record<string, unknown>)[name])) return true;
+  return false;
+}
 
 /** The parameters of a GraphQL request. */
 export interface GraphqlBody {
@@ -142,8 +144,10 @@ export function readGraphqlBody(maxBytes: number, spending: Spending, turns: Wor
       return check();
     }
     if (isPlainJson(request, maxBytes))
-      return readPlainJson(request, inTurn, (error) =>
-        error ? refuseWith(complaintAboutBody(error, maxBytes)) : check(),
+      return readPlainJson(
+        request,
+        (newMembers, parse) => spending.forMembers(request, response, newMembers, () => inTurn(parse)),
+        (error) => (error ? refuseWith(complaintAboutBody(error, maxBytes)) : check()),
       );
     // Null when there is no body at all; the check of the parameters reports that.
     if (typeIs(request, ["application/json"]) === false)

@@ -8,8 +8,8 @@ import type { WorkTurns } from "../../lib/loop-turns.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import type { Next, Request, Middleware, Response } from "../pipeline.ts";
 
-/** Bytes of a body, and characters of a new document, that cost one point to read. */
-const perPoint = { bytes: 10_000, characters: 500 };
+/** Bytes of a body, members of new shapes in it, and characters of a new document, that cost one point to read. */
+const perPoint = { bytes: 10_000, newMembers: 100, characters: 500 };
 /** Milliseconds that a client waits for the answer when it is refused again. */
 const repeatedRefusalMs = 500;
 /** Milliseconds within which a second refusal counts as again. */
@@ -43,6 +43,16 @@ export class Spending {
     if (!(points > 0)) return next();
     return this.#take(request, response, points, next);
   };
+
+  /**
+   * Takes points for the members of a long body that take time to parse ({@link JsonSize.newMembers}), once they have
+   * been counted and before they are parsed.
+   */
+  forMembers(request: Request, response: Response, newMembers: number, next: Next): void {
+    const points = Math.floor(newMembers / perPoint.newMembers);
+    if (points === 0) return next();
+    this.#take(request, response, points, next);
+  }
 
   /** Takes points for reading a new document, before it is read. A known one costs nothing. */
   readonly forDocument: Middleware = (request, response, next) => {

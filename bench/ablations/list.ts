@@ -1,0 +1,72 @@
+/** A text of a module that is replaced. */
+interface Change {
+  /** The module, in src. */
+  file: string;
+  from: string;
+  /** `bench:` stands for this folder. */
+  to: string;
+}
+
+/** The service without one of its fast paths, or with a simpler one in its place. */
+export interface Ablation {
+  name: string;
+  title: string;
+  /** What it could make slower. */
+  concerns: { reads: boolean; writes: boolean };
+  changes: readonly Change[];
+}
+
+const both = { reads: true, writes: true };
+
+const noReads: Change = {
+  file: "database/pg-service.ts",
+  from: "readText: textReader(readRows),",
+  to: "readText: null,",
+};
+const importing = (module: string) => (file: string) => ({
+  file,
+  from: 'import { PipelinedQuery } from "./pipelined-query.ts";',
+  to: `import { PipelinedQuery } from "bench:${module}";`,
+});
+const senders = ["database/pipeline/read-text.ts", "database/pipeline/send-together.ts"];
+
+export const ablations: readonly Ablation[] = [
+  {
+    name: "grafast",
+    title: "reads by Grafast, each statement with its settings in one message",
+    concerns: { reads: true, writes: false },
+    changes: [noReads],
+  },
+  {
+    name: "awaited",
+    title: "BEGIN, settings, statement and COMMIT, each awaited",
+    concerns: both,
+    changes: senders.map(importing("awaited.ts")),
+  },
+  {
+    name: "pg-pipeline",
+    title: "BEGIN, settings, statement and COMMIT in one write, by pg's own pipeline mode",
+    concerns: both,
+    changes: [
+      ...senders.map(importing("pg-pipeline.ts")),
+      {
+        file: "database/pipeline/adaptor.ts",
+        from: 'import { runPipelined } from "./pipelined-query.ts";',
+        to: 'import { runPipelined } from "bench:pg-pipeline.ts";',
+      },
+      { file: "database/pool.ts", from: "    keepAlive: true,", to: "    keepAlive: true, pipeline: true," },
+    ],
+  },
+  {
+    name: "unshared",
+    title: "reads that wait aren't sent together",
+    concerns: { reads: true, writes: false },
+    changes: [{ file: "database/pipeline/read-text.ts", from: "const maxShared = 4;", to: "const maxShared = 1;" }],
+  },
+  {
+    name: "no-groups",
+    title: "bookings that arrive together are booked one by one",
+    concerns: { reads: false, writes: true },
+    changes: [{ file: "mutations/answer.ts", from: "const done = joint\n", to: "const done = false as boolean && joint\n" }],
+  },
+];

@@ -52,6 +52,8 @@ export async function measureWrites(
   }
   await addBareLedger(copy);
   await dropReceivers(copy);
+  // Otherwise it is vacuumed while it is measured
+  await withClient(copy.adminUrl, (client) => client.query("vacuum analyze"));
   const children = await Promise.all(
     writers.map((contestant) => startContestant(contestant, { database: copy, signingKey })),
   );
@@ -63,7 +65,7 @@ export async function measureWrites(
       name,
       child: children[index]!,
       token,
-      nextRequests: requests.get(query)!(name),
+      nextRequests: () => requests.get(query)!(name),
     }));
     const seconds = Math.max(options.seconds, options.quick ? 0 : warmUpSeconds);
     await warmUp(players, { ...options, seconds, query, once, postmaster });

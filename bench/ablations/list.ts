@@ -2,7 +2,8 @@
 interface Change {
   /** The module, in src. */
   file: string;
-  from: string;
+  /** Null for the whole module. */
+  from: string | null;
   /** `bench:` stands for this folder. */
   to: string;
 }
@@ -48,12 +49,9 @@ export const ablations: readonly Ablation[] = [
     title: "BEGIN, settings, statement and COMMIT in one write, by pg's own pipeline mode",
     concerns: both,
     changes: [
-      ...senders.map(importing("pg-pipeline.ts")),
-      {
-        file: "database/pipeline/adaptor.ts",
-        from: 'import { runPipelined } from "./pipelined-query.ts";',
-        to: 'import { runPipelined } from "bench:pg-pipeline.ts";',
-      },
+      { file: "database/pipeline/pipelined-query.ts", from: null, to: 'export * from "bench:pg-pipeline.ts";' },
+      // It would find that own queries can't be sent in this mode
+      { file: "database/pg-service.ts", from: "fastReads ? await checkPipelining(pool) : null", to: "null" },
       { file: "database/pool.ts", from: "    keepAlive: true,", to: "    keepAlive: true, pipeline: true," },
     ],
   },

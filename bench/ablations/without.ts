@@ -17,8 +17,9 @@ registerHooks({
     let text = String(loaded.source);
     for (const change of changes) {
       const { file, from, to } = change;
-      if (!text.includes(from)) throw new Error(`${file} no longer has “${from}”.`);
-      text = text.replace(from, to.replace("bench:", pathToFileURL(`${import.meta.dirname}/`).href));
+      if (from !== null && !text.includes(from)) throw new Error(`${file} no longer has “${from}”.`);
+      const added = to.replace("bench:", pathToFileURL(`${import.meta.dirname}/`).href);
+      text = from === null ? added : text.replace(from, added);
       outstanding.delete(change);
     }
     return { ...loaded, source: text };

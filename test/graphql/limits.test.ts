@@ -141,13 +141,13 @@ test("members that take long to parse cost points, before they are parsed; those
   // One for the 10 kB of the body, one for the operation
   const alike = await small.ask(token, { query, variables: { list } });
   assert.deepEqual([alike.status, counts(alike).remaining], [200, 48]);
-  // One for the body, ten for a thousand members and some, one for the operation
+  // One for the body, twenty for a thousand members and some, one for the operation
   const differing = await small.ask(token, { query, variables: object(0, 1_010) });
-  assert.deepEqual([differing.status, counts(differing).remaining], [200, 36]);
+  assert.deepEqual([differing.status, counts(differing).remaining], [200, 26]);
   const text = JSON.stringify({ query, variables: object(0, 9_000) });
   const refused = await small.ask(token, `${text} is not JSON`);
   assert.deepEqual([refused.status, refused.codes], [429, ["THROTTLED"]]);
-  assert.match(refused.body.errors[0].message, /^This costs 90 points; the token has \d+ left/);
+  assert.match(refused.body.errors[0].message, /^This costs 180 points; the token has \d+ left/);
 });
 
 test("points come back", async () => {

@@ -9,7 +9,7 @@ import type { ServedVersion } from "../../versions/serve-version.ts";
 import type { Next, Request, Middleware, Response } from "../pipeline.ts";
 
 /** Bytes of a body, members of new shapes in it, and characters of a new document, that cost one point to read. */
-const perPoint = { bytes: 10_000, newMembers: 100, characters: 500 };
+const perPoint = { bytes: 10_000, newMembers: 50, characters: 500 };
 /** Milliseconds that a client waits for the answer when it is refused again. */
 const repeatedRefusalMs = 500;
 /** Milliseconds within which a second refusal counts as again. */

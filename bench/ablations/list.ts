@@ -49,7 +49,11 @@ export const ablations: readonly Ablation[] = [
     title: "BEGIN, settings, statement and COMMIT in one write, by pg's own pipeline mode",
     concerns: both,
     changes: [
-      { file: "database/pipeline/pipelined-query.ts", from: null, to: 'export * from "bench:pg-pipeline.ts";' },
+      {
+        file: "database/pipeline/pipelined-query.ts",
+        from: null,
+        to: 'export * from "bench:pg-pipeline.ts";',
+      },
       // It would find that own queries can't be sent in this mode
       { file: "database/pg-service.ts", from: "fastReads ? await checkPipelining(pool) : null", to: "null" },
       { file: "database/pool.ts", from: "    keepAlive: true,", to: "    keepAlive: true, pipeline: true," },
@@ -59,12 +63,20 @@ export const ablations: readonly Ablation[] = [
     name: "unshared",
     title: "reads that wait aren't sent together",
     concerns: { reads: true, writes: false },
-    changes: [{ file: "database/pipeline/read-text.ts", from: "const maxShared = 4;", to: "const maxShared = 1;" }],
+    changes: [
+      { file: "database/pipeline/read-text.ts", from: "const maxShared = 4;", to: "const maxShared = 1;" },
+    ],
   },
   {
     name: "no-groups",
     title: "bookings that arrive together are booked one by one",
     concerns: { reads: false, writes: true },
-    changes: [{ file: "mutations/answer.ts", from: "const done = joint\n", to: "const done = false as boolean && joint\n" }],
+    changes: [
+      {
+        file: "mutations/answer.ts",
+        from: "const done = joint\n",
+        to: "const done = false as boolean && joint\n",
+      },
+    ],
   },
 ];

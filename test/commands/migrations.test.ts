@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { rm } from "node:fs/promises";
+import { chmod, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { after, afterEach, before, describe, test } from "node:test";
@@ -143,6 +143,26 @@ describe("db:watch", () => {
 // Each is refused by the same function, as db:watch shows for all
 const [underived, unfrozen] = Object.values(refused);
 
+test("a file that root has made, and others may not read, is named with what helps", async () => {
+  const path = join(project.path, "db/current/6-hidden.sql");
+  await writeFile(path, "select 1;", { mode: 0 });
+  await chmod(project.path, 0o755);
+  const program = `
+    import { readCurrent } from ${JSON.stringify(join(project.path, "src/database/migrations/migration-files.ts"))};
+    await readCurrent().catch(({ message }) => console.log(message));`;
+  // Root may read all, and the service that it starts is another user
+  const user = process.getuid!() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const { stdout } = await execute(process.execPath, ["--input-type=module", "-e", program], {
+    ...user,
+    cwd: "/",
+  });
+  await rm(path);
+  assert.match(
+    stdout,
+    /^The user \d+, as whom this runs, may not read db\/current\/6-hidden\.sql: chmod a\+r /,
+  );
+});
+
 test("db:commit refuses a migration of which nothing can be derived, and leaves all as it was", async () => {
   const { text, says } = underived!;
   const committed = await project.list("db/committed");
@@ -206,6 +226,10 @@ test("db:commit takes the files that are named, in their order, and db:uncommit 
   const shared = await project.run(["database.ts", "uncommit"], settings);
   assert.equal(shared.code, 1, shared.output);
   assert.match(shared.output, /Others have 0000\d\d-two\.sql: git has it on a remote branch/);
+  const mute = { ...settings, GIT_TEST_ASSUME_DIFFERENT_OWNER: "1" };
+  const unknown = await project.run(["database.ts", "uncommit"], mute);
+  assert.equal(unknown.code, 1, unknown.output);
+  assert.match(unknown.output, /git can't say whether others have .*-two\.sql: fatal: .*dubious ownership/);
   const back = await project.run(["database.ts", "uncommit", "--shared"], settings);
   assert.equal(back.code, 0, back.output);
   assert.match(await project.read("db/current/20-two.sql"), /create table if not exists erp\.two/);

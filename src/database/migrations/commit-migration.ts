@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { getCurrentMigrationLocation, writeCurrentMigration } from "graphile-migrate/dist/current.js";
 import { calculateHash } from "graphile-migrate/dist/hash.js";
@@ -133,9 +133,23 @@ export async function uncommitMigration(adminUrl: string, mayBeShared = false): 
   await writeSchema(await committedSchema(adminUrl));
 }
 
-/** Returns whether git has a file on a remote branch; false without git, or without remotes. */
+/**
+ * Returns whether git has a file on a remote branch; false without git, or without remotes.
+ *
+ * @throws {UserError} when git refuses to say, as for a repository of another user
+ */
 async function isShared(path: string): Promise<boolean> {
   const search = ["log", "--remotes", "--max-count=1", "--format=%H", "--", path];
-  const found = await execute("git", search, { cwd: migrationsFolder }).catch(() => null);
-  return found !== null && found.stdout.trim() !== "";
+  try {
+    const { stdout } = await execute("git", search, { cwd: migrationsFolder });
+    return stdout.trim() !== "";
+  } catch (cause) {
+    const { code, stderr = "" } = cause as { code?: unknown; stderr?: string };
+    if (code === "ENOENT" || stderr.includes("not a git repository")) return false;
+    const [reason] = stderr.split("\n");
+    throw new UserError(
+      `git can't say whether others have ${basename(path)}: ${reason} Mend that, or add --shared if nobody has.`,
+      { cause },
+    );
+  }
 }

@@ -29,9 +29,24 @@ export async function readCurrent(): Promise<CurrentFile[]> {
   const names = (await readdir(currentFolder).catch(() => [])).filter((name) => /^\d.*\.sql$/.test(name));
   const files = names
     .toSorted((a, b) => numberOf(a) - numberOf(b))
-    .map(async (name) => ({ name, text: await readFile(new URL(name, currentFolder), "utf8") }));
+    .map(async (name) => ({
+      name,
+      text: await readFile(new URL(name, currentFolder), "utf8").catch(explain(name)),
+    }));
   return Promise.all(files);
 }
+
+/** Explains why a file can't be read. A service that root has started is another user, who may not read what root has made. */
+const explain = (name: string) => (cause: unknown) => {
+  if ((cause as NodeJS.ErrnoException).code !== "EACCES") throw cause;
+  const path = `db/current/${name}`;
+  throw new UserError(
+    `The user ${process.getuid!()}, as whom this runs, may not read ${path}: chmod a+r ${path}`,
+    {
+      cause,
+    },
+  );
+};
 
 const numberOf = (name: string) => Number.parseInt(name);
 

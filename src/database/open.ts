@@ -74,7 +74,8 @@ export async function openDatabase(
   const folder = await openFolder(settings);
   onProgress("Starting Postgres");
   const cluster = await startCluster({
-    ...{ directory: settings.dataDirectory, runAs: settings.runAs, backups: settings.backupDirectory },
+    directory: settings.dataDirectory,
+    runAs: settings.runAs,
     flags: { shared_preload_libraries: statisticsModule },
   });
   try {

@@ -3,9 +3,9 @@ import { join, resolve } from "node:path";
 import { UserError } from "../../errors/user-error.ts";
 import { withClient } from "../client.ts";
 import { requireDumpPrograms, restoreFile } from "../client-programs.ts";
-import { startCluster } from "../cluster/cluster.ts";
-import { isNewFolder } from "../cluster/folder.ts";
-import { openPlace } from "../cluster/place.ts";
+import { startCluster } from "./cluster.ts";
+import { isNewFolder } from "./folder.ts";
+import { openPlace } from "./place.ts";
 import { ensureRoles } from "../merchant-database.ts";
 
 export interface DumpOptions {

@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import pg from "pg";
 import type { Logger } from "pino";
 import { UserError } from "../../errors/user-error.ts";
+import { withClient } from "../client.ts";
 import { fileFailure, isNewFolder } from "./folder.ts";
 import { holdAlone } from "./hold-alone.ts";
 import { keepRunning } from "./keep-running.ts";
@@ -159,16 +159,7 @@ export async function runningClusterUrl(directory: string, database: string): Pr
   const password = await passwordIn(home).catch(() => null);
   if (port === null || password === null) return null;
   const url = urlOf(password, port, database);
-  const client = new pg.Client({ connectionString: url });
-  client.on("error", () => {});
-  try {
-    await client.connect();
-    return url;
-  } catch {
-    return null;
-  } finally {
-    await client.end().catch(() => {});
-  }
+  return withClient(url, async () => url).catch(() => null);
 }
 
 async function savedPort(home: string): Promise<number | null> {

@@ -6,7 +6,7 @@ import { requireDumpPrograms, restoreFile } from "../client-programs.ts";
 import { startCluster } from "./cluster.ts";
 import { isNewFolder } from "./folder.ts";
 import { openPlace } from "./place.ts";
-import { ensureRoles } from "../merchant-database.ts";
+import { ensureRoles } from "../roles.ts";
 
 export interface DumpOptions {
   /** A file of `pg_dump --format=custom`. */

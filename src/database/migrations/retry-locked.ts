@@ -1,6 +1,7 @@
-import pg from "pg";
+import type pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { growingPause, retry } from "../../lib/retry.ts";
+import { connect } from "../client.ts";
 
 /** How long a migration waits for locks. While it waits, later statements on the same table wait behind it. */
 export interface LockLimits {
@@ -128,9 +129,7 @@ export class LockObserver {
     this.#isLooking = true;
     try {
       if (this.#client === null) {
-        const client = new pg.Client({ connectionString: this.#url });
-        client.on("error", () => {});
-        await client.connect();
+        const client = await connect(this.#url);
         if (this.#timer === undefined) return await client.end();
         this.#client = client;
       }

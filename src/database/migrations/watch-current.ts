@@ -72,8 +72,8 @@ export class CurrentWatch {
   #timer: NodeJS.Timeout | undefined;
   /** The files of the last run, see {@link filesSignature}. */
   #ranWith = Promise.resolve("");
-  /** What the database notes of migrations since the last run, see {@link Migrator.noted}. */
-  #noted = "";
+  /** The state of the database after the last run, see {@link Migrator.state}. */
+  #state = "";
   /** Identifies the database of the last run; null before the first, and while this recreates it. */
   #database: number | null = null;
   /** Whether the last run was given up because others hold a lock, and is tried again until it gets it. */
@@ -121,7 +121,7 @@ export class CurrentWatch {
       seen = this.#asked;
       await this.#runOnce();
       const migrator = await this.#migrator?.catch(() => null);
-      this.#noted = (await migrator?.noted().catch(() => null)) ?? this.#noted;
+      this.#state = (await migrator?.state().catch(() => null)) ?? this.#state;
     }
     this.#isRunning = false;
   }
@@ -231,8 +231,8 @@ export class CurrentWatch {
   /** Whether another program has migrated the database, such as graphile-migrate. */
   async #isMigrated(): Promise<boolean> {
     const migrator = await this.#migrator?.catch(() => null);
-    const noted = await migrator?.noted().catch(() => undefined);
-    return noted !== undefined && noted !== this.#noted && !this.#isRunning;
+    const state = await migrator?.state().catch(() => undefined);
+    return state !== undefined && state !== this.#state && !this.#isRunning;
   }
 
   async #lookNowAndThen(): Promise<void> {

@@ -31,6 +31,15 @@ export interface ReplicasOptions {
   positions: Positions;
 }
 
+export interface ReplicasParts {
+  /** Connections to the primary, one of which is used each second. */
+  primary: Pool;
+  logger: Logger;
+  onUsed: OnUsed;
+  /** Whether a statement asks for what only the primary knows exactly. */
+  needsPrimary: (text: string) => boolean;
+}
+
 /**
  * Reads a text like `ReadText`, from a replica if one shows all that the client has written.
  *
@@ -59,6 +68,7 @@ export class Replicas {
   };
   readonly #primary: Pool;
   readonly #maxLagMs: number;
+  readonly #needsPrimary: (text: string) => boolean;
   readonly #closing = new AbortController();
   readonly #watch: Promise<void>;
   /** When the primary was at which position, the latest last. */
@@ -70,14 +80,14 @@ export class Replicas {
   /** What all clients must see, and how often that was to be the present, and is. Once for what was written before the start. */
   #floor: { position: Position; wanted: number; reached: number } = { position: 0n, wanted: 1, reached: 0 };
 
-  /** @param primary connections to the primary, one of which is used each second */
   constructor(
     { urls, pool, maxLagMs, positions }: ReplicasOptions,
-    { primary, logger, onUsed }: { primary: Pool; logger: Logger; onUsed: OnUsed },
+    { primary, logger, onUsed, needsPrimary }: ReplicasParts,
   ) {
     this.positions = positions;
     this.#primary = primary;
     this.#maxLagMs = maxLagMs;
+    this.#needsPrimary = needsPrimary;
     this.all = urls.map((url) => new Replica(url, pool, { logger, onUsed }));
     this.#watch = this.#run();
   }
@@ -113,7 +123,7 @@ export class Replicas {
   reader(fromPrimary: ReadText): ReadWithOwnWrites {
     return async (sentAlong, ...read) => {
       const [client, , { text }] = read;
-      const [data, from] = mustBeFresh(text)
+      const [data, from] = this.#needsPrimary(text)
         ? [null, "primary: fresh" as const]
         : await this.#tryReplica(client, max(sentAlong, this.positions.of(client), this.#wanted), read);
       this.counts[from]++;
@@ -240,9 +250,6 @@ export class Replicas {
 const notYetReplayed = "22P02";
 /** query_canceled: the primary would take as long, as an answer would be as long there. */
 const timedOut = "57014";
-
-/** Cursors of followed lists contain the open transactions, which only the primary knows exactly. */
-const mustBeFresh = (text: string): boolean => text.includes("erp.open_transactions");
 
 const max = (...positions: [Position, ...Position[]]): Position =>
   positions.reduce((most, each) => (each > most ? each : most));

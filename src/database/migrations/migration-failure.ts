@@ -7,7 +7,7 @@ import { onMessage } from "../pg-private.ts";
 /** How many statements of a text had been run when one failed, by the error. */
 const statementsBefore = new WeakMap<Error, number>();
 
-/** Runs a text of statements. Of an error, {@link explaining} tells at which of them it came. */
+/** Runs a text of statements. {@link explaining} says which of them failed. */
 export async function runStatements(client: pg.ClientBase, text: string): Promise<void> {
   let done = 0;
   const endCount = onMessage(client, "commandComplete", () => done++);
@@ -60,7 +60,7 @@ async function explained(error: Error, name: string, text: string): Promise<Erro
   return new UserError(`${heading}:\n${details.join("\n")}`, { cause: error });
 }
 
-/** Where a statement of a migration begins, counted from 1; undefined when that can't be told. */
+/** Where a statement of a migration begins, counted from 1; undefined when nobody knows. */
 async function beginOf(text: string, index: number | undefined): Promise<number | undefined> {
   if (index === undefined) return undefined;
   const { parseSync } = await loadParser();

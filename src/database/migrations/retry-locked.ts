@@ -12,7 +12,7 @@ export interface LockLimits {
 }
 
 /** Milliseconds between reports about a migration that waits without limit. */
-const tellEveryMs = 10_000;
+const reportEveryMs = 10_000;
 
 export const defaultLockLimits: LockLimits = { lockTimeoutMs: 1_000, attempts: 20 };
 
@@ -161,16 +161,16 @@ export async function withoutLimit(
   { name, holders, onWait }: Pick<RetryLockedOptions, "name" | "holders" | "onWait">,
   work: () => Promise<unknown>,
 ): Promise<void> {
-  const tell = () => {
+  const report = () => {
     const found = holders();
     if (found !== "") onWait(`${name} waits for a lock${found}.`);
   };
-  const telling = setInterval(tell, tellEveryMs);
+  const reporting = setInterval(report, reportEveryMs);
   try {
     await client.query("set lock_timeout = 0");
     await work();
   } finally {
-    clearInterval(telling);
+    clearInterval(reporting);
     await client.query("reset lock_timeout");
   }
 }

@@ -18,9 +18,9 @@ import { within } from "../../lib/within.ts";
 
 /** How long files must stay as they are before they are run: some editors write a little at a time. */
 const settledMs = 25;
-/** How often it is looked for changes that nobody tells of: of files on some network drives, and by other programs. */
+/** Milliseconds between two looks for changes without a notice: of files on some network drives, and by other programs. */
 const lookEveryMs = 1_000;
-/** Milliseconds before a lost connection is opened anew. */
+/** Milliseconds before a lost connection is opened again. */
 const reconnectMs = 250;
 const reconnectAttempts = 20;
 /**
@@ -28,7 +28,7 @@ const reconnectAttempts = 20;
  * for the lock of migrations: it fails when somebody holds it, after it has dropped the database.
  */
 const recreatedMs = 2_000;
-/** Milliseconds after which a file is gone: some programs remove one before they write it anew. */
+/** Milliseconds after which a file is gone: some programs remove one before they write it again. */
 const goneMs = 300;
 
 /** Milliseconds after which a connection that was cut has ended. */
@@ -50,7 +50,7 @@ export interface WatchOptions extends MigrateOptions, ShadowOptions {
   /**
    * Called with files of db/current that were run last, and are there no more, neither in another file nor committed.
    *
-   * @returns whether the database has been made anew, with those that are left
+   * @returns whether the database was recreated with those that are left
    */
   onGone: (names: readonly string[]) => Promise<boolean>;
   /** Told why db/current could not be run. */
@@ -95,7 +95,7 @@ export class CurrentWatch {
     this.#ask();
   }
 
-  /** Stops. What still runs then is not waited for, and told of no more. */
+  /** Stops. What still runs then is neither waited for nor reported. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#timer);
@@ -188,12 +188,12 @@ export class CurrentWatch {
     try {
       const migrator = await retry(() => this.#connect(), {
         pauseMs(error, failures) {
-          // Only a database that is away, as while it is made anew, may come back
+          // Only a database that is away, as while it is recreated, may come back
           if ((error as Error).cause === undefined || failures >= reconnectAttempts) throw error;
           return reconnectMs;
         },
       });
-      // The database may have been made anew, without what is in db/current
+      // The database may have been recreated, without what is in db/current
       const opened = this.#migrator;
       void migrator.ended.then(async () => {
         if (this.#migrator !== opened) return;

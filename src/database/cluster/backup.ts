@@ -113,7 +113,7 @@ async function end(client: pg.Client, log: string): Promise<{ label: string; seg
 /** Packs files. tar ends with 1 when some change while it reads them; the write-ahead log makes up for that. */
 async function pack(archive: string, ...files: string[]): Promise<void> {
   await run("tar", ["-czf", archive, ...files]).catch((cause: ExecFileException) => {
-    if (cause.code !== 1) throw new UserError(`${archive} can't be written: ${cause.stderr}`, { cause });
+    if (cause.code !== 1) throw new UserError(`${archive} can't be written: ${cause.stderr || cause.message}`, { cause });
   });
 }
 
@@ -125,7 +125,7 @@ export async function checkBackup(folder: string): Promise<void> {
 
 async function readFrom(folder: string, program: string, ...words: string[]): Promise<void> {
   await run(program, words).catch((cause: ExecFileException) => {
-    throw new UserError(`The backup ${folder} is damaged: ${cause.stderr}`, { cause });
+    throw new UserError(`The backup ${folder} is damaged: ${cause.stderr || cause.message}`, { cause });
   });
 }
 

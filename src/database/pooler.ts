@@ -13,8 +13,7 @@ const tries = 3;
 const waitMs = 300;
 
 /** Whether a pooler is in between: the process of Postgres isn't the one that the connection was given. */
-export const isPooled = (client: ClientBase, pid: number): boolean =>
-  backendOf(client).processID !== pid;
+export const isPooled = (client: ClientBase, pid: number): boolean => backendOf(client).processID !== pid;
 
 /** Runs work on a connection of its own. */
 type WithConnection = <T>(work: (client: ClientBase) => Promise<T>) => Promise<T>;

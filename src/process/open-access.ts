@@ -34,7 +34,9 @@ export interface Access extends Omit<DatabaseAccess, "readText"> {
 /** Opens the access of operations to the database. */
 export function openAccess(options: AccessOptions): Access {
   const { pool, apiPool, fastReads, logger, onUsed, closing } = options;
-  const replicas = options.replicas && new Replicas(options.replicas, {
+  const replicas =
+    options.replicas &&
+    new Replicas(options.replicas, {
       primary: pool,
       logger,
       onUsed,

@@ -3,8 +3,15 @@ import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { calculateHash, compileIncludes, getAllMigrations } from "../../src/database/migrations/graphile-migrate-private.ts";
-import type { FileMigration, ParsedSettings } from "../../src/database/migrations/graphile-migrate-private.ts";
+import {
+  calculateHash,
+  compileIncludes,
+  getAllMigrations,
+} from "../../src/database/migrations/graphile-migrate-private.ts";
+import type {
+  FileMigration,
+  ParsedSettings,
+} from "../../src/database/migrations/graphile-migrate-private.ts";
 import { countCommitted } from "../../src/database/migrations/migration-files.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";

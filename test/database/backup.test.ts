@@ -5,7 +5,13 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { checkBackup, chooseBackup, listBackups, makeBackup, restoreBackup } from "../../src/database/cluster/backup.ts";
+import {
+  checkBackup,
+  chooseBackup,
+  listBackups,
+  makeBackup,
+  restoreBackup,
+} from "../../src/database/cluster/backup.ts";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
@@ -207,10 +213,17 @@ test("the commands say what they did and found", async () => {
   assert.equal(made.code, 0, made.output);
   assert.match(made.output, /Removed 1 older backups/);
   const [other, kept, ...more] = await listBackups(backups);
-  assert.ok(made.output.includes(kept!.folder) && other!.folder === foreign && more.length === 0, made.output);
+  assert.ok(
+    made.output.includes(kept!.folder) && other!.folder === foreign && more.length === 0,
+    made.output,
+  );
 
   const checked = await runCommand(["restore.ts", "--from", backups, "--check"], settings);
-  assert.deepEqual([checked.code, /^The backup .* is whole\./.test(checked.output)], [0, true], checked.output);
+  assert.deepEqual(
+    [checked.code, /^The backup .* is whole\./.test(checked.output)],
+    [0, true],
+    checked.output,
+  );
   const elsewhere = join(folder.path, "elsewhere");
   const back = await runCommand(["restore.ts", "--from", backups, "--to", elsewhere], settings);
   assert.equal(back.code, 0, back.output);

@@ -24,11 +24,17 @@ test("includes and placeholders are compiled as by its public function", async (
   const settings = { connectionString: "postgres://127.0.0.1/erp", migrationsFolder: folder };
   const parsed = await inside.parseSettings({ ...settings, databaseOwner: "service_owner" });
   const included = await inside.compileIncludes(parsed, text, new Set());
-  assert.equal(included, "--! Included one.sql\nselect 1;\n--! EndIncluded one.sql\nselect ':DATABASE_NAME';\n");
+  assert.equal(
+    included,
+    "--! Included one.sql\nselect 1;\n--! EndIncluded one.sql\nselect ':DATABASE_NAME';\n",
+  );
   const compiled = inside.compilePlaceholders(parsed, included);
   assert.match(compiled, /select 'erp'/);
   assert.equal(compiled, await compile(settings, text));
-  await assert.rejects(inside.compileIncludes(parsed, "--!include two.sql", new Set()), /^Error: Include of 'two.sql' failed/);
+  await assert.rejects(
+    inside.compileIncludes(parsed, "--!include two.sql", new Set()),
+    /^Error: Include of 'two.sql' failed/,
+  );
 });
 
 test("committed files are read, hashed and written as they are", async () => {
@@ -41,7 +47,10 @@ test("committed files are read, hashed and written as they are", async () => {
     assert.equal(inside.parseMigrationText(fullPath, written).body, body);
   }
   const after = await inside.getMigrationsAfter({ migrationsFolder } as ParsedSettings, all.at(-2) ?? null);
-  assert.deepEqual(after.map(({ hash }) => hash), [all.at(-1)?.hash]);
+  assert.deepEqual(
+    after.map(({ hash }) => hash),
+    [all.at(-1)?.hash],
+  );
   assert.equal(inside.sluggify("Product's weight"), "product-s-weight");
 });
 

@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import pg from "pg";
 import { runPipelined } from "../../src/database/pipeline/pipelined-query.ts";
-import { backendOf, onMessage, queryTimeoutMs, streamOf, withoutTimers } from "../../src/database/pg-private.ts";
+import {
+  backendOf,
+  onMessage,
+  queryTimeoutMs,
+  streamOf,
+  withoutTimers,
+} from "../../src/database/pg-private.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 
@@ -39,7 +45,11 @@ test("the backend of a connection, its socket and its messages are where they we
 test("queries make no timers while those are off, and time out otherwise", async (t) => {
   assert.equal(queryTimeoutMs(client), 20_000);
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const answer = (query: Promise<unknown>) => query.then(() => "answered", ({ message }: Error) => message);
+  const answer = (query: Promise<unknown>) =>
+    query.then(
+      () => "answered",
+      ({ message }: Error) => message,
+    );
   let untimed!: Promise<string>;
   withoutTimers(client, () => (untimed = answer(client.query("select"))));
   t.mock.timers.tick(30_000);

@@ -19,8 +19,17 @@ const archives = ["base.tar.gz", "pg_wal.tar.gz"] as const;
 
 /** Parts of a data folder that belong to a running server, or that each start makes again. */
 const excluded = [
-  ...["pg_wal", "pg_replslot", "pg_dynshmem", "pg_notify", "pg_serial", "pg_snapshots"].map((name) => `${name}/*`),
-  ...["pg_stat_tmp/*", "pg_subtrans/*", "pgsql_tmp*", "pg_internal.init*", "postmaster.pid", "postmaster.opts"],
+  ...["pg_wal", "pg_replslot", "pg_dynshmem", "pg_notify", "pg_serial", "pg_snapshots"].map(
+    (name) => `${name}/*`,
+  ),
+  ...[
+    "pg_stat_tmp/*",
+    "pg_subtrans/*",
+    "pgsql_tmp*",
+    "pg_internal.init*",
+    "postmaster.pid",
+    "postmaster.opts",
+  ],
   ...["server.log", "backup_label", "tablespace_map", "standby.signal", "recovery.signal"],
 ];
 
@@ -113,14 +122,14 @@ async function end(client: pg.Client, log: string): Promise<{ label: string; seg
 /** Packs files. tar ends with 1 when some change while it reads them; the write-ahead log makes up for that. */
 async function pack(archive: string, ...files: string[]): Promise<void> {
   await run("tar", ["-czf", archive, ...files]).catch((cause: ExecFileException) => {
-    if (cause.code !== 1) throw new UserError(`${archive} can't be written: ${cause.stderr || cause.message}`, { cause });
+    if (cause.code !== 1)
+      throw new UserError(`${archive} can't be written: ${cause.stderr || cause.message}`, { cause });
   });
 }
 
 /** Reads the archives of a backup, and compares their checksums. @throws {UserError} when one is damaged */
 export async function checkBackup(folder: string): Promise<void> {
-  for (const archive of archives)
-    await readFrom(folder, "gzip", "-t", join(folder, archive));
+  for (const archive of archives) await readFrom(folder, "gzip", "-t", join(folder, archive));
 }
 
 async function readFrom(folder: string, program: string, ...words: string[]): Promise<void> {
@@ -157,8 +166,7 @@ export async function restoreBackup(folder: string, directory: string, runAs?: s
     throw fileFailure(error);
   });
   try {
-    for (const archive of archives)
-      await readFrom(folder, "tar", "-xzf", join(folder, archive), "-C", aside);
+    for (const archive of archives) await readFrom(folder, "tar", "-xzf", join(folder, archive), "-C", aside);
     await requireMajor(aside, major);
     await user.ownAll(aside);
     await renewPassword(place, aside).catch((cause: Error) => {

@@ -45,7 +45,8 @@ async function explained(error: Error, name: string, text: string): Promise<Erro
   const heading = `${name} failed, and ${rest}`;
   if (!(error instanceof pg.DatabaseError))
     return new UserError(`${heading}: ${error.message}`, { cause: error });
-  const position = error.position === undefined ? await beginOf(text, statementsBefore.get(error)) : Number(error.position);
+  const position =
+    error.position === undefined ? await beginOf(text, statementsBefore.get(error)) : Number(error.position);
   const place = position === undefined ? null : placeOf(text, position);
   const lines = [
     [place, `${error.message} (${error.code})`].filter(Boolean).join(": "),

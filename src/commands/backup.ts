@@ -1,17 +1,11 @@
 import { rm } from "node:fs/promises";
-import { resolve } from "node:path";
-import { makeBackup } from "../database/backup/make-backup.ts";
-import { listBackups } from "../database/backup/manifest.ts";
-import type { Backup } from "../database/backup/manifest.ts";
-import { pruneArchive } from "../database/backup/segments.ts";
+import { listBackups, makeBackup } from "../database/cluster/backup.ts";
 import { runningClusterUrl, startCluster } from "../database/cluster/cluster.ts";
 import { requireData } from "../database/cluster/folder.ts";
-import { archiveFolder } from "../database/cluster/wal-archive.ts";
 import { UserError } from "../errors/user-error.ts";
 import { readSettings } from "../process/settings.ts";
 import type { Settings } from "../process/settings.ts";
 import { atTheCommandLine } from "./command-line.ts";
-import { ProgressBar } from "./progress.ts";
 import { say, UsageError } from "./terminal.ts";
 
 const usage = `Copies the service's own Postgres, while the service runs or not.
@@ -19,10 +13,9 @@ const usage = `Copies the service's own Postgres, while the service runs or not.
 Usage: npm run backup -- --to FOLDER [--keep N]
 
   --to     the folder of backups, BACKUP_DIRECTORY if not given; each backup is a folder there
-  --keep   afterwards remove all but the newest N backups, and the archived log that only those needed
+  --keep   afterwards remove all but the newest N backups
 
-Prints the folder of the backup. With BACKUP_DIRECTORY, Postgres also stores its write-ahead log there, so that
-\`npm run restore\` can reach any moment. A Postgres of DATABASE_URL has its own tools: see docs/backups.md.
+Prints the folder of the backup. A Postgres of DATABASE_URL has its own tools: see docs/backups.md.
 Exit code 0: done, 1: refused or failed, 2: invalid arguments.
 `;
 
@@ -40,18 +33,18 @@ await atTheCommandLine({ usage, options }, async ({ to: given, keep }) => {
   const kept = keep === undefined ? null : Number(keep);
   if (kept !== null && !(Number.isInteger(kept) && kept > 0))
     throw new UsageError("--keep is a number, from 1.");
-  const backup = await withCluster(settings, (url) => backUp(url, to));
+  const backup = await withCluster(settings, (url) => makeBackup(url, to));
   if (kept !== null) await keepNewest(to, kept, backup);
-  process.stdout.write(`${backup.folder}\n`);
+  process.stdout.write(`${backup}\n`);
 });
 
 /** Runs work with the service's own Postgres, which is started for it if it doesn't run. */
 async function withCluster<T>(settings: Settings, work: (url: string) => Promise<T>): Promise<T> {
-  const { dataDirectory: directory, runAs, backupDirectory: backups } = settings;
+  const { dataDirectory: directory, runAs } = settings;
   const running = await runningClusterUrl(directory, "postgres");
   if (running !== null) return work(running);
   await requireData(directory);
-  const cluster = await startCluster({ directory, runAs, backups });
+  const cluster = await startCluster({ directory, runAs });
   try {
     return await work(cluster.adminUrl("postgres"));
   } finally {
@@ -59,31 +52,11 @@ async function withCluster<T>(settings: Settings, work: (url: string) => Promise
   }
 }
 
-async function backUp(url: string, to: string): Promise<Backup> {
-  const bar = new ProgressBar("Copying", "MB", 0);
-  const megabytes = (bytes: number) => Math.ceil(bytes / 1e6);
-  const onProgress = (done: number, total: number) => bar.show(megabytes(done), megabytes(total));
-  const backup = await makeBackup(url, { to, onProgress }).finally(() => bar.end());
-  const { files, endedAt } = backup.manifest;
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  say(
-    `The backup has ${files.length} files and ${megabytes(bytes)} MB. All that was committed before ${endedAt} is in it.`,
-  );
-  return backup;
-}
-
-/** Removes older backups of the same cluster, and what of the archive nobody needs any more. */
-async function keepNewest(
-  to: string,
-  count: number,
-  { manifest: { systemIdentifier } }: Backup,
-): Promise<void> {
-  const all = (await listBackups(resolve(to))).filter(
-    ({ manifest }) => manifest.systemIdentifier === systemIdentifier,
-  );
-  const old = all.slice(0, -count);
+/** Removes older backups of the cluster of a backup. */
+async function keepNewest(to: string, count: number, backup: string): Promise<void> {
+  const all = await listBackups(to);
+  const { cluster } = all.find(({ folder }) => folder === backup)!;
+  const old = all.filter((each) => each.cluster === cluster).slice(0, -count);
   for (const { folder } of old) await rm(folder, { recursive: true });
-  const oldest = all.at(-count) ?? all[0]!;
-  const segments = await pruneArchive(archiveFolder(to, systemIdentifier), oldest.manifest.firstWal);
-  say(`Removed ${old.length} older backups and ${segments} segments of the archived log.`);
+  say(`Removed ${old.length} older backups.`);
 }

@@ -124,7 +124,7 @@ async function requireClean(adminUrl: string, current: readonly CurrentFile[]): 
 
 /** Says how far backfills are. Exit code 1: one fails. */
 async function tellBackfills(client: pg.Client, isToRun: boolean): Promise<void> {
-  if (isToRun) await fillAll(client, { onProgress: say });
+  if (isToRun) await fillAll(client, say);
   const all = await readProgress(client);
   console.log(all.length === 0 ? "No migration has declared a backfill." : all.map(printProgress).join("\n"));
   if (all.some(({ state }) => state === "fails")) process.exitCode = 1;

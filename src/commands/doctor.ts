@@ -35,11 +35,11 @@ await atTheCommandLine({ usage, options: { json: { type: "boolean" } } }, async 
 
 /** Runs work with the database as it is: the service's own Postgres is started, but not migrated. */
 async function withDatabase<T>(settings: Settings, work: (url: string) => Promise<T>): Promise<T> {
-  const { databaseUrl, dataDirectory: directory, runAs, backupDirectory: backups } = settings;
+  const { databaseUrl, dataDirectory: directory, runAs } = settings;
   const running = databaseUrl ?? (await runningClusterUrl(directory, databaseName));
   if (running !== null) return work(running);
   await requireData(directory);
-  const cluster = await startCluster({ directory, runAs, backups });
+  const cluster = await startCluster({ directory, runAs });
   try {
     return await work(cluster.adminUrl(databaseName));
   } finally {

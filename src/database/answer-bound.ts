@@ -1,5 +1,5 @@
-import type { Socket } from "node:net";
 import type { ClientBase } from "pg";
+import { onMessage, streamOf } from "./pg-private.ts";
 
 /**
  * The most bytes of an answer of Postgres: what the driver has to hold at once, as buffers and then as texts. Operations that the
@@ -16,15 +16,9 @@ export class AnswerTooLong extends Error {
   }
 }
 
-/** What `pg` has of a connection. Its public types don't show it. */
-interface Connected {
-  connection: { stream: Socket; on(event: "readyForQuery", listener: () => void): void };
-}
-
 /** Cuts off answers on a connection that are longer than a process can hold for everyone at the same time. */
 export function boundAnswers(client: ClientBase): void {
-  const { connection } = client as unknown as Connected;
-  const { stream } = connection;
+  const stream = streamOf(client);
   let bytes = 0;
   // Before the driver puts the piece to the others
   stream.prependListener("data", (piece: Buffer) => {
@@ -35,5 +29,5 @@ export function boundAnswers(client: ClientBase): void {
     Object.assign(client, { query: () => Promise.reject(error) });
     stream.destroy(error);
   });
-  connection.on("readyForQuery", () => (bytes = 0));
+  onMessage(client, "readyForQuery", () => (bytes = 0));
 }

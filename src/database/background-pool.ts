@@ -1,6 +1,7 @@
-import pg from "pg";
+import type pg from "pg";
 import type { Allotment } from "./connection-budget.ts";
-import { urlAsRole } from "../database/roles.ts";
+import { openPool } from "./pool.ts";
+import { urlAsRole } from "./roles.ts";
 
 /** Limits for every statement of background work; and times are in UTC. */
 const session = {
@@ -45,19 +46,6 @@ export function createBackgroundPool(
   settings: Record<string, string> = {},
   allotment?: Allotment,
 ): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: urlAsRole(url, role, { ...session, ...settings }),
-    max,
-    connectionTimeoutMillis: 5_000,
-    // Only these detect a connection that the other side has silently left
-    keepAlive: true,
-    query_timeout: 20_000,
-    application_name: name,
-    ...(allotment && { Client: allotment.Client }),
-  });
-  allotment?.add(pool);
-  // The pool replaces a broken connection. Without listeners its error would end the process.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
+  const connectionString = urlAsRole(url, role, { ...session, ...settings });
+  return openPool({ connectionString, max, query_timeout: 20_000, application_name: name }, allotment);
 }

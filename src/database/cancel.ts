@@ -1,14 +1,8 @@
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import type { Pool, PoolClient } from "pg";
-
-/** The backend process of a connection. Not among the public types of `pg`. */
-interface Peer {
-  host: string;
-  port: number;
-  processID: number | null;
-  secretKey: number | null;
-}
+import { backendOf } from "./pg-private.ts";
+import type { Backend } from "./pg-private.ts";
 
 /** The code of a CancelRequest, see the protocol of Postgres. */
 const cancelRequest = 80_877_102;
@@ -25,11 +19,11 @@ export function canceller(pool: Pool): () => void {
   pool.on("acquire", (client) => void busy.add(client));
   pool.on("release", (_error, client) => void busy.delete(client));
   return () => {
-    for (const client of busy) askToCancel(client as unknown as Peer);
+    for (const client of busy) requestCancel(backendOf(client));
   };
 }
 
-function askToCancel({ host, port, processID, secretKey }: Peer): void {
+function requestCancel({ host, port, processID, secretKey }: Backend): void {
   if (processID === null || secretKey === null) return;
   const socket = toPostgres(host, port);
   socket.on("error", () => {});

@@ -68,7 +68,7 @@ export class ChangeListener {
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     // Each reason is logged once: on a standby listening fails for as long as it is one
-    let told = "";
+    let logged = "";
     const listen = () =>
       this.#listen(signal).finally(() => {
         this.#listeningUntilMs = 0;
@@ -78,9 +78,9 @@ export class ChangeListener {
       signal,
       pauseMs: (error) => {
         const { message } = error as Error;
-        if (this.#hasHeard || message !== told)
+        if (this.#hasHeard || message !== logged)
           this.#logger.warn({ err: error }, `not listening for ${this.#changes.name}; trying again`);
-        told = message;
+        logged = message;
         this.#hasHeard = false;
         return retryPauseMs;
       },

@@ -13,7 +13,7 @@ export interface FolderSettings {
   production: boolean;
   /** The folder for the data of the service's own Postgres. */
   dataDirectory: string;
-  /** A folder for its backups, and for its write-ahead log. */
+  /** A folder for its backups. */
   backupDirectory?: string | undefined;
   /** Content of a new folder; production has to name it. */
   content?: Content | undefined;

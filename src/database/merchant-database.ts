@@ -10,6 +10,7 @@ import { templateName } from "./migrations/templates.ts";
 import { fenceNeighbours } from "./neighbours.ts";
 import { dropDatabase, isTaken } from "./own-databases.ts";
 import { requireVersion } from "./requirements.ts";
+import { ensureRoles } from "./roles.ts";
 import { installQueueSchema } from "./worker-schema.ts";
 
 const sqlFile = (name: string): Promise<string> =>
@@ -138,14 +139,6 @@ export const rolesOf = (merchant: string): string[] => [loginOf(merchant), apiLo
 /** Makes the roles of a merchant, to be given rights in a database. */
 export const makeRoles = async (url: string, merchant: string): Promise<void> =>
   void (await takeOver(url, merchant));
-
-/** Makes the roles that all merchants of a cluster share. They can't log in. */
-export async function ensureRoles(admin: pg.Client): Promise<void> {
-  // One batch is one transaction; set-ups at the same time take turns
-  await admin.query(
-    `select pg_advisory_xact_lock(hashtext('roles of the service')); ${await sqlFile("roles.sql")}`,
-  );
-}
 
 /** Makes a database with all committed migrations and the job queue. */
 async function copyMigrated(admin: pg.Client, adminUrl: string, name: string): Promise<void> {

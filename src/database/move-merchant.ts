@@ -3,12 +3,13 @@ import { UserError } from "../errors/user-error.ts";
 import { pause } from "../lib/retry.ts";
 import { databaseIn, placeOf, withClient } from "./client.ts";
 import { copyDatabase, requireDumpPrograms } from "./client-programs.ts";
-import { adoptDatabase, databaseOf, ensureRoles, makeRoles, rolesOf } from "./merchant-database.ts";
+import { adoptDatabase, databaseOf, makeRoles, rolesOf } from "./merchant-database.ts";
 import { retryLocked } from "./migrations/retry-locked.ts";
 import type { LockLimits } from "./migrations/retry-locked.ts";
 import { besides } from "./migrations/templates.ts";
 import { dropDatabase, dropOwn, markSql } from "./own-databases.ts";
 import { requireVersion } from "./requirements.ts";
+import { ensureRoles } from "./roles.ts";
 
 /** Has a copy that isn't finished: another attempt drops it. */
 const unfinished = "npm run merchants -- move makes this copy";

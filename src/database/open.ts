@@ -74,7 +74,8 @@ export async function openDatabase(
   const folder = await openFolder(settings);
   onProgress("Starting Postgres");
   const cluster = await startCluster({
-    ...{ directory: settings.dataDirectory, runAs: settings.runAs, backups: settings.backupDirectory },
+    directory: settings.dataDirectory,
+    runAs: settings.runAs,
     flags: { shared_preload_libraries: statisticsModule },
   });
   try {
@@ -82,15 +83,22 @@ export async function openDatabase(
     const adminUrl = cluster.adminUrl(databaseName);
     const locks = settings.migrationLocks;
     const url = (await setUpDatabase(adminUrl, {
-      ...{ renewPassword: true, locks, onProgress },
+      renewPassword: true,
+      locks,
+      onProgress,
       ...(settings.production && approve ? { approve } : {}),
     }))!;
     if (!settings.production && (await hasCurrentMigration()))
       await runCurrentMigration(adminUrl, { locks, onWait: onProgress });
     const keepRunning = (logger: Logger) => cluster.keepRunning(logger);
     return {
-      ...{ url, apiUrl: asApiLogin(url)!, adminUrl, runBy: cluster.identity, ...folder },
-      ...{ warnings: [], keepRunning },
+      ...folder,
+      url,
+      apiUrl: asApiLogin(url)!,
+      adminUrl,
+      runBy: cluster.identity,
+      warnings: [],
+      keepRunning,
       close: () => cluster.stop(),
     };
   } catch (error) {

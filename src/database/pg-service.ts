@@ -1,18 +1,16 @@
 import type { Pool } from "pg";
-import pg from "pg";
-import type { Logger } from "pino";
 import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import { createWithPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import { makePgService } from "postgraphile/adaptors/pg";
 import type { Share } from "./connection-budget.ts";
 import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
-import { checkPipelining } from "./pipeline/check-pipelining.ts";
 import type { ReadRows, ReadText, WaitingRead } from "./pipeline/read-text.ts";
 import { rowReader, textReader } from "./pipeline/read-text.ts";
 import type { OnWritten, SendTogether } from "./pipeline/send-together.ts";
 import { togetherSender } from "./pipeline/send-together.ts";
 import type { Waits } from "../lib/turns.ts";
+import { openPoolLike } from "./pool.ts";
 import { repeating } from "./repeating.ts";
 import type { OnUsed } from "./shared-pool.ts";
 import { SharedPool } from "./shared-pool.ts";
@@ -42,28 +40,38 @@ export interface DatabaseAccessOptions {
   /** Connections for reading the catalog. */
   catalogOf: Pool;
   fastReads: boolean;
-  logger: Logger;
   onUsed?: OnUsed;
   /** Asks for Postgres' position behind each mutation, if given. */
   onWritten?: OnWritten | undefined;
   /** Its share of connections that others need, too. */
   share?: Share | null;
-  /** What `checkPipelining` found, if that has been called before in this process. */
-  trouble?: string | null | undefined;
 }
 
+/** How long Postgres may take to read the catalog. */
+const catalogTimeout = "300s";
+
+/** Options of the connections for that: on a slow machine it takes longer than any request. */
+const catalogOptions = {
+  /** Versions whose part of the catalog is read at a time. */
+  max: 2,
+  query_timeout: 0,
+  // Versions wait for each other, and a slow machine needs time
+  connectionTimeoutMillis: 300_000,
+  idleTimeoutMillis: 1_000,
+  application_name: "catalog",
+};
+
 /**
- * Makes the access of operations to the database: one message for each statement or, when that is switched off or
- * doesn't work with this driver, the library's way.
+ * Makes the access of operations to the database: one message for each statement or, when that is switched off, the
+ * library's way.
  *
  * @param pool the connections of operations
  */
-export async function openDatabaseAccess(
+export function openDatabaseAccess(
   pool: Pool,
-  options: DatabaseAccessOptions,
-): Promise<DatabaseAccess> {
-  const { catalogOf, fastReads, logger, onUsed, onWritten, share } = options;
-  const catalogPool = createCatalogPool(catalogOf);
+  { catalogOf, fastReads, onUsed, onWritten, share }: DatabaseAccessOptions,
+): DatabaseAccess {
+  const catalogPool = openPoolLike(catalogOf, catalogOptions);
   const close = () => catalogPool.end();
   const service = makePgService({
     pool,
@@ -71,18 +79,15 @@ export async function openDatabaseAccess(
     pubsub: false,
     pgSettingsForIntrospection: { statement_timeout: catalogTimeout },
   });
-  const { trouble = fastReads ? await checkPipelining(pool) : null } = options;
-  if (trouble !== null)
-    logger.warn(
-      { trouble },
-      "statements are sent one by one, which is slower: the driver is not as expected",
-    );
-  if (!fastReads || trouble !== null) {
+  if (!fastReads) {
     const withClientsOf = (other: Pool) => repeating(createWithPgClient({ pool: other }));
     const adaptor = { makePgService, createWithPgClient: repeatingWithPgClient };
     return {
       pgService: { ...service, adaptor },
-      ...{ readText: null, readRows: null, sendTogether: null, turns: null },
+      readText: null,
+      readRows: null,
+      sendTogether: null,
+      turns: null,
       withClientsOf,
       close,
     };
@@ -105,31 +110,3 @@ const repeatingWithPgClient: typeof createWithPgClient = (options, variant) => {
   const withPgClient = createWithPgClient(options, variant);
   return variant === "SUPERUSER" ? withPgClient : repeating(withPgClient);
 };
-
-/** How long Postgres may take to read the catalog. */
-const catalogTimeout = "300s";
-const catalogWaitMs = 300_000;
-/** Versions whose part of the catalog is read at a time. */
-const catalogConnections = 2;
-
-/**
- * Connections for reading the catalog, at starts and reloads. On a slow machine that may take longer than any request,
- * so they have a longer time limit.
- */
-function createCatalogPool({ options }: Pool): pg.Pool {
-  const pool = new pg.Pool({
-    ...options,
-    // Copies of the options lack it
-    ...(options.password === undefined ? {} : { password: options.password }),
-    max: catalogConnections,
-    min: 0,
-    query_timeout: 0,
-    // Versions wait for each other, and a slow machine needs time
-    connectionTimeoutMillis: catalogWaitMs,
-    idleTimeoutMillis: 1_000,
-    application_name: "catalog",
-  });
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
-}

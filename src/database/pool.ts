@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { boundAnswers } from "./answer-bound.ts";
 import type { Allotment } from "./connection-budget.ts";
@@ -56,27 +57,59 @@ export function createPool(
   { max, min = 0, timeoutsMs = defaultTimeoutsMs, prepare = true, ...others }: PoolOptions,
 ): pg.Pool {
   const { settings, name = "service", allotment } = others;
-  const pool = new pg.Pool({
+  const config = {
     connectionString,
     max,
     min,
-    connectionTimeoutMillis: 5_000,
-    // Only these detect a connection that the other side has silently left
-    keepAlive: true,
     query_timeout: Math.max(minReadTimeoutMs, timeoutsMs.statement, timeoutsMs.mutation ?? 0) + readMarginMs,
     options: startOptions(timeoutsMs, settings),
     application_name: name,
-    ...(allotment && { Client: allotment.Client, idleTimeoutMillis }),
-  });
-  allotment?.add(pool);
+    ...(allotment && { idleTimeoutMillis }),
+  };
+  const pool = openPool(config, allotment);
   if (!prepare) prepareNothingOn(pool);
-  // The pool replaces a connection that breaks while idle. Without listeners its error would end the process.
-  pool.on("error", () => {});
   pool.on("connect", (client) => {
-    client.on("error", () => {});
     watchReplication(client);
     boundAnswers(client);
     if (!prepare) prepareNothingOn(client);
   });
   return pool;
+}
+
+/** Opens a pool. It replaces connections that break. */
+export function openPool(config: pg.PoolConfig, allotment?: Allotment): pg.Pool {
+  const pool = new pg.Pool({
+    connectionTimeoutMillis: 5_000,
+    // Only these detect a connection that the other side has silently left
+    keepAlive: true,
+    ...config,
+    ...(allotment && { Client: allotment.Client }),
+  });
+  allotment?.add(pool);
+  // Without listeners, the error of a connection that breaks while idle would end the process
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
+/** Further connections like those of a pool. */
+export function openPoolLike({ options }: pg.Pool, changes: pg.PoolConfig): pg.Pool {
+  // Copies of the options lack the password
+  const { password } = options;
+  return openPool({ ...options, ...(password !== undefined && { password }), min: 0, ...changes });
+}
+
+/** Milliseconds between two looks whether a pool is idle. */
+const idleCheckMs = 2;
+
+/**
+ * Waits until all connections of a pool are back, before something that holds up the event loop: requests that have waited
+ * for a lock of Postgres don't wait for that too.
+ *
+ * @param longestMs for how long, while there are ever new requests
+ */
+export async function untilIdle(pool: pg.Pool, longestMs = 100): Promise<void> {
+  const until = performance.now() + longestMs;
+  do await sleep(idleCheckMs);
+  while (pool.totalCount > pool.idleCount && performance.now() < until);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ClientBase, DatabaseError } from "pg";
 import { within } from "../lib/within.ts";
+import { backendOf } from "./pg-private.ts";
 
 /** How to mend a pooler that loses statements. */
 export const poolerAdvice =
@@ -12,9 +13,7 @@ const tries = 3;
 const waitMs = 300;
 
 /** Whether a pooler is in between: the process of Postgres isn't the one that the connection was given. */
-export const isPooled = (client: ClientBase, pid: number): boolean =>
-  // Not among the public types of `pg`
-  (client as unknown as { processID: number | null }).processID !== pid;
+export const isPooled = (client: ClientBase, pid: number): boolean => backendOf(client).processID !== pid;
 
 /** Runs work on a connection of its own. */
 type WithConnection = <T>(work: (client: ClientBase) => Promise<T>) => Promise<T>;

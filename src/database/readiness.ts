@@ -1,9 +1,10 @@
-import pg from "pg";
+import type pg from "pg";
 import type { Check, Obstacle } from "../lib/readiness.ts";
 import { within } from "../lib/within.ts";
 import { isConnectionBroken } from "./broken.ts";
 import { migrationsWanted } from "./migrations/migrations.ts";
 import { canPrepareOn } from "./pipeline/prepared-statements.ts";
+import { openPoolLike } from "./pool.ts";
 import { isPooled, losesStatements, poolerAdvice } from "./pooler.ts";
 
 /** Milliseconds between checks of the disk: each writes a megabyte, and anyone may call it. */
@@ -59,21 +60,14 @@ const untracked: Obstacle = {
  * @param pool the connections for serving requests
  */
 export function databaseCheck(pool: pg.Pool): { check: Check; close(): Promise<void> } {
-  const { options } = pool;
-  const own = new pg.Pool({
-    ...options,
-    // Copies of the options lack it
-    ...(options.password === undefined ? {} : { password: options.password }),
+  const own = openPoolLike(pool, {
     // Two are for the check of a pooler
     max: 3,
-    min: 0,
     connectionTimeoutMillis: lookTimeoutMs,
     query_timeout: lookTimeoutMs,
     idleTimeoutMillis: idleMs,
     application_name: "readiness",
   });
-  own.on("error", () => {});
-  own.on("connect", (client) => client.on("error", () => {}));
   // Read at the start, because the files on the disk may be replaced later
   void migrationsWanted();
   const looking = new Looking(own, pool);

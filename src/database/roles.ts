@@ -6,6 +6,17 @@ import { UserError } from "../errors/user-error.ts";
 /** The roles that log in, see db/roles.sql. They share a password, so that the service needs one URL. */
 const logins = ["service_login", "service_api_login"] as const;
 
+const sqlFile = (name: string) => readFile(new URL(`../../db/${name}`, import.meta.url), "utf8");
+
+/** Roles belong to the cluster: set-ups of two databases at the same time would collide. */
+const lockRoles = "select pg_advisory_xact_lock(hashtext('roles of the service'))";
+
+/** Makes the roles of db/roles.sql, without passwords. */
+export async function ensureRoles(admin: pg.ClientBase): Promise<void> {
+  // One batch is one transaction
+  await admin.query(`${lockRoles}; ${await sqlFile("roles.sql")}`);
+}
+
 export interface RoleOptions {
   /** Whether the login roles get a new password even if they exist. */
   renewPassword: boolean;
@@ -30,16 +41,15 @@ export async function setUpRoles(
   const notes: string[] = [];
   try {
     await client.query("begin");
-    // Roles belong to the cluster: set-ups of two databases at the same time would collide
-    await client.query("select pg_advisory_xact_lock(hashtext('roles of the service'))");
+    await client.query(lockRoles);
     const missing = await missingLogins(client);
     isNew = missing.includes("service_login") || renewPassword;
-    await client.query(await readFile(new URL("../../db/roles.sql", import.meta.url), "utf8"));
+    await client.query(await sqlFile("roles.sql"));
     if (isNew) {
       for (const login of logins)
         await client.query(`alter role ${login} password ${client.escapeLiteral(password)}`);
     } else if (!(await sharePassword(client)) && missing.length > 0) notes.push(noPassword);
-    await client.query(await readFile(new URL("../../db/fence.sql", import.meta.url), "utf8"));
+    await client.query(await sqlFile("fence.sql"));
     if (await isOpenToPublic(client)) notes.push(notFenced);
     await client.query("commit");
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import pg from "pg";
 import { withClient } from "./client.ts";
+import { openPool } from "./pool.ts";
 import { urlAsOwner } from "./roles.ts";
 
 /**
@@ -12,10 +12,7 @@ export async function installQueueSchema(adminUrl: string): Promise<void> {
   // Most commands don't need it
   const { runMigrations } = await import("graphile-worker");
   // Of a pool of its own it doesn't await the end: a Postgres that is then stopped would end the process, too
-  const pgPool = new pg.Pool({ connectionString: urlAsOwner(adminUrl), max: 2 });
-  // Without listeners a lost connection would end the process; the statement that waits for it fails anyway
-  pgPool.on("error", () => {});
-  pgPool.on("connect", (client) => client.on("error", () => {}));
+  const pgPool = openPool({ connectionString: urlAsOwner(adminUrl), max: 2 });
   try {
     await runMigrations({ pgPool });
   } finally {

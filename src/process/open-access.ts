@@ -5,6 +5,7 @@ import type { DatabaseAccess } from "../database/pg-service.ts";
 import { Replicas } from "../database/replicas/replicas.ts";
 import type { ReadWithOwnWrites, ReplicasOptions } from "../database/replicas/replicas.ts";
 import type { OnUsed } from "../database/shared-pool.ts";
+import { readsOpenTransactions } from "../reads/followed.ts";
 import type { SharedParts } from "./shared-parts.ts";
 import type { Closing } from "../lib/closing.ts";
 
@@ -31,15 +32,23 @@ export interface Access extends Omit<DatabaseAccess, "readText"> {
 }
 
 /** Opens the access of operations to the database. */
-export async function openAccess(options: AccessOptions): Promise<Access> {
+export function openAccess(options: AccessOptions): Access {
   const { pool, apiPool, fastReads, logger, onUsed, closing } = options;
-  const replicas = options.replicas && new Replicas(options.replicas, { primary: pool, logger, onUsed });
+  const replicas =
+    options.replicas &&
+    new Replicas(options.replicas, {
+      primary: pool,
+      logger,
+      onUsed,
+      needsPrimary: readsOpenTransactions,
+    });
   closing.add(() => replicas?.close());
-  const access = await openDatabaseAccess(apiPool, {
-    ...{ catalogOf: pool, fastReads, logger, onUsed },
+  const access = openDatabaseAccess(apiPool, {
+    catalogOf: pool,
+    fastReads,
+    onUsed,
     onWritten: replicas?.noteWritten,
     share: options.shared?.share ?? null,
-    trouble: options.shared?.trouble,
   });
   closing.add(() => access.close());
   const { readText } = access;

@@ -7,7 +7,7 @@ import type { Spend } from "../auth/rate-limits/spend.ts";
 import { spender } from "../auth/rate-limits/spend.ts";
 import { markReader } from "../auth/rights-now.ts";
 import { sessionCheck } from "../auth/session-token.ts";
-import { calm } from "../database/calm.ts";
+import { untilIdle } from "../database/pool.ts";
 import type { ReplicasOptions } from "../database/replicas/replicas.ts";
 import type { WithClients } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
@@ -129,7 +129,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const rates = new RateLimits(limiterPool, logger);
   closing.add(() => rates.close());
   const meter = new Meter(rates);
-  const access = await openAccess({
+  const access = openAccess({
     ...{ pool, apiPool, fastReads: settings.fastReads, logger, onUsed: meter.used, closing },
     replicas: options.replicas ?? null,
     shared,
@@ -175,10 +175,10 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     payloadReader: (payloadPool) =>
       readPayloads(settings, payloadPool, access.withClientsOf(payloadPool), readerOf, spend),
     async reload() {
-      await Promise.all([calm(apiPool), locales.refresh()]);
+      await Promise.all([untilIdle(apiPool), locales.refresh()]);
       return changing(access, availability.reload());
     },
-    prepare: (read) => calm(apiPool).then(() => availability.prepare(read)),
+    prepare: (read) => untilIdle(apiPool).then(() => availability.prepare(read)),
     close: () => closing.close(),
   };
 }

@@ -28,6 +28,4 @@ export interface SharedParts {
   onCounted: (rows: number) => void;
   /** Runs the writing of these counts when it is the merchant's turn. */
   inTurn: (write: () => Promise<void>) => void;
-  /** What `checkPipelining` has found, once that is known. */
-  trouble: string | null | undefined;
 }

@@ -20,6 +20,9 @@ export interface Followed {
 /** The SQL expression of the open transactions, as cursors contain them. */
 export const openTransactions = sql`(select erp.open_transactions())`;
 
+/** Whether a statement asks for the open transactions, which only the primary knows exactly. */
+export const readsOpenTransactions = (text: string): boolean => text.includes("erp.open_transactions");
+
 /** SQL expressions of a cursor's stage. */
 export interface StageSql {
   /** The value of the key, or the row of its values. */

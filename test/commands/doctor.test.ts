@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { TestContext } from "node:test";
 import pg from "pg";
 import { examine } from "../../src/commands/doctor/examine.ts";
 import type { Finding } from "../../src/commands/doctor/finding.ts";
-import { manifestFiles } from "../../src/database/backup/manifest.ts";
 import { settingsFrom } from "../../src/process/settings.ts";
 import type { Settings } from "../../src/process/settings.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -93,15 +92,8 @@ test("faults of the process are found: clock, settings, backups", async (t) => {
     await found({ settings }),
     /^backups error There is no complete backup in .* > Run `npm run backup`/,
   );
-  const at = new Date(Date.now() - 30 * 3_600_000).toISOString();
-  const wal = "0".repeat(24);
-  const files = manifestFiles({
-    ...{ format: 1, begunAt: at, endedAt: at, postgres: "18.4", systemIdentifier: "1", files: [] },
-    ...{ firstWal: wal, lastWal: wal },
-  });
-  await mkdir(join(folder.path, "20261122T000000Z"));
-  for (const [name, text] of Object.entries(files))
-    await writeFile(join(folder.path, "20261122T000000Z", name), text);
+  const at = new Date(Date.now() - 30 * 3_600_000).toISOString().replace(/[-:]|\.\d+/g, "");
+  await mkdir(join(folder.path, `${at}-1`));
   assertFinds(await found({ settings }), /^backups warning The newest backup is 30 hours old/);
 });
 

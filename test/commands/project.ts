@@ -3,10 +3,15 @@ import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { calculateHash } from "graphile-migrate/dist/hash.js";
-import { compileIncludes, getAllMigrations } from "graphile-migrate/dist/migration.js";
-import type { FileMigration } from "graphile-migrate/dist/migration.js";
-import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
+import {
+  calculateHash,
+  compileIncludes,
+  getAllMigrations,
+} from "../../src/database/migrations/graphile-migrate-private.ts";
+import type {
+  FileMigration,
+  ParsedSettings,
+} from "../../src/database/migrations/graphile-migrate-private.ts";
 import { countCommitted } from "../../src/database/migrations/migration-files.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";

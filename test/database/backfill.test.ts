@@ -5,7 +5,8 @@ import { fillAll, fillNextBatch } from "../../src/database/backfill.ts";
 import { rowsOf, useDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 
-const limits = { maxRows: 100, targetMs: 100 };
+const maxRows = 100;
+const silently = () => {};
 
 describe("a backfill", () => {
   const used = useDatabase("template_schema");
@@ -28,20 +29,20 @@ describe("a backfill", () => {
   test("fills batches in the order of a key of several columns, and says how far it is", async () => {
     await declare("doubled", "{doubled,half}", "value::integer * 2, value::numeric / 2", "doubled is null");
     assert.equal((await progress("doubled")).state, "waits");
-    const first = await fillNextBatch(used.client, limits);
+    const first = await fillNextBatch(used.client, maxRows);
     assert.deepEqual([first!.rowsSeen, first!.rowsFilled, first!.state], [100, 100, "works"]);
     assert.equal(await left("doubled is not null"), 100);
     assert.equal(await left("doubled is not null and place <> 'p 0'"), 0);
-    await fillAll(used.client, { limits });
+    await fillAll(used.client, silently, maxRows);
     assert.equal(await left("doubled = value::integer * 2 and half = value::numeric / 2"), 1000);
     assert.equal((await progress("doubled")).state, "ended");
-    assert.equal(await fillNextBatch(used.client, limits), null);
+    assert.equal(await fillNextBatch(used.client, maxRows), null);
   });
 
   test("leaves rows that are filled already, and touches no row twice", async () => {
     await rows("update erp.reading set doubled = null where number % 10 = 0");
     await declare("doubled", ...doubled);
-    await fillAll(used.client, { limits });
+    await fillAll(used.client, silently, maxRows);
     const { rows_seen: seen, rows_filled: filled } = await progress("doubled");
     assert.deepEqual([seen, filled], ["1000", "100"]);
   });
@@ -52,22 +53,22 @@ describe("a backfill", () => {
     const other = new pg.Client({ connectionString: used.database.ownerUrl });
     await other.connect();
     await other.query("begin; update erp.reading set half = 1 where place = 'p 0' and number in (3, 60)");
-    const first = await fillNextBatch(used.client, limits);
+    const first = await fillNextBatch(used.client, maxRows);
     // The others of the batch are filled, but it isn't done beyond the first row of all
     assert.deepEqual([first!.rowsSeen, first!.rowsFilled], [0, 98]);
     await used.client.query("set lock_timeout = '50ms'");
-    for (let times = 0; times < 3; times++) await fillNextBatch(used.client, limits);
+    for (let times = 0; times < 3; times++) await fillNextBatch(used.client, maxRows);
     assert.deepEqual(
       [(await progress("doubled")).rows_filled, (await progress("doubled")).state],
       ["98", "works"],
     );
     await used.client.query("set lock_timeout = 0");
-    const waiting = fillNextBatch(used.client, limits);
+    const waiting = fillNextBatch(used.client, maxRows);
     await until(async () => (await other.query("select from pg_locks where not granted")).rowCount! > 0);
     await other.query("commit");
     await other.end();
     assert.equal((await waiting)!.rowsSeen, 1);
-    await fillAll(used.client, { limits });
+    await fillAll(used.client, silently, maxRows);
     assert.equal(await left("doubled is null"), 0);
   });
 
@@ -75,12 +76,12 @@ describe("a backfill", () => {
     const sizes = async () => (await rows("select batch_rows from api_meta.backfill"))[0].batch_rows;
     await rows("update erp.reading set doubled = null");
     await declare("doubled", "{doubled}", "(select 1 from pg_sleep(0.002 + 0 * number))", "doubled is null");
-    await fillNextBatch(used.client, { maxRows: 1000, targetMs: 20 });
+    await fillNextBatch(used.client, 1000, 20);
     assert.ok((await sizes()) <= 12, String(await sizes()));
     await declare("doubled", ...doubled);
-    await fillNextBatch(used.client, { maxRows: 1000, targetMs: 1000 });
+    await fillNextBatch(used.client, 1000, 1000);
     assert.equal(await sizes(), 200);
-    await fillAll(used.client, { limits });
+    await fillAll(used.client, silently, maxRows);
   });
 
   test("names the row at which it fails, and continues when that is mended", async () => {
@@ -89,14 +90,14 @@ describe("a backfill", () => {
     );
     await declare("doubled", ...doubled);
     await assert.rejects(
-      fillAll(used.client, { limits }),
+      fillAll(used.client, silently, maxRows),
       /doubled.*invalid input syntax for type integer: "x"/,
     );
-    const failing = async () => (await fillNextBatch(used.client, limits))!.failure;
+    const failing = async () => (await fillNextBatch(used.client, maxRows))!.failure;
     const alone = 'invalid input syntax for type integer: "x" (in a batch of 1 after the key {"p 2",497})';
     await until(async () => (await failing()) === alone);
     await rows("update erp.reading set value = '500' where number = 500");
-    await fillAll(used.client, { limits });
+    await fillAll(used.client, silently, maxRows);
     assert.equal(await left("doubled is null"), 0);
   });
 

@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
-import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { cp, mkdir, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { makeBackup } from "../../src/database/backup/make-backup.ts";
-import { listBackups, manifestFiles } from "../../src/database/backup/manifest.ts";
-import type { Backup } from "../../src/database/backup/manifest.ts";
-import { restoreBackup } from "../../src/database/backup/restore.ts";
-import type { RestoreOptions } from "../../src/database/backup/restore.ts";
+import {
+  checkBackup,
+  chooseBackup,
+  listBackups,
+  makeBackup,
+  restoreBackup,
+} from "../../src/database/cluster/backup.ts";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
@@ -21,13 +23,14 @@ import { startProcess } from "../lib/service.ts";
 import type { TestProcess } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
 
-// A Postgres with the demonstration shop that archives its log, and a service on it where stock is booked all the time
+// A Postgres with the demonstration shop, and a service on it where stock is booked all the time
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let cluster: Cluster | undefined;
 let service: TestProcess | undefined;
 let admin: pg.Client;
 let writer: Writer;
-let backup: Backup;
+/** The folder of a backup that was made under load. */
+let backup: string;
 /** The folder of backups; its name has what a shell could misread. */
 let backups: string;
 
@@ -36,7 +39,7 @@ before(async () => {
   backups = join(folder.path, "anna's 100% backups");
   const home = join(folder.path, "home");
   await copyPrepared(home);
-  cluster = await startCluster({ directory: home, backups, flags: unsafe });
+  cluster = await startCluster({ directory: home, flags: unsafe });
   await dropOthers(cluster.adminUrl("postgres"));
   const adminUrl = cluster.adminUrl("erp");
   const loginUrl = (await setUpDatabase(adminUrl, { renewPassword: true }))!;
@@ -127,21 +130,17 @@ class Writer {
   }
 }
 
-/** The moment, by the clock of Postgres. */
-const now = async () => (await admin.query<{ at: Date }>("select clock_timestamp() as at")).rows[0]!.at;
-
-let restores = 0;
 /** Restores to a new folder, and reads which movements are there, and whether the books are right. */
-async function restored(options: Partial<RestoreOptions> = {}) {
-  const directory = join(folder.path, `restored-${++restores}`);
-  const result = await restoreBackup({ from: backups, directory, ...options });
+async function movementsIn(backup: string): Promise<Set<string>> {
+  const directory = join(folder.path, "restored");
+  await restoreBackup(backup, directory);
   const copy = await startCluster({ directory, flags: unsafe });
   const client = new pg.Client({ connectionString: copy.adminUrl("erp") });
   try {
     await client.connect();
     const { rows } = await client.query<{ id: string }>("select id from ledger.stock_movement");
     assert.deepEqual((await client.query("select * from ledger.proof limit 5")).rows, []);
-    return { ...result, movements: new Set(rows.map(({ id }) => gid("StockMovement", id))) };
+    return new Set(rows.map(({ id }) => gid("StockMovement", id)));
   } finally {
     await client.end();
     await copy.stop();
@@ -149,148 +148,82 @@ async function restored(options: Partial<RestoreOptions> = {}) {
   }
 }
 
-/**
- * A backup alone, as links to its files.
- *
- * @param isPart whether a file is part of it; by default all are
- */
-async function copyOf(
-  { folder: from, name, manifest }: Backup,
-  isPart: (path: string) => boolean = () => true,
-): Promise<string> {
-  const to = join(folder.path, "copies", name);
-  await rm(to, { recursive: true, force: true });
-  const files = manifest.files.filter(({ path }) => isPart(path));
-  for (const part of new Set(files.map(({ path }) => dirname(path))))
-    await mkdir(join(to, "data", part), { recursive: true });
-  await Promise.all(files.map(({ path }) => link(join(from, "data", path), join(to, "data", path))));
-  for (const [path, text] of Object.entries(manifestFiles({ ...manifest, files })))
-    await writeFile(join(to, path), text);
-  return to;
-}
-
-const refused = (options: Partial<RestoreOptions>, message: RegExp) =>
-  assert.rejects(restoreBackup({ from: backups, directory: join(folder.path, "refused"), ...options }), {
-    name: "UserError",
-    message,
-  });
-
 test("a backup under load has all that was confirmed before it, and its books are right", async () => {
   writer.start();
   await writer.more();
   const before = [...writer.confirmed];
-  const shares: number[] = [];
-  const onProgress = (done: number, total: number) => void shares.push(done / total);
-  backup = await makeBackup(cluster!.adminUrl("postgres"), { to: backups, onProgress });
+  backup = await makeBackup(cluster!.adminUrl("postgres"), backups);
   assert.ok(writer.confirmed.length > before.length, "beside the writer");
-  assert.ok(shares[0] === 0 && shares.length > 10 && shares.at(-1)! > 0.9);
   await writer.stop();
-  // Alone, without the archived log
-  const { movements, segments } = await restored({ from: await copyOf(backup) });
-  assert.equal(segments, 0);
+  const movements = await movementsIn(backup);
   assert.deepEqual(
     before.filter((id) => !movements.has(id)),
     [],
   );
 });
 
-test("the archived log restores a moment, and everything", async () => {
-  writer.start();
-  await writer.more();
-  await writer.stop();
-  const before = writer.confirmed.length;
-  // A millisecond that is over before anything else is committed
-  const moment = new Date((await now()).getTime() + 1);
-  await until(async () => (await now()) > moment);
-  writer.start();
-  await writer.more();
-  await writer.stop();
-  const { rows } = await admin.query<{ name: string }>("select pg_walfile_name(pg_switch_wal()) as name");
-  await until(async () => (await readdir(await archive())).includes(`${rows[0]!.name}.gz`));
+const refused = (from: string, message: RegExp) =>
+  assert.rejects(restoreBackup(from, join(folder.path, "refused")), { name: "UserError", message });
 
-  const whole = await restored();
-  assert.ok(whole.segments > 0 && whole.lastCommit !== null);
-  assert.deepEqual(
-    writer.confirmed.filter((id) => !whole.movements.has(id)),
-    [],
-  );
-  const { movements } = await restored({ until: moment });
-  const isThere = writer.confirmed.map((id) => movements.has(id));
-  assert.ok(!isThere.slice(0, before).includes(false), "all of before");
-  assert.ok(!isThere.slice(before).includes(true), "nothing of after");
-});
-
-const archive = async () => {
-  const [first] = await readdir(join(backups, "wal"));
-  return join(backups, "wal", first!);
-};
-
-test("a moment that can't be reached is refused, and nothing is left of the attempt", async (t) => {
-  await refused(
-    { until: new Date(Date.parse(backup.manifest.begunAt) - 1) },
-    /The oldest backup in .* ended at/,
-  );
-  await refused({ from: await copyOf(backup), until: await now() }, /without an archived write-ahead log/);
-  await refused({ until: new Date(Date.now() + 60_000) }, /ends before .*: its last transaction is of 20/);
-  assert.deepEqual(await readdir(join(folder.path, "refused")), []);
-  await mkdir(join(folder.path, "refused/postgres"));
+test("a restore never writes over data", async (t) => {
+  await mkdir(join(folder.path, "refused/postgres"), { recursive: true });
   t.after(() => rm(join(folder.path, "refused"), { recursive: true }));
-  await refused({}, /refused\/postgres exists/);
+  await refused(backup, /refused\/postgres exists/);
 });
 
-/** Puts another file, with a changed byte in its middle, in the place of a file. */
+/** Changes a byte in the middle of a file. */
 async function damage(path: string): Promise<void> {
   const content = await readFile(path);
-  // Near the beginning: farther on, a compressed segment is a run of zeros, which some other bits mean as well
-  content[Math.min(100, content.length >> 1)]! ^= 1;
-  await rm(path);
+  content[content.length >> 1]! ^= 1;
   await writeFile(path, content);
 }
 
-test("damaged and incomplete backups are refused, by a check as well", async () => {
-  const control = "data/global/pg_control";
-  const cases: [(from: string) => Promise<void>, RegExp][] = [
-    [(from) => damage(join(from, control)), /is damaged: global\/pg_control is not as it was copied/],
-    [(from) => rm(join(from, control)), /is damaged: global\/pg_control is missing/],
-    [(from) => damage(join(from, "manifest.json")), /is damaged: manifest.json is not as it was written/],
-    [(from) => rm(join(from, "manifest.json")), /There is no complete backup in/],
+test("damaged and incomplete backups are refused, by a check as well, and nothing is left of the attempt", async () => {
+  const base = "base.tar.gz";
+  const cases: ((from: string) => Promise<void>)[] = [
+    (from) => damage(join(from, base)),
+    (from) => truncate(join(from, base), 100_000),
+    (from) => damage(join(from, "pg_wal.tar.gz")),
+    (from) => rm(join(from, "pg_wal.tar.gz")),
   ];
-  // As many files as show it
-  const isPart = (path: string) => /^[^/]+$|^global\//.test(path);
-  for (const [spoil, message] of cases) {
-    const from = await copyOf(backup, isPart);
+  for (const spoil of cases) {
+    const from = join(folder.path, "spoilt", basename(backup));
+    await cp(backup, from, { recursive: true });
     await spoil(from);
-    await refused({ from, isCheck: true }, message);
+    await refused(from, /The backup .* is damaged: /);
+    await assert.rejects(checkBackup(from), { name: "UserError", message: /is damaged: / });
+    assert.deepEqual(await readdir(join(folder.path, "refused")), []);
+    await rm(from, { recursive: true });
   }
-  const from = await copyOf(backup, isPart);
-  await damage(join(from, "data/PG_VERSION"));
-  await refused({ from }, /is damaged: PG_VERSION is not as it was copied/);
-  await refused({ from: join(folder.path, "nowhere") }, /There is no complete backup in/);
-});
-
-test("gaps and damage in the archived log are refused", async () => {
-  const segments = (await readdir(await archive())).filter((name) => name.endsWith(".gz")).sort();
-  const path = join(await archive(), segments.at(-1)!);
-  // As if one more had been archived, and this one not
-  const next = path.replace(/.{8}(?=\.gz$)/, (digits) => `${digits.slice(0, 4)}00FF`);
-  await rename(path, next);
-  await refused({ isCheck: true }, /lacks a segment before/);
-  await rename(next, path);
-  await damage(path);
-  await refused({ isCheck: true }, /The segment \w{24} of the archive .* can't be read/);
+  const unfinished = join(folder.path, "unfinished");
+  await cp(backup, join(unfinished, `${basename(backup)}.unfinished`), { recursive: true });
+  for (const from of [unfinished, join(folder.path, "nowhere")])
+    await assert.rejects(chooseBackup(from), { message: /There is no complete backup in/ });
 });
 
 test("the commands say what they did and found", async () => {
   await service!.close();
   service = undefined;
+  // That of another cluster stays
+  const foreign = join(backups, "20200101T000000Z-1");
+  await mkdir(foreign);
   const home = join(folder.path, "home");
   const settings = { DATA_DIRECTORY: home };
   const made = await runCommand(["backup.ts", "--to", backups, "--keep", "1"], settings);
   assert.equal(made.code, 0, made.output);
-  assert.match(made.output, /Removed 1 older backups and [1-9]\d* segments/);
-  const [kept, ...others] = await listBackups(backups);
-  assert.ok(made.output.includes(kept!.folder) && others.length === 0, made.output);
+  assert.match(made.output, /Removed 1 older backups/);
+  const [other, kept, ...more] = await listBackups(backups);
+  assert.ok(
+    made.output.includes(kept!.folder) && other!.folder === foreign && more.length === 0,
+    made.output,
+  );
 
+  const checked = await runCommand(["restore.ts", "--from", backups, "--check"], settings);
+  assert.deepEqual(
+    [checked.code, /^The backup .* is whole\./.test(checked.output)],
+    [0, true],
+    checked.output,
+  );
   const elsewhere = join(folder.path, "elsewhere");
   const back = await runCommand(["restore.ts", "--from", backups, "--to", elsewhere], settings);
   assert.equal(back.code, 0, back.output);
@@ -298,8 +231,7 @@ test("the commands say what they did and found", async () => {
   assert.match(back.output, /It has \d+ movements of stock and \d+ orders; the newest event is of 20/);
   const twice = await runCommand(["restore.ts", "--from", backups, "--to", elsewhere], settings);
   assert.deepEqual([twice.code, /exists\. Restore to another folder/.test(twice.output)], [1, true]);
-  const foreign = await runCommand(["backup.ts", "--to", backups], {
-    DATABASE_URL: cluster!.adminUrl("erp"),
-  });
-  assert.deepEqual([foreign.code, /use pg_dump, pgBackRest/.test(foreign.output)], [1, true]);
+  const ownPostgres = { DATABASE_URL: cluster!.adminUrl("erp") };
+  const refusal = await runCommand(["backup.ts", "--to", backups], ownPostgres);
+  assert.deepEqual([refusal.code, /use pg_dump, pgBackRest/.test(refusal.output)], [1, true]);
 });

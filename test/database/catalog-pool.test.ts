@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type pg from "pg";
-import { pino } from "pino";
 import { makeSchema } from "postgraphile";
 import { createPreset } from "../../plugins/index.ts";
 import { openDatabaseAccess } from "../../src/database/pg-service.ts";
@@ -25,8 +24,7 @@ after(async () => {
 
 test("reading the catalog waits for a connection longer than a request does", async () => {
   pool.options.connectionTimeoutMillis = 1;
-  const logger = pino({ level: "silent" });
-  const access = await openDatabaseAccess(apiPool, { catalogOf: pool, fastReads: true, logger });
+  const access = openDatabaseAccess(apiPool, { catalogOf: pool, fastReads: true });
   const { schema } = await makeSchema(
     createPreset({ pgService: access.pgService, schemaName: "api_unstable" }),
   );

@@ -3,11 +3,9 @@ import { runInNewContext } from "node:vm";
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import pg from "pg";
-import { pino } from "pino";
 import { openDatabaseAccess } from "../../src/database/pg-service.ts";
 import { SharedPool } from "../../src/database/shared-pool.ts";
 import { pipeliningAdaptor } from "../../src/database/pipeline/adaptor.ts";
-import { checkPipelining } from "../../src/database/pipeline/check-pipelining.ts";
 import { togetherSender } from "../../src/database/pipeline/send-together.ts";
 import type { PgSettings } from "../../src/database/pipeline/settings.ts";
 import { createPool } from "../../src/database/pool.ts";
@@ -73,33 +71,14 @@ async function assertNothingLeft(): Promise<void> {
   }
 }
 
-test("the driver supports pipelined queries", async () => {
-  assert.equal(await checkPipelining(pool), null);
-});
-
-test("a driver that does otherwise is noticed, and the library's way is taken", async () => {
-  class OtherClient extends pg.Client {
-    override query(...args: unknown[]): any {
-      const [query] = args as [{ submit?: unknown }];
-      if (typeof query.submit === "function") throw new Error("no such thing");
-      return Reflect.apply(super.query, this, args);
-    }
-  }
-  const other = new pg.Pool({ connectionString: database.loginUrl, max: 1, Client: OtherClient });
-  assert.equal(await checkPipelining(other), "no such thing");
-  const lines: string[] = [];
-  const logger = pino({}, { write: (line: string) => void lines.push(line) });
-  const { pgService, readText } = await openDatabaseAccess(other, {
-    catalogOf: other,
-    fastReads: true,
-    logger,
-  });
+test("without fast reads, the library's way is taken", async () => {
+  const options = { catalogOf: pool, fastReads: false };
+  const { pgService, readText, close } = openDatabaseAccess(pool, options);
   assert.equal(readText, null);
-  const usual = pgService.adaptor.createWithPgClient({ pool: other }) as any;
+  const usual = pgService.adaptor.createWithPgClient({ pool }) as any;
   const { rows } = await usual(api("a:read"), (client: any) => client.query({ ...facts, values: [1] }));
   assert.deepEqual(rows, [{ role: "service_api", scopes: "a:read", locale: null, number: 1 }]);
-  assert.match(lines.join(), /no such thing/);
-  await other.end();
+  await close();
 });
 
 test("when Postgres doesn't answer in time, what was sent together fails once, and the connection is given back once", async () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { runStringMigration } from "graphile-migrate/dist/migration.js";
-import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
 import pg from "pg";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { printVersion } from "../../src/versions/sdl.ts";
+import type { ParsedSettings } from "../../src/database/migrations/graphile-migrate-private.ts";
 import { Project } from "../commands/project.ts";
 import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
 import { openTestDatabase } from "../lib/database.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, statfs } from "node:fs/promises";
 import { parseEnv } from "node:util";
-import { listBackups } from "../../database/backup/manifest.ts";
+import { listBackups } from "../../database/cluster/backup.ts";
 import { settingsByTopic } from "../../process/settings.ts";
 import { isServed, retirementOf } from "../../versions/lifetime.ts";
 import { versions } from "../../versions/versions.ts";
@@ -148,7 +148,7 @@ export const backups: Examination = {
     }
     const newest = (await listBackups(backupDirectory)).at(-1);
     if (newest === undefined) return [error(`There is no complete backup in ${backupDirectory}.`, run)];
-    const ageMs = now() - Date.parse(newest.manifest.endedAt);
+    const ageMs = now() - newest.begunAt.getTime();
     if (ageMs < backupMs) return [];
     return [warning(`The newest backup is ${Math.floor(ageMs / 3_600_000)} hours old.`, run)];
   },

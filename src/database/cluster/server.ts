@@ -2,7 +2,7 @@ import { UserError } from "../../errors/user-error.ts";
 import { runsOn } from "./pid-file.ts";
 
 /** A text as one word of a shell. */
-export const forShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+const forShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const ordinarySettings = {
   listen_addresses: "127.0.0.1",

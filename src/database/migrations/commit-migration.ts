@@ -2,13 +2,17 @@ import { execFile } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { getCurrentMigrationLocation, writeCurrentMigration } from "graphile-migrate/dist/current.js";
-import { calculateHash } from "graphile-migrate/dist/hash.js";
-import { getAllMigrations, serializeMigration } from "graphile-migrate/dist/migration.js";
-import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
-import { sluggify } from "graphile-migrate/dist/sluggify.js";
 import { UserError } from "../../errors/user-error.ts";
 import { withClient } from "../client.ts";
+import {
+  calculateHash,
+  getAllMigrations,
+  getCurrentMigrationLocation,
+  serializeMigration,
+  sluggify,
+  writeCurrentMigration,
+} from "./graphile-migrate-private.ts";
+import type { ParsedSettings } from "./graphile-migrate-private.ts";
 import type { CurrentFile } from "./migration-files.ts";
 import {
   compiled,

@@ -25,7 +25,7 @@ export interface Stage {
    * Rehearses a migration.
    *
    * @param state of the database at hand, see `stateOf`
-   * @returns whether that tells what it would do there; when it fails here, it may still work there
+   * @returns whether that shows what it would do there; when it fails here, it may still work there
    */
   rehearse(text: string, state: string, rehearsal: Rehearsal): Promise<boolean>;
   /** Undoes what was rehearsed last: it could not be run on the database at hand. */

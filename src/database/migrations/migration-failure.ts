@@ -2,7 +2,24 @@ import pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { isWithoutTransaction } from "./migration-files.ts";
 import { loadParser } from "../parser.ts";
-import { statementsBefore } from "./run-statements.ts";
+import { onMessage } from "../pg-private.ts";
+
+/** How many statements of a text had been run when one failed, by the error. */
+const statementsBefore = new WeakMap<Error, number>();
+
+/** Runs a text of statements. {@link explaining} says which of them failed. */
+export async function runStatements(client: pg.ClientBase, text: string): Promise<void> {
+  let done = 0;
+  const endCount = onMessage(client, "commandComplete", () => done++);
+  try {
+    await client.query(text);
+  } catch (error) {
+    statementsBefore.set(error as Error, done);
+    throw error;
+  } finally {
+    endCount();
+  }
+}
 
 /**
  * Runs a migration; explains why it failed: the file and line, if known, the message of Postgres, and what was being
@@ -15,12 +32,11 @@ export async function explaining<T>(name: string, text: string, work: () => Prom
   try {
     return await work();
   } catch (error) {
-    throw await explained(error as Error, name, text, statementsBefore(error as Error));
+    throw await explained(error as Error, name, text);
   }
 }
 
-/** @param done how many of its statements had been run; undefined when it wasn't one of them that failed */
-async function explained(error: Error, name: string, text: string, done?: number): Promise<Error> {
+async function explained(error: Error, name: string, text: string): Promise<Error> {
   // To be asked to stop is no failure
   if (error instanceof UserError || error.name === "AbortError") return error;
   const rest = isWithoutTransaction(text)
@@ -29,7 +45,8 @@ async function explained(error: Error, name: string, text: string, done?: number
   const heading = `${name} failed, and ${rest}`;
   if (!(error instanceof pg.DatabaseError))
     return new UserError(`${heading}: ${error.message}`, { cause: error });
-  const position = error.position === undefined ? await beginOf(text, done) : Number(error.position);
+  const position =
+    error.position === undefined ? await beginOf(text, statementsBefore.get(error)) : Number(error.position);
   const place = position === undefined ? null : placeOf(text, position);
   const lines = [
     [place, `${error.message} (${error.code})`].filter(Boolean).join(": "),
@@ -44,7 +61,7 @@ async function explained(error: Error, name: string, text: string, done?: number
   return new UserError(`${heading}:\n${details.join("\n")}`, { cause: error });
 }
 
-/** Where a statement of a migration begins, counted from 1; undefined when that can't be told. */
+/** Where a statement of a migration begins, counted from 1; undefined when nobody knows. */
 async function beginOf(text: string, index: number | undefined): Promise<number | undefined> {
   if (index === undefined) return undefined;
   const { parseSync } = await loadParser();

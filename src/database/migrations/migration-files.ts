@@ -1,9 +1,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { FileMigration } from "graphile-migrate/dist/migration.js";
-import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
 import { UserError } from "../../errors/user-error.ts";
+import type { FileMigration, ParsedSettings } from "./graphile-migrate-private.ts";
 
 const root = new URL("../../../", import.meta.url);
 
@@ -120,11 +119,11 @@ export function joinedFiles(files: readonly CurrentFile[]): string {
 export const namesOf = (files: readonly CurrentFile[]) => files.map(({ name }) => name).join(", ");
 
 /** Loaded when it is used, as commands only ask which migrations there are. */
-const migrationModule = () => import("graphile-migrate/dist/migration.js");
+const library = () => import("./graphile-migrate-private.ts");
 
 /** The text of a migration with its fixtures included. */
 export async function compiled(text: string, settings: ParsedSettings): Promise<string> {
-  const { parseMigrationText } = await migrationModule();
+  const { parseMigrationText } = await library();
   const { body } = parseMigrationText("db/current", text, false);
   return included(settings, body);
 }
@@ -136,7 +135,7 @@ export function withIncludes(text: string): Promise<string> {
 
 /** @throws {UserError} when a fixture isn't there */
 async function included(settings: ParsedSettings, text: string): Promise<string> {
-  const { compileIncludes } = await migrationModule();
+  const { compileIncludes } = await library();
   try {
     return await compileIncludes(settings, text, new Set());
   } catch (cause) {
@@ -179,7 +178,7 @@ export async function requireUntouched({
   allowInvalidHash,
   realFilename,
 }: FileMigration): Promise<void> {
-  const { calculateHash } = await import("graphile-migrate/dist/hash.js");
+  const { calculateHash } = await library();
   if (allowInvalidHash || calculateHash(body, previousHash) === hash) return;
   throw new UserError(
     `db/committed/${realFilename} has been changed since it was committed. Take the change back.`,

@@ -1,6 +1,6 @@
-import type { FileMigration } from "graphile-migrate/dist/migration.js";
 import type pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
+import type { FileMigration } from "./graphile-migrate-private.ts";
 import { committedHashes, withoutBlank } from "./migration-files.ts";
 
 const explanation =
@@ -77,15 +77,6 @@ export async function stateOf(client: pg.ClientBase): Promise<string> {
     "select hash from graphile_migrate.migrations order by filename desc limit 1",
   );
   return `${rows[0]?.hash}\n${withoutBlank((await currentContent(client)) ?? "")}`;
-}
-
-/** A text that is another whenever anybody has run a migration, by any program. */
-export async function migrationState(client: pg.ClientBase): Promise<string> {
-  const { rows } = await client.query<{ state: string }>(
-    `select concat((select max(hash || date) from graphile_migrate.migrations),
-       (select max(md5(content)) from graphile_migrate.current)) as state`,
-  );
-  return rows[0]!.state;
 }
 
 /** Notes db/current as what was run last, at the end of its transaction. */

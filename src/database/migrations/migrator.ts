@@ -1,18 +1,17 @@
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import pg from "pg";
+import { afterBackfills } from "../backfill.ts";
+import { connect } from "../client.ts";
 import {
-  _migrateMigrationSchema,
   compilePlaceholders,
   getLastMigration,
   getMigrationsAfter,
-} from "graphile-migrate/dist/migration.js";
-import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
-import { parseSettings } from "graphile-migrate/dist/settings.js";
-import { afterBackfills } from "../backfill.ts";
-import { connect } from "../client.ts";
-import { finish } from "./finish.ts";
+  parseSettings,
+} from "./graphile-migrate-private.ts";
+import type { ParsedSettings } from "./graphile-migrate-private.ts";
 import type { CurrentOptions, MigrateOptions, Rehearsal } from "./migrate-options.ts";
-import { explaining } from "./migration-failure.ts";
+import { explaining, runStatements } from "./migration-failure.ts";
 import {
   compiled,
   hasStatements,
@@ -28,18 +27,19 @@ import {
 } from "./migration-files.ts";
 import {
   currentContent,
-  migrationState,
   noteCommitted,
   noteCurrent,
   numberOfDatabase,
   requireSameMigrations,
   stateOf,
 } from "./migration-history.ts";
-import { runStatements } from "./run-statements.ts";
 import type { LockLimits } from "./retry-locked.ts";
 import { defaultLockLimits, LockObserver, retryLocked, withoutLimit } from "./retry-locked.ts";
 import { lockOfMigrations } from "./under-way.ts";
 import { migratingUrl } from "../roles.ts";
+
+/** Ends a migration that isn't committed. */
+const finish = readFileSync(new URL("../../../db/finish.sql", import.meta.url), "utf8");
 
 type Step = () => Promise<unknown> | undefined;
 
@@ -122,11 +122,6 @@ export class Migrator {
   /** Identifies the database: another one of the same name has another number. */
   number = (): Promise<number> => numberOfDatabase(this.#client);
 
-  /** A text that is another whenever anybody has run a migration, by any program. */
-  noted(): Promise<string> {
-    return migrationState(this.#client);
-  }
-
   /** The same text for databases that have had the same migrations, and the same db/current. */
   state(): Promise<string> {
     return stateOf(this.#client);
@@ -139,10 +134,9 @@ export class Migrator {
 
   /** Runs the committed migrations that the database doesn't have yet. */
   async runCommitted(): Promise<void> {
-    await this.#retry("Looking for new migrations", () =>
-      _migrateMigrationSchema(this.#client, this.#settings),
+    const last = await this.#retry("Looking for new migrations", () =>
+      getLastMigration(this.#client, this.#settings),
     );
-    const last = await getLastMigration(this.#client, this.#settings);
     const after = await getMigrationsAfter(this.#settings, last);
     const wanted = after.filter(({ filename }) => Number.parseInt(filename) <= this.#upTo);
     for (const migration of wanted) {

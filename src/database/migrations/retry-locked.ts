@@ -1,6 +1,7 @@
-import pg from "pg";
+import type pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { growingPause, retry } from "../../lib/retry.ts";
+import { connect } from "../client.ts";
 
 /** How long a migration waits for locks. While it waits, later statements on the same table wait behind it. */
 export interface LockLimits {
@@ -11,7 +12,7 @@ export interface LockLimits {
 }
 
 /** Milliseconds between reports about a migration that waits without limit. */
-const tellEveryMs = 10_000;
+const reportEveryMs = 10_000;
 
 export const defaultLockLimits: LockLimits = { lockTimeoutMs: 1_000, attempts: 20 };
 
@@ -128,9 +129,7 @@ export class LockObserver {
     this.#isLooking = true;
     try {
       if (this.#client === null) {
-        const client = new pg.Client({ connectionString: this.#url });
-        client.on("error", () => {});
-        await client.connect();
+        const client = await connect(this.#url);
         if (this.#timer === undefined) return await client.end();
         this.#client = client;
       }
@@ -162,16 +161,16 @@ export async function withoutLimit(
   { name, holders, onWait }: Pick<RetryLockedOptions, "name" | "holders" | "onWait">,
   work: () => Promise<unknown>,
 ): Promise<void> {
-  const tell = () => {
+  const report = () => {
     const found = holders();
     if (found !== "") onWait(`${name} waits for a lock${found}.`);
   };
-  const telling = setInterval(tell, tellEveryMs);
+  const reporting = setInterval(report, reportEveryMs);
   try {
     await client.query("set lock_timeout = 0");
     await work();
   } finally {
-    clearInterval(telling);
+    clearInterval(reporting);
     await client.query("reset lock_timeout");
   }
 }

@@ -18,9 +18,9 @@ import { within } from "../../lib/within.ts";
 
 /** How long files must stay as they are before they are run: some editors write a little at a time. */
 const settledMs = 25;
-/** How often it is looked for changes that nobody tells of: of files on some network drives, and by other programs. */
+/** Milliseconds between two looks for changes without a notice: of files on some network drives, and by other programs. */
 const lookEveryMs = 1_000;
-/** Milliseconds before a lost connection is opened anew. */
+/** Milliseconds before a lost connection is opened again. */
 const reconnectMs = 250;
 const reconnectAttempts = 20;
 /**
@@ -28,7 +28,7 @@ const reconnectAttempts = 20;
  * for the lock of migrations: it fails when somebody holds it, after it has dropped the database.
  */
 const recreatedMs = 2_000;
-/** Milliseconds after which a file is gone: some programs remove one before they write it anew. */
+/** Milliseconds after which a file is gone: some programs remove one before they write it again. */
 const goneMs = 300;
 
 /** Milliseconds after which a connection that was cut has ended. */
@@ -50,7 +50,7 @@ export interface WatchOptions extends MigrateOptions, ShadowOptions {
   /**
    * Called with files of db/current that were run last, and are there no more, neither in another file nor committed.
    *
-   * @returns whether the database has been made anew, with those that are left
+   * @returns whether the database was recreated with those that are left
    */
   onGone: (names: readonly string[]) => Promise<boolean>;
   /** Told why db/current could not be run. */
@@ -72,8 +72,8 @@ export class CurrentWatch {
   #timer: NodeJS.Timeout | undefined;
   /** The files of the last run, see {@link filesSignature}. */
   #ranWith = Promise.resolve("");
-  /** What the database notes of migrations since the last run, see {@link Migrator.noted}. */
-  #noted = "";
+  /** The state of the database after the last run, see {@link Migrator.state}. */
+  #state = "";
   /** Identifies the database of the last run; null before the first, and while this recreates it. */
   #database: number | null = null;
   /** Whether the last run was given up because others hold a lock, and is tried again until it gets it. */
@@ -95,7 +95,7 @@ export class CurrentWatch {
     this.#ask();
   }
 
-  /** Stops. What still runs then is not waited for, and told of no more. */
+  /** Stops. What still runs then is neither waited for nor reported. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#timer);
@@ -121,7 +121,7 @@ export class CurrentWatch {
       seen = this.#asked;
       await this.#runOnce();
       const migrator = await this.#migrator?.catch(() => null);
-      this.#noted = (await migrator?.noted().catch(() => null)) ?? this.#noted;
+      this.#state = (await migrator?.state().catch(() => null)) ?? this.#state;
     }
     this.#isRunning = false;
   }
@@ -188,12 +188,12 @@ export class CurrentWatch {
     try {
       const migrator = await retry(() => this.#connect(), {
         pauseMs(error, failures) {
-          // Only a database that is away, as while it is made anew, may come back
+          // Only a database that is away, as while it is recreated, may come back
           if ((error as Error).cause === undefined || failures >= reconnectAttempts) throw error;
           return reconnectMs;
         },
       });
-      // The database may have been made anew, without what is in db/current
+      // The database may have been recreated, without what is in db/current
       const opened = this.#migrator;
       void migrator.ended.then(async () => {
         if (this.#migrator !== opened) return;
@@ -231,8 +231,8 @@ export class CurrentWatch {
   /** Whether another program has migrated the database, such as graphile-migrate. */
   async #isMigrated(): Promise<boolean> {
     const migrator = await this.#migrator?.catch(() => null);
-    const noted = await migrator?.noted().catch(() => undefined);
-    return noted !== undefined && noted !== this.#noted && !this.#isRunning;
+    const state = await migrator?.state().catch(() => undefined);
+    return state !== undefined && state !== this.#state && !this.#isRunning;
   }
 
   async #lookNowAndThen(): Promise<void> {

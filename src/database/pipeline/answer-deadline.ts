@@ -1,4 +1,5 @@
 import type { ClientBase } from "pg";
+import { queryTimeoutMs } from "../pg-private.ts";
 
 /** What waits for an answer of Postgres. */
 interface Waiting {
@@ -40,30 +41,10 @@ class AnswerDeadline {
   }
 }
 
-/** A connection whose own timers can be set. */
-interface Timed {
-  connectionParameters: { query_timeout: number | false | undefined };
-}
-
 const deadlines = new WeakMap<ClientBase, AnswerDeadline>();
 
 export function deadlineOf(client: ClientBase): AnswerDeadline {
   let deadline = deadlines.get(client);
-  if (!deadline) {
-    const { query_timeout: ms } = (client as unknown as Timed).connectionParameters;
-    deadlines.set(client, (deadline = new AnswerDeadline(ms || 0)));
-  }
+  if (!deadline) deadlines.set(client, (deadline = new AnswerDeadline(queryTimeoutMs(client))));
   return deadline;
-}
-
-/** Does something on a connection during which `pg` makes no timers. */
-export function withoutTimers(client: ClientBase, action: () => void): void {
-  const { connectionParameters } = client as unknown as Timed;
-  const { query_timeout: ms } = connectionParameters;
-  connectionParameters.query_timeout = 0;
-  try {
-    action();
-  } finally {
-    connectionParameters.query_timeout = ms;
-  }
 }

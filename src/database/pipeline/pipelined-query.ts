@@ -1,12 +1,12 @@
 import type { ClientBase, Submittable } from "pg";
-import { deadlineOf, withoutTimers } from "./answer-deadline.ts";
+import type { Wire, WireField, WireListener } from "../pg-private.ts";
+import { parserOf, prepareValue, withoutTimers } from "../pg-private.ts";
+import { deadlineOf } from "./answer-deadline.ts";
 import type { PgSettings, SettingsStatement } from "./settings.ts";
 import { settingsStatement } from "./settings.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared-statements.ts";
 import { canPrepareOn, preparedOn, unnamed } from "./prepared-statements.ts";
 import { forgetUnreplicated, isUnreplicated, Unreplicated } from "./unreplicated.ts";
-import type { Wire, WireField, WireListener } from "./wire.ts";
-import { parserOf, prepareValue } from "./wire.ts";
 
 /** A statement to send. */
 export interface PipelinedStatement {

@@ -98,7 +98,9 @@ function repeatingReader(begin: (read: WaitingRead) => void, pace: StatementPace
     new Promise((resolve, reject) => {
       let failures = 0;
       const read: WaitingRead = {
-        ...{ client, settings, statement },
+        client,
+        settings,
+        statement,
         isQuick: () => statement.isQuick === true || pace.isQuick(statement.name),
         done(error, rows) {
           if (!error) return resolve(rows!);

@@ -59,8 +59,8 @@ export class Positions {
       if (position === unknownPosition) this.#unknown.set(slot, ++this.#count);
       else if (position > this.#own[slot]!) this.#own[slot] = position;
       if (column === file.column) continue;
-      this.#tell(slot, this.#unknown.has(slot) ? unknownPosition : this.#own[slot]!);
-      this.#tell(slot, 0n, column);
+      this.#publish(slot, this.#unknown.has(slot) ? unknownPosition : this.#own[slot]!);
+      this.#publish(slot, 0n, column);
     }
   }
 
@@ -69,14 +69,14 @@ export class Positions {
     const slot = slotOf(client);
     if (this.#own[slot]! >= position) return;
     this.#own[slot] = position;
-    if (!this.#unknown.has(slot)) this.#tell(slot, position);
+    if (!this.#unknown.has(slot)) this.#publish(slot, position);
   }
 
   /** Notes that a client may have written something: only the primary shows it, until `settle`. */
   noteUnknown(client: string): void {
     const slot = slotOf(client);
     this.#unknown.set(slot, ++this.#count);
-    this.#tell(slot, unknownPosition);
+    this.#publish(slot, unknownPosition);
   }
 
   /** Has all processes read on the primary, whoever asks, until `settle`. Alone, a process needs no such word. */
@@ -84,7 +84,7 @@ export class Positions {
     if (!this.#file) return;
     for (let slot = 0; slot < slots; slot++) {
       this.#unknown.set(slot, ++this.#count);
-      this.#tell(slot, unknownPosition);
+      this.#publish(slot, unknownPosition);
     }
   }
 
@@ -100,13 +100,13 @@ export class Positions {
         if (nth > count) continue;
         this.#unknown.delete(slot);
         if (position > this.#own[slot]!) this.#own[slot] = position;
-        this.#tell(slot, this.#own[slot]!);
+        this.#publish(slot, this.#own[slot]!);
       }
     };
   }
 
-  /** Tells other processes. */
-  #tell(slot: number, position: Position, column = this.#file?.column): void {
+  /** Shows other processes a position. */
+  #publish(slot: number, position: Position, column = this.#file?.column): void {
     const file = this.#file;
     if (!file || column === undefined) return;
     file.word.writeBigUInt64LE(position);

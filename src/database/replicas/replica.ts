@@ -20,7 +20,7 @@ export type Obstacle = "away" | "no standby" | "another timeline" | "lagging";
 /** Where a standby is. */
 export interface Place {
   position: Position;
-  /** That of its last restartpoint: after a failover it follows the new primary for minutes before it tells that. */
+  /** That of its last restartpoint: after a failover it follows the new primary for minutes before it shows that. */
   timeline: number;
 }
 
@@ -61,7 +61,7 @@ export class Replica {
     return this.#obstacle;
   }
 
-  /** Notes why nothing is read from it, or that it is used, and tells the operator what is new. */
+  /** Notes why nothing is read from it, or that it is used, and logs what is new. */
   obstruct(obstacle: Obstacle | null, error?: unknown): void {
     if (obstacle === this.#obstacle) return;
     this.#obstacle = obstacle;

@@ -31,6 +31,15 @@ export interface ReplicasOptions {
   positions: Positions;
 }
 
+export interface ReplicasParts {
+  /** Connections to the primary, one of which is used each second. */
+  primary: Pool;
+  logger: Logger;
+  onUsed: OnUsed;
+  /** Whether a statement asks for what only the primary knows exactly. */
+  needsPrimary: (text: string) => boolean;
+}
+
 /**
  * Reads a text like `ReadText`, from a replica if one shows all that the client has written.
  *
@@ -57,7 +66,7 @@ export class Replicas {
     "primary: failed": 0,
     "primary: fresh": 0,
   };
-  readonly #primary: Pool;
+  readonly #parts: ReplicasParts;
   readonly #maxLagMs: number;
   readonly #closing = new AbortController();
   readonly #watch: Promise<void>;
@@ -70,15 +79,11 @@ export class Replicas {
   /** What all clients must see, and how often that was to be the present, and is. Once for what was written before the start. */
   #floor: { position: Position; wanted: number; reached: number } = { position: 0n, wanted: 1, reached: 0 };
 
-  /** @param primary connections to the primary, one of which is used each second */
-  constructor(
-    { urls, pool, maxLagMs, positions }: ReplicasOptions,
-    { primary, logger, onUsed }: { primary: Pool; logger: Logger; onUsed: OnUsed },
-  ) {
+  constructor({ urls, pool, maxLagMs, positions }: ReplicasOptions, parts: ReplicasParts) {
     this.positions = positions;
-    this.#primary = primary;
+    this.#parts = parts;
     this.#maxLagMs = maxLagMs;
-    this.all = urls.map((url) => new Replica(url, pool, { logger, onUsed }));
+    this.all = urls.map((url) => new Replica(url, pool, parts));
     this.#watch = this.#run();
   }
 
@@ -113,7 +118,7 @@ export class Replicas {
   reader(fromPrimary: ReadText): ReadWithOwnWrites {
     return async (sentAlong, ...read) => {
       const [client, , { text }] = read;
-      const [data, from] = mustBeFresh(text)
+      const [data, from] = this.#parts.needsPrimary(text)
         ? [null, "primary: fresh" as const]
         : await this.#tryReplica(client, max(sentAlong, this.positions.of(client), this.#wanted), read);
       this.counts[from]++;
@@ -147,7 +152,7 @@ export class Replicas {
       } catch (error) {
         const code = error instanceof Error && "code" in error ? error.code : undefined;
         if (code === timedOut || error instanceof AnswerTooLong) throw error;
-        // Or a mistake of the statement itself, of which the primary tells
+        // Or a mistake of the statement itself, which the primary reports
         if (code !== notYetReplayed) return [null, "primary: failed"];
         if (attempt >= pausesMs.length) return [null, "primary: behind"];
         await sleep(pausesMs[attempt]);
@@ -197,11 +202,11 @@ export class Replicas {
   async #presentPosition(): Promise<Position> {
     // Without its name: it would stay prepared, which not every pooler bears
     const { text } = positionStatement;
-    const answer = await this.#primary.query<[string, string]>({ text, rowMode: "array" });
+    const answer = await this.#parts.primary.query<[string, string]>({ text, rowMode: "array" });
     return this.#positionIn(answer.rows[0]!);
   }
 
-  /** A position that the primary has told. When its timeline is a new one, no replica is read from until it is looked at. */
+  /** A position of the primary. When its timeline is a new one, no replica is read from until it is looked at. */
   #positionIn([position, timeline]: Present): Position {
     const before = this.#timeline;
     this.#timeline = Number.parseInt(timeline, 16);
@@ -240,9 +245,6 @@ export class Replicas {
 const notYetReplayed = "22P02";
 /** query_canceled: the primary would take as long, as an answer would be as long there. */
 const timedOut = "57014";
-
-/** Cursors of followed lists contain the open transactions, which only the primary knows exactly. */
-const mustBeFresh = (text: string): boolean => text.includes("erp.open_transactions");
 
 const max = (...positions: [Position, ...Position[]]): Position =>
   positions.reduce((most, each) => (each > most ? each : most));

@@ -106,7 +106,7 @@ export async function openMerchant(
       ...{ pool, apiPool, limiterPool, tracing: tracing?.of(name) ?? null, versions: offered, now },
       logger: common.logger.child({ merchant: name }),
       shared: {
-        ...{ ...shared, merchant: name, firstRights, onState, share: allotment, trouble: null },
+        ...{ ...shared, merchant: name, firstRights, onState, share: allotment },
         onCounted: (rows) => onCounted(name, rows),
         inTurn: (write) => counting.run(name, write, serverOf(databaseUrl)),
       },

@@ -58,7 +58,7 @@ export const database = {
   }),
   backupDirectory: optional("BACKUP_DIRECTORY", text("a folder"), {
     example: "/var/backups/erp",
-    doc: "A folder for backups of the service's own Postgres, best on another disk. `npm run backup` puts them there. With it, Postgres also stores its write-ahead log there, each minute, so that a restore can reach any moment since the oldest backup. It is read when Postgres starts. docs/backups.md says more.",
+    doc: "A folder for backups of the service's own Postgres, best on another disk. `npm run backup` puts them there. docs/backups.md says more.",
   }),
   fastReads: setting("FAST_READS", flag, true, {
     doc: "Whether reads use the fast paths of docs/performance.md. `false` gives the same answers more slowly; set it if you suspect a fault in them.",

@@ -3,10 +3,10 @@ import { join, resolve } from "node:path";
 import { UserError } from "../../errors/user-error.ts";
 import { withClient } from "../client.ts";
 import { requireDumpPrograms, restoreFile } from "../client-programs.ts";
-import { startCluster } from "../cluster/cluster.ts";
-import { isNewFolder } from "../cluster/folder.ts";
-import { openPlace } from "../cluster/place.ts";
-import { ensureRoles } from "../merchant-database.ts";
+import { startCluster } from "./cluster.ts";
+import { isNewFolder } from "./folder.ts";
+import { openPlace } from "./place.ts";
+import { ensureRoles } from "../roles.ts";
 
 export interface DumpOptions {
   /** A file of `pg_dump --format=custom`. */

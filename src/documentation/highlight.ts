@@ -1,5 +1,5 @@
-import { html } from "../administration/html.ts";
-import type { Content } from "../administration/html.ts";
+import { html } from "../html/html.ts";
+import type { Content } from "../html/html.ts";
 
 /** Kinds of words in code, each with the class that colours it; what is found first counts. */
 type Kind = "comment" | "text" | "number" | "name" | "word";

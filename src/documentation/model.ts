@@ -39,6 +39,9 @@ export const kinds = {
 } as const;
 export type Kind = keyof typeof kinds;
 
+/** The name of one of a kind. */
+export const nameOf = (kind: Kind): string => kinds[kind].replace(/ies$/, "ys").replace(/s$/, "");
+
 /** Kinds of fields of the roots, with the word for an operation of each. */
 export const operations = { queries: "query", mutations: "mutation", subscriptions: "subscription" } as const;
 export type RootKind = keyof typeof operations;

@@ -104,7 +104,7 @@ async function startSession(response: Response, name: string, password: string):
         return rows[0];
       });
   const isRight = await isPassword(known?.hash ?? null, password);
-  if (!isRight) {
+  if (!known || !isRight) {
     await run((client) =>
       client.query("select administration.note_refused_log_in($1)", [name.replaceAll("\0", "")]),
     );
@@ -115,8 +115,8 @@ async function startSession(response: Response, name: string, password: string):
   const token = newSessionToken();
   await run((client) =>
     client.query("select administration.start_session($1, $2, $3)", [
-      known!.id,
-      known!.hash,
+      known.id,
+      known.hash,
       hashOfToken(token),
     ]),
   );

@@ -1,5 +1,5 @@
 import { html } from "../html/html.ts";
-import type { Content, Html } from "../html/html.ts";
+import type { Content } from "../html/html.ts";
 import { linkList } from "../html/pieces.ts";
 import type { Edition } from "./edition.ts";
 import { printSdl } from "../graphql/print-sdl.ts";
@@ -25,13 +25,11 @@ function comparisons(slugs: readonly string[]): Content {
   const pairs = slugs.flatMap((from) => slugs.filter((to) => to !== from).map((to) => [from, to] as const));
   if (pairs.length === 0) return html`<p>There is only one version.</p>`;
   return linkList(
-    pairs.map(([from, to]) => [html`<a href="${pathBetween(from, to)}">${arrow(from, to)}</a>`]),
+    pairs.map(([from, to]) => [
+      html`<a href="${pathBetween(from, to)}"><code>${from}</code> to <code>${to}</code></a>`,
+    ]),
   );
 }
-
-const arrow = (from: string, to: string): Html =>
-  html`<code>${from}</code> <span aria-hidden="true">→</span><span class="unseen"> to </span>
-    <code>${to}</code>`;
 
 /** The page of what differs between two versions. */
 export async function changesPage(site: Site, from: Edition, to: Edition): Promise<Page> {

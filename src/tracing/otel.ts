@@ -45,14 +45,14 @@ export class OtelTracing implements Tracing {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
 
-  constructor(settings: TracingSettings, logger: Logger) {
+  constructor(endpoint: string, settings: TracingSettings, logger: Logger) {
     complainTo(logger);
-    const { endpoint, serviceName, delayMs, maxQueue, maxBatch } = settings;
+    const { serviceName, delayMs, maxQueue, maxBatch } = settings;
     const resource = defaultResource()
       .merge(resourceFromAttributes({ "service.name": serviceName }))
       .merge(detectResources({ detectors: [envDetector] }));
     const batches = new BatchSpanProcessor({
-      exporter: new OTLPTraceExporter({ url: `${endpoint!.replace(/\/$/, "")}/v1/traces` }),
+      exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, "")}/v1/traces` }),
       scheduledDelayMillis: delayMs,
       exportTimeoutMillis: exportMs,
       maxQueueSize: maxQueue,

@@ -38,8 +38,6 @@ const languages: Record<string, string> = {
   python: "Python",
   php: "PHP",
   ts: "TypeScript",
-  js: "JavaScript",
-  http: "HTTP",
 };
 
 /** A block of code, with its language. Tabs of several blocks are made by the page's script. */

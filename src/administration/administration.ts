@@ -1,8 +1,7 @@
 import { Router, urlencoded } from "express";
 import { verifyUtf8 } from "../lib/charset.ts";
-import { serveAsset } from "./assets.ts";
 import { requireOwnForm } from "./csrf.ts";
-import { pageHeaders } from "./headers.ts";
+import { pageHeaders } from "../html/headers.ts";
 import { logIn, logOut } from "./log-in.ts";
 import { navigationFor } from "./navigation.ts";
 import { noPage, showProblem } from "./problem-page.ts";
@@ -17,7 +16,6 @@ export function administration(options: AdministrationOptions): Router {
   const router = Router();
   const navigation = navigationFor(options);
   router.use(pageHeaders(options.publicUrl));
-  router.get("/assets/:name", serveAsset);
   router.use(recogniseVisitor(options, navigation));
   router.use(urlencoded({ extended: false, limit: maxFormBytes, verify: verifyUtf8 }));
 

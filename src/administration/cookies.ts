@@ -4,11 +4,6 @@ import type { Request, Response } from "express";
 /** The cookies of the administration: the session, and the one that binds the log-in form to its browser. */
 export type CookieName = "session" | "visitor";
 
-/** Whether the browser speaks HTTPS, perhaps to a proxy in front of us. */
-export function isSecure(request: Request, publicUrl: string | undefined): boolean {
-  return request.secure || publicUrl?.startsWith("https:") === true;
-}
-
 // With this prefix, browsers accept the cookie over HTTPS only, and not from a neighbouring domain.
 const nameOf = (name: CookieName, secure: boolean) => `${secure ? "__Host-" : ""}service-${name}`;
 

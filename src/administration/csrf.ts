@@ -1,20 +1,12 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler } from "express";
 import { formOf } from "./forms.ts";
-import { html } from "./html.ts";
-import type { Html } from "./html.ts";
 import { Problem } from "./problem.ts";
 import { visitOf } from "./visit.ts";
-import type { Visit } from "./visit.ts";
 
 /** The token of forms, derived from the session's or, before log-in, from that of the browser. */
 export function csrfTokenOf(secret: string): string {
   return createHmac("sha256", secret).update("forms of the administration").digest("base64url");
-}
-
-/** The hidden field that every form needs. */
-export function csrfField({ csrfToken }: Visit): Html {
-  return html`<input type="hidden" name="_csrf" value="${csrfToken}" />`;
 }
 
 /**

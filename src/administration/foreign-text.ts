@@ -1,5 +1,5 @@
-import { html } from "./html.ts";
-import type { Html } from "./html.ts";
+import { html } from "../html/html.ts";
+import type { Html } from "../html/html.ts";
 
 /** Invisible characters, and those that change how others are shown: control characters, marks of direction. */
 const unseen = /(?![\n\t])[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;

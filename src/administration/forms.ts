@@ -1,9 +1,12 @@
 import type { Request } from "express";
-import { html } from "./html.ts";
-import type { Content, Html } from "./html.ts";
+import { html } from "../html/html.ts";
+import type { Content, Html } from "../html/html.ts";
+import type { Visit } from "./visit.ts";
 
 /** Errors of a form, by field name. */
 export type FieldErrors = Readonly<Record<string, string>>;
+
+export const hasErrors = (errors: FieldErrors): boolean => Object.keys(errors).length > 0;
 
 /** Values of a form, by field name; empty when the body wasn't a form. */
 export function formOf(request: Request): Readonly<Record<string, unknown>> {
@@ -48,12 +51,45 @@ export function errorSummary(errors: FieldErrors): Content {
   );
 }
 
+/** The hidden field that every form needs. */
+export const csrfField = ({ csrfToken }: Visit): Html =>
+  html`<input type="hidden" name="_csrf" value="${csrfToken}" />`;
+
+export interface Form {
+  /** Its path below /admin. */
+  action: string;
+  fields: Content;
+  /** The button that sends it. */
+  submit: string;
+  isDangerous?: boolean;
+  /** The path below /admin of the page to which one can go back instead. */
+  cancel?: string;
+}
+
+/** A form: its fields, the buttons, and what proves that it is ours. */
+export function form(visit: Visit, { action, fields, submit, isDangerous = false, cancel }: Form): Html {
+  return html`<form method="post" action="/admin${action}" class="card" novalidate>
+    ${csrfField(visit)} ${fields}
+    <div class="actions">
+      <button class="${isDangerous ? "danger" : "main"}">${submit}</button>
+      ${cancel !== undefined && html`<a class="button" href="/admin${cancel}">Cancel</a>`}
+    </div>
+  </form>`;
+}
+
+/** A button that does something at once. */
+export function actionButton(visit: Visit, action: string, label: string, isMain = false): Html {
+  return html`<form method="post" action="/admin${action}">
+    ${csrfField(visit)}<button class="${isMain && "main"}">${label}</button>
+  </form>`;
+}
+
 export interface FormField {
   name: string;
   label: string;
   type?: "text" | "password";
   value?: string;
-  hint?: string;
+  hint?: string | undefined;
   errors?: FieldErrors;
   autocomplete: string;
   maxlength?: number;
@@ -65,7 +101,7 @@ export function field({ name, label, type = "text", value = "", hint, errors, ..
   const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(" ");
   return html`<div class="field ${error && "wrong"}">
     <label for="${name}">${label}</label>
-    ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    ${hint && html`<p class="quiet" id="${name}-hint">${hint}</p>`}
     ${error && html`<p class="error" id="${name}-error">${error}</p>`}
     <input
       id="${name}"
@@ -87,19 +123,19 @@ export interface Choice {
   legend: string;
   options: readonly { value: string; label: string; hint?: string }[];
   chosen: string;
-  hint?: string;
+  hint?: string | undefined;
 }
 
 /** A choice between several options. */
 export function choice({ name, legend, options, chosen, hint }: Choice): Html {
   return html`<fieldset class="choice" ${hint && html`aria-describedby="${name}-hint"`}>
     <legend>${legend}</legend>
-    ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    ${hint && html`<p class="quiet" id="${name}-hint">${hint}</p>`}
     ${options.map(
       ({ value, label, hint }) =>
         html`<label class="option">
           <input type="radio" name="${name}" value="${value}" ${value === chosen && "checked"} required />
-          <span><strong>${label}</strong>${hint && html`<span class="hint">${hint}</span>`}</span>
+          <span><strong>${label}</strong>${hint && html`<span class="quiet">${hint}</span>`}</span>
         </label>`,
     )}
   </fieldset>`;

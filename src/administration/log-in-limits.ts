@@ -33,8 +33,14 @@ export class LogInLimits {
     };
     const limiterOf = (kind: Kind) =>
       new RateLimiterPostgres({
-        ...{ storeClient, storeType: "pool", tableCreated: true, clearExpiredByTimeout: false },
-        ...{ schemaName: "auth", tableName: "log_in_attempt", keyPrefix: kind, ...limits[kind] },
+        storeClient,
+        storeType: "pool",
+        schemaName: "auth",
+        tableName: "log_in_attempt",
+        tableCreated: true,
+        clearExpiredByTimeout: false,
+        keyPrefix: kind,
+        ...limits[kind],
       });
     this.#limiters = { pair: limiterOf("pair"), address: limiterOf("address"), name: limiterOf("name") };
   }

@@ -1,14 +1,14 @@
 import { Router } from "express";
 import type { Request, RequestHandler, Response } from "express";
-import { hashOfToken, newSessionToken } from "../auth/session-token.ts";
-import { isSecure, writeCookie } from "./cookies.ts";
-import { csrfField } from "./csrf.ts";
-import { errorSummary, field, noticeOf, passwordOf, queryOf, textField } from "./forms.ts";
-import type { FieldErrors } from "./forms.ts";
-import { html } from "./html.ts";
-import { LogInLimits } from "./log-in-limits.ts";
-import { showPage } from "./page.ts";
 import { isPassword, preparePasswords } from "../auth/passwords.ts";
+import { hashOfToken, newSessionToken } from "../auth/session-token.ts";
+import { isSecure } from "../html/headers.ts";
+import { html } from "../html/html.ts";
+import { writeCookie } from "./cookies.ts";
+import { field, form, hasErrors, noticeOf, passwordOf, queryOf, textField } from "./forms.ts";
+import type { FieldErrors } from "./forms.ts";
+import { LogInLimits } from "./log-in-limits.ts";
+import { showPage } from "./show-page.ts";
 import { ownPath } from "./session.ts";
 import { addressOf, visitOf } from "./visit.ts";
 import type { AdministrationOptions } from "./section.ts";
@@ -21,28 +21,30 @@ const endings = {
 
 interface Entered {
   status?: number;
-  name?: string;
-  errors?: FieldErrors;
+  name: string;
+  errors: FieldErrors;
 }
 
-function showLogIn(request: Request, response: Response, { status, name, errors = {} }: Entered = {}): void {
-  const visit = visitOf(response);
+function showLogIn(request: Request, response: Response, entered?: Entered): void {
+  const { name = "", errors = {} } = entered ?? {};
   const next = ownPath(textField(request, "next") || queryOf(request, "next"));
-  const ended = status === undefined && noticeOf(request, endings);
+  const ended = entered ? undefined : noticeOf(request, endings);
   showPage(response, {
-    status: status ?? 200,
+    status: entered?.status,
     title: "Log in",
-    prefix: status === undefined ? "" : "Error: ",
+    errors,
     body: html`
-      ${ended && html`<p class="notice" role="status">${ended}</p>`} ${errorSummary(errors)}
-      <form method="post" action="/admin/log-in" class="card narrow" novalidate>
-        ${csrfField(visit)}
-        <input type="hidden" name="next" value="${next}" />
-        ${field({ name: "name", label: "Name or e-mail address", value: name ?? "", errors, autocomplete: "username" })}
-        ${field({ name: "password", label: "Password", type: "password", errors, autocomplete: "current-password" })}
-        <div class="actions"><button class="main">Log in</button></div>
-      </form>
-      <p class="quiet narrow">
+      ${ended && html`<p class="notice" role="status">${ended}</p>`}
+      ${form(visitOf(response), {
+        action: "/log-in",
+        fields: html`
+          <input type="hidden" name="next" value="${next}" />
+          ${field({ name: "name", label: "Name or e-mail address", value: name, errors, autocomplete: "username" })}
+          ${field({ name: "password", label: "Password", type: "password", errors, autocomplete: "current-password" })}
+        `,
+        submit: "Log in",
+      })}
+      <p class="quiet">
         If you have forgotten it, an operator of the service can give you a new password with
         <code>npm run admin -- reset-password</code>.
       </p>
@@ -63,7 +65,7 @@ export function logIn({ pool, publicUrl }: AdministrationOptions): Router {
       ...(name === "" && { name: "Enter your name or e-mail address." }),
       ...(password === "" && { password: "Enter your password." }),
     };
-    if (Object.keys(errors).length > 0) return showLogIn(request, response, { status: 422, name, errors });
+    if (hasErrors(errors)) return showLogIn(request, response, { name, errors });
 
     const address = addressOf(request);
     const seconds = await limits.count(name, address);
@@ -77,7 +79,7 @@ export function logIn({ pool, publicUrl }: AdministrationOptions): Router {
     const token = await startSession(response, name, password);
     if (token === null) {
       const text = "The name or the password is wrong.";
-      return showLogIn(request, response, { status: 422, name, errors: { name: text } });
+      return showLogIn(request, response, { name, errors: { name: text } });
     }
     await limits.forget(name, address);
     const secure = isSecure(request, publicUrl);
@@ -102,7 +104,7 @@ async function startSession(response: Response, name: string, password: string):
         return rows[0];
       });
   const isRight = await isPassword(known?.hash ?? null, password);
-  if (!isRight) {
+  if (!known || !isRight) {
     await run((client) =>
       client.query("select administration.note_refused_log_in($1)", [name.replaceAll("\0", "")]),
     );
@@ -113,8 +115,8 @@ async function startSession(response: Response, name: string, password: string):
   const token = newSessionToken();
   await run((client) =>
     client.query("select administration.start_session($1, $2, $3)", [
-      known!.id,
-      known!.hash,
+      known.id,
+      known.hash,
       hashOfToken(token),
     ]),
   );

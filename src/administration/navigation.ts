@@ -1,11 +1,11 @@
-import { account } from "./pages/account.ts";
-import { activity } from "./pages/activity.ts";
-import { explorerSection } from "./pages/explorer.ts";
-import { merchantPlanSection } from "./pages/merchant-plan.ts";
-import { operationsSection } from "./pages/operations/index.ts";
-import { tokensSection } from "./pages/tokens/index.ts";
-import { versionsSection } from "./pages/versions.ts";
-import { webhooksSection } from "./pages/webhooks/index.ts";
+import { account } from "./pages/account-section.ts";
+import { activity } from "./pages/activity-section.ts";
+import { explorerSection } from "./pages/explorer-section.ts";
+import { merchantPlanSection } from "./pages/plan-section.ts";
+import { operationsSection } from "./pages/operations-section.ts";
+import { tokensSection } from "./pages/tokens/tokens-section.ts";
+import { versionsSection } from "./pages/versions-section.ts";
+import { webhooksSection } from "./pages/webhooks/webhooks-section.ts";
 import type { AdministrationOptions, Navigation } from "./section.ts";
 
 /** All of the navigation. To add a section, add an entry here and a file with its pages. */

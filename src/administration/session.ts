@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
 import { hashOfToken } from "../auth/session-token.ts";
-import { isSecure, readCookie, writeCookie } from "./cookies.ts";
+import { isSecure } from "../html/headers.ts";
+import { readCookie, writeCookie } from "./cookies.ts";
 import { csrfTokenOf } from "./csrf.ts";
 import type { Navigation } from "./section.ts";
 import { addressOf, asAdministration, visitOf } from "./visit.ts";

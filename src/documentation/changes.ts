@@ -1,14 +1,15 @@
-import { html } from "../administration/html.ts";
-import type { Content, Html } from "../administration/html.ts";
+import { html } from "../html/html.ts";
+import type { Content } from "../html/html.ts";
+import { linkList } from "../html/pieces.ts";
 import type { Edition } from "./edition.ts";
 import { printSdl } from "../graphql/print-sdl.ts";
 import { renderText } from "./markdown.ts";
 import { Model } from "./model.ts";
-import type { Page, Site } from "./page.ts";
-import { home } from "./page.ts";
+import type { Page, Site } from "./print-page.ts";
+import { home } from "./print-page.ts";
 
 export const changesPath = `${home}/changes`;
-const pathBetween = (from: string, to: string): string => `${changesPath}/${from}/${to}`;
+export const pathBetween = (from: string, to: string): string => `${changesPath}/${from}/${to}`;
 
 /** The page that offers to compare any two versions. */
 export const changesIndex = ({ versions }: Site): Page => ({
@@ -23,14 +24,12 @@ export const changesIndex = ({ versions }: Site): Page => ({
 function comparisons(slugs: readonly string[]): Content {
   const pairs = slugs.flatMap((from) => slugs.filter((to) => to !== from).map((to) => [from, to] as const));
   if (pairs.length === 0) return html`<p>There is only one version.</p>`;
-  return html`<ul class="index">
-    ${pairs.map(([from, to]) => html`<li><a href="${pathBetween(from, to)}">${arrow(from, to)}</a></li>`)}
-  </ul>`;
+  return linkList(
+    pairs.map(([from, to]) => [
+      html`<a href="${pathBetween(from, to)}"><code>${from}</code> to <code>${to}</code></a>`,
+    ]),
+  );
 }
-
-const arrow = (from: string, to: string): Html =>
-  html`<code>${from}</code> <span aria-hidden="true">→</span><span class="unseen"> to </span>
-    <code>${to}</code>`;
 
 /** The page of what differs between two versions. */
 export async function changesPage(site: Site, from: Edition, to: Edition): Promise<Page> {

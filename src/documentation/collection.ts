@@ -1,7 +1,7 @@
 import { examples } from "../versions/explorer-examples.ts";
 import { pathOf } from "../versions/versions.ts";
 import type { Field, Model } from "./model.ts";
-import { sampleOf } from "./sample.ts";
+import { sampleOf } from "./sample-operation.ts";
 
 /**
  * A collection of requests in Postman's format 2.1, which Bruno reads too: a token, the examples, and an operation for

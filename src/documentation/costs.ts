@@ -14,7 +14,7 @@ import { operationSize } from "../graphql/operation-size.ts";
 import { costOf, pointsPerMutation, rowsPerPoint } from "../graphql/size.ts";
 import type { Field, Model } from "./model.ts";
 import { entryOf } from "./model.ts";
-import { selectionOf } from "./sample.ts";
+import { selectionOf } from "./sample-operation.ts";
 
 /** What a field costs, in words; null when it is free. src/graphql/operation-size.ts counts. */
 export function costText(model: Model, owner: string, field: Field): string | null {

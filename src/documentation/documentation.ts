@@ -8,8 +8,8 @@ import { timetable } from "../versions/timetable.ts";
 import type { Version } from "../versions/versions.ts";
 import type { Edition, Topic } from "./edition.ts";
 import { describeSchema, readTopics } from "./edition.ts";
-import type { Site } from "./page.ts";
-import type { Rendered } from "./render.ts";
+import type { Site } from "./print-page.ts";
+import type { Rendered } from "./routes.ts";
 import { DocumentationThread } from "./thread.ts";
 
 /** Bytes of the pages that are kept: of the only merchant, and of each of several. */

@@ -1,9 +1,10 @@
-import { html } from "../administration/html.ts";
-import type { Content, Html } from "../administration/html.ts";
+import { html } from "../html/html.ts";
+import type { Html } from "../html/html.ts";
+import { definitions, linkList } from "../html/pieces.ts";
 import type { Topic, TopicSchema } from "./edition.ts";
 import { codeBlock, renderDescription, renderSummary } from "./markdown.ts";
-import type { Page } from "./page.ts";
-import { home } from "./page.ts";
+import type { Page } from "./print-page.ts";
+import { home } from "./print-page.ts";
 
 export const eventsPath = `${home}/events`;
 export const eventPath = (topic: string): string => `${eventsPath}/${topic}`;
@@ -21,16 +22,9 @@ export const eventsPage = (topics: readonly Topic[]): Page => ({
       without notice. The guides <a href="${home}/guides/webhooks">to webhooks</a> and
       <a href="${home}/guides/api#events">to the log</a> say how to receive them.
     </p>
-    <ul class="index">
-      ${topics.map(
-        (topic) =>
-          html`<li>
-            <span>${eventLink(topic.name)}</span>
-            <span class="about">${renderSummary(topic.description)}</span>
-            <span class="scopes">${scopeOf(topic)}</span>
-          </li>`,
-      )}
-    </ul>`,
+    ${linkList(
+      topics.map((topic) => [eventLink(topic.name), renderSummary(topic.description), scopeOf(topic)]),
+    )}`,
 });
 
 /** The page of a topic: the fields of its messages. */
@@ -60,26 +54,20 @@ export function eventPage(topics: readonly Topic[], topic: Topic): Page {
   };
 }
 
-function propertiesOf({ properties = {}, required = [] }: TopicSchema, prefix = ""): Content {
-  return html`<dl class="inputs">
-    ${Object.entries(properties).map(([name, property]) => {
+const propertiesOf = ({ properties = {}, required = [] }: TopicSchema, prefix = ""): Html =>
+  definitions(
+    Object.entries(properties).map(([name, property]) => {
       const path = `${prefix}${name}`;
-      return html`<div id="${path}">
-        <dt>
-          <code class="signature"
-            ><strong>${path}</strong>: <span class="type">${typeOf(property)}</span></code
-          >
-          ${!required.includes(name) && html`<span class="badge off">may be missing</span>`}
-        </dt>
-        <dd>
-          ${renderDescription(property.description)}
-          ${property.pattern && html`<p class="quiet">Like <code>${property.pattern}</code></p>`}
-          ${property.properties && propertiesOf(property, `${path}.`)}
-        </dd>
-      </div>`;
-    })}
-  </dl>`;
-}
+      return {
+        id: path,
+        term: html`<code class="signature"><strong>${path}</strong>: ${typeOf(property)}</code>
+          ${!required.includes(name) && html`<span class="badge bad">may be missing</span>`}`,
+        meaning: html`${renderDescription(property.description)}
+        ${property.pattern && html`<p class="quiet">Like <code>${property.pattern}</code></p>`}
+        ${property.properties && propertiesOf(property, `${path}.`)}`,
+      };
+    }),
+  );
 
 function typeOf({ type, format, const: only, enum: values, items }: TopicSchema): string {
   if (only !== undefined) return JSON.stringify(only);

@@ -74,11 +74,13 @@ export const guideGroups: readonly GuideGroup[] = [
 
 export const guides: readonly Guide[] = guideGroups.flatMap((group) => group.guides);
 
+export const guidePath = ({ slug }: Guide): string => `/docs/guides/${slug}`;
+
 /** The changelog, which is a page of its own. */
 export const changelogFile = "CHANGELOG.md";
 
 const pathsOfFiles = new Map([
-  ...guides.map(({ slug, file }): [string, string] => [file, `/docs/guides/${slug}`]),
+  ...guides.map((guide): [string, string] => [guide.file, guidePath(guide)]),
   [changelogFile, "/docs/changelog"],
   ["README.md", "/docs"],
   ["docs/events/README.md", "/docs/events"],

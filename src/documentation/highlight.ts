@@ -1,8 +1,5 @@
-import { html } from "../administration/html.ts";
-import type { Content } from "../administration/html.ts";
-
-/** Kinds of words in code, each with the class that colours it; what is found first counts. */
-type Kind = "comment" | "text" | "number" | "name" | "word";
+import { html } from "../html/html.ts";
+import type { Content } from "../html/html.ts";
 
 const keywords: Record<string, string> = {
   graphql:
@@ -14,44 +11,31 @@ const keywords: Record<string, string> = {
   python: "as|def|else|False|for|from|if|import|in|None|not|print|raise|return|True|while|with",
   php: "as|echo|else|false|foreach|function|if|new|null|return|true|use",
 };
-const sameAs: Record<string, string> = {
-  js: "ts",
-  javascript: "ts",
-  typescript: "ts",
-  bash: "sh",
-  py: "python",
-};
 
-const comment: Record<string, string> = { sql: "--.*", ts: "\\/\\/.*", php: "(?:\\/\\/|#).*", json: "(?!)" };
+const comments: Record<string, string> = {
+  // A number sign in a shell is a comment only after a blank
+  sh: "(?<=^|\\s)#.*",
+  sql: "--.*",
+  ts: "\\/\\/.*",
+  php: "(?:\\/\\/|#).*",
+  json: "(?!)",
+};
 const text = String.raw`"""[^]*?"""|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|` + "`[^`]*`";
 
-const patterns = new Map<string, RegExp>();
+/** What is found first counts. The groups are the classes that colour it. */
+const patternOf = (language: string, words: string): RegExp =>
+  new RegExp(
+    `(?<comment>${comments[language] ?? "#.*"})|(?<text>${text})|(?<name>[$@][A-Za-z_]\\w*)|` +
+      `(?<number>\\b\\d[\\d_.]*\\b)|(?<word>\\b(?:${words})\\b)`,
+    "gm",
+  );
 
-function patternOf(language: string): RegExp | null {
-  const name = sameAs[language] ?? language;
-  const words = keywords[name];
-  if (words === undefined) return null;
-  let pattern = patterns.get(name);
-  if (!pattern) {
-    // A number sign in a shell is a comment only after a blank
-    const comments = comment[name] ?? (name === "sh" ? "(?<=^|\\s)#.*" : "#.*");
-    const parts: [Kind, string][] = [
-      ["comment", comments],
-      ["text", text],
-      ["name", "[$@][A-Za-z_]\\w*"],
-      ["number", "\\b\\d[\\d_.]*\\b"],
-      ["word", `\\b(?:${words})\\b`],
-    ];
-    pattern = new RegExp(parts.map(([kind, source]) => `(?<${kind}>${source})`).join("|"), "gm");
-    patterns.set(name, pattern);
-  }
-  return pattern;
-}
+const patterns = new Map(Object.entries(keywords).map(([name, words]) => [name, patternOf(name, words)]));
 
 /** Code with coloured words. Languages that it doesn't know stay plain. */
 export function highlight(code: string, language: string): Content {
-  const pattern = patternOf(language);
-  if (pattern === null) return code;
+  const pattern = patterns.get(language);
+  if (!pattern) return code;
   const parts: Content[] = [];
   let end = 0;
   for (const match of code.matchAll(pattern)) {

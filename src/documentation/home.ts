@@ -1,10 +1,10 @@
-import { html } from "../administration/html.ts";
-import type { Html } from "../administration/html.ts";
+import { html } from "../html/html.ts";
+import type { Html } from "../html/html.ts";
 import { eventsPath } from "./events.ts";
-import { guideGroups, outlineOf } from "./guides.ts";
+import { guideGroups, guidePath, outlineOf } from "./guides.ts";
 import { codeBlock } from "./markdown.ts";
-import type { Page, Site } from "./page.ts";
-import { home, kindPath, versionPath } from "./page.ts";
+import type { Page, Site } from "./print-page.ts";
+import { home, kindPath, versionPath } from "./print-page.ts";
 
 const firstQuery = `{
   orders(first: 1, filter: { amountTotal: { gt: 400 } }) {
@@ -33,11 +33,10 @@ export const homePage = (site: Site): Page => ({
           <div class="card">
             <h2>${title}</h2>
             <p class="about">${about}</p>
-            <p><a class="button main" href="${home}/guides/${first!.slug}">${outlineOf(first!).title}</a></p>
+            <p><a class="button main" href="${guidePath(first!)}">${outlineOf(first!).title}</a></p>
             <ul class="plain-list">
               ${others.map(
-                (guide) =>
-                  html`<li><a href="${home}/guides/${guide.slug}">${outlineOf(guide).title}</a></li>`,
+                (guide) => html`<li><a href="${guidePath(guide)}">${outlineOf(guide).title}</a></li>`,
               )}
             </ul>
           </div>

@@ -1,7 +1,7 @@
 import { raw } from "hono/html";
 import MarkdownIt from "markdown-it";
-import { html } from "../administration/html.ts";
-import type { Html } from "../administration/html.ts";
+import { html } from "../html/html.ts";
+import type { Html } from "../html/html.ts";
 import { diagramAddress } from "./diagrams.ts";
 import { highlight } from "./highlight.ts";
 
@@ -21,6 +21,7 @@ interface Environment extends Record<PropertyKey, unknown> {
   ids: Map<string, number>;
 }
 
+const environmentOf = (findLink: FindLink): Environment => ({ findLink, headings: [], ids: new Map() });
 const ofRendering = (env: unknown): Environment => env as Environment;
 
 // HTML in texts is shown as text, and links to scripts are no links: both are the library's defaults
@@ -30,8 +31,13 @@ const markdown = new MarkdownIt({ html: false, linkify: false, typographer: fals
 const fromMarkdown = (text: string): Html => raw(text);
 
 const languages: Record<string, string> = {
-  ...{ sh: "Shell", graphql: "GraphQL", json: "JSON", sql: "SQL", python: "Python", php: "PHP" },
-  ...{ ts: "TypeScript", js: "JavaScript", http: "HTTP" },
+  sh: "Shell",
+  graphql: "GraphQL",
+  json: "JSON",
+  sql: "SQL",
+  python: "Python",
+  php: "PHP",
+  ts: "TypeScript",
 };
 
 /** A block of code, with its language. Tabs of several blocks are made by the page's script. */
@@ -136,7 +142,7 @@ const comments = /(^```[^]*?^```$)|<!--[^]*?-->/gm;
 
 /** A whole text: its first heading is the title, and not part of the content. */
 export function renderText(source: string, findLink: FindLink) {
-  const environment: Environment = { findLink, headings: [], ids: new Map() };
+  const environment = environmentOf(findLink);
   const text = source.replace(comments, (_all, code?: string) => code ?? "");
   const tokens = markdown.parse(text, environment);
   const end = tokens.findIndex(({ type, tag }) => type === "heading_close" && tag === "h1");
@@ -147,16 +153,26 @@ export function renderText(source: string, findLink: FindLink) {
 
 /** A description out of the schema: some words, or some paragraphs. */
 export function renderDescription(text: string | null | undefined): Html | null {
-  if (!text) return null;
-  const environment: Environment = { findLink: () => null, headings: [], ids: new Map() };
-  return fromMarkdown(markdown.render(text, environment));
+  return text
+    ? fromMarkdown(
+        markdown.render(
+          text,
+          environmentOf(() => null),
+        ),
+      )
+    : null;
 }
 
 /** The first sentence of a description, in one line. */
 export function renderSummary(text: string | null | undefined): Html | null {
-  if (!text) return null;
-  const environment: Environment = { findLink: () => null, headings: [], ids: new Map() };
-  return fromMarkdown(markdown.renderInline(summaryOf(text), environment));
+  return text
+    ? fromMarkdown(
+        markdown.renderInline(
+          summaryOf(text),
+          environmentOf(() => null),
+        ),
+      )
+    : null;
 }
 
 /** The first sentence. */

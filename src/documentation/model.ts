@@ -39,6 +39,9 @@ export const kinds = {
 } as const;
 export type Kind = keyof typeof kinds;
 
+/** The name of one of a kind. */
+export const nameOf = (kind: Kind): string => kinds[kind].replace(/ies$/, "ys").replace(/s$/, "");
+
 /** Kinds of fields of the roots, with the word for an operation of each. */
 export const operations = { queries: "query", mutations: "mutation", subscriptions: "subscription" } as const;
 export type RootKind = keyof typeof operations;
@@ -69,17 +72,16 @@ export class Model {
     this.edition = edition;
     this.schema = withFacts(buildSchema(edition.sdl, { assumeValid: true, assumeValidSDL: true }), edition);
     const { schema } = this;
-    const rootTypes = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
-    const rootFields = (type: GraphQLObjectType | null | undefined) =>
-      sorted(Object.values(type?.getFields() ?? {}));
-    [this.queries, this.mutations, this.subscriptions] = rootTypes.map(rootFields) as [
-      Field[],
-      Field[],
-      Field[],
-    ];
-    const roots: readonly unknown[] = rootTypes;
+    const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+    const [queries = [], mutations = [], subscriptions = []] = roots.map((root) =>
+      sorted(Object.values(root?.getFields() ?? {})),
+    );
+    this.queries = queries;
+    this.mutations = mutations;
+    this.subscriptions = subscriptions;
     this.types = sorted(Object.values(schema.getTypeMap())).filter(
-      (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type) && !roots.includes(type),
+      (type) =>
+        !isIntrospectionType(type) && !isSpecifiedScalarType(type) && !roots.some((root) => root === type),
     );
     for (const type of this.types) this.#learn(type);
     for (const query of this.queries) this.#learnField("Query", query);
@@ -147,30 +149,25 @@ export class Model {
     if (entryOf(type)) this.#kinds.set(type.name, "lists");
     for (const field of Object.values(type.getFields())) {
       this.#learnField(type.name, field);
-      if (entryOf(type) && /aggregates$/i.test(field.name)) this.#learnAggregates(getNamedType(field.type));
+      if (entryOf(type) && /aggregates$/i.test(field.name))
+        this.#mark(getNamedType(field.type), "aggregates");
     }
   }
 
-  /** Figures of a list, and those within. */
-  #learnAggregates(type: GraphQLNamedType): void {
-    if (!isObjectType(type) || this.#kinds.has(type.name)) return;
-    this.#kinds.set(type.name, "aggregates");
-    for (const field of Object.values(type.getFields())) this.#learnAggregates(getNamedType(field.type));
+  /** Marks a type, and those of its fields, as figures of a list, or as conditions of a filter. */
+  #mark(type: GraphQLNamedType, kind: "aggregates" | "filters"): void {
+    if (!(isObjectType(type) || isInputObjectType(type)) || this.#kinds.has(type.name)) return;
+    this.#kinds.set(type.name, kind);
+    for (const field of Object.values<{ type: GraphQLOutputType | GraphQLInputType }>(type.getFields()))
+      this.#mark(getNamedType(field.type), kind);
   }
 
   #learnField(owner: string, { name, type, args }: Field): void {
     this.#use(type, owner, name);
     for (const argument of args) {
       this.#use(argument.type, owner, name);
-      if (argument.name === "filter") this.#learnFilter(getNamedType(argument.type));
+      if (argument.name === "filter") this.#mark(getNamedType(argument.type), "filters");
     }
-  }
-
-  /** A filter is a type of its own, with the conditions in it. */
-  #learnFilter(type: GraphQLNamedType): void {
-    if (!isInputObjectType(type) || this.#kinds.has(type.name)) return;
-    this.#kinds.set(type.name, "filters");
-    for (const field of Object.values(type.getFields())) this.#learnFilter(getNamedType(field.type));
   }
 
   #learnWriter(mutation: Field): void {

@@ -1,9 +1,9 @@
 // Runs in a thread of DocumentationThread.
 import { LRUCache } from "lru-cache";
 import type { Edition } from "./edition.ts";
-import type { Site } from "./page.ts";
-import type { Rendered } from "./render.ts";
-import { render } from "./render.ts";
+import type { Site } from "./print-page.ts";
+import type { Rendered } from "./routes.ts";
+import { render } from "./routes.ts";
 
 /** A page to render, with the editions that the thread doesn't have yet. */
 export interface RenderTask {

@@ -1,12 +1,12 @@
 import type { GraphQLNamedType } from "postgraphile/graphql";
 import { errorCodes } from "../errors/api-error.ts";
 import { eventPath } from "./events.ts";
-import { guides, outlineOf } from "./guides.ts";
+import { guidePath, guides, outlineOf } from "./guides.ts";
 import { summaryOf } from "./markdown.ts";
 import type { Model } from "./model.ts";
-import { kinds } from "./model.ts";
-import { home, versionPath } from "./page.ts";
-import { rootNames, rootPath } from "./reference/parts.ts";
+import { nameOf } from "./model.ts";
+import { home } from "./print-page.ts";
+import { rootPath, typePath } from "./reference/links.ts";
 
 /** What the search finds: a title, what it is, where it is below the home; for some the first sentence about it. */
 type Entry = [title: string, kind: string, path: string, about?: string];
@@ -25,7 +25,7 @@ function entriesIn(model: Model): Entry[] {
   const { topics } = model.edition;
   return [
     ...guides.flatMap((guide): Entry[] => {
-      const path = `${home}/guides/${guide.slug}`;
+      const path = guidePath(guide);
       const { title, headings } = outlineOf(guide);
       return [
         [title, "Guide", path],
@@ -34,7 +34,7 @@ function entriesIn(model: Model): Entry[] {
     }),
     ...model.rootFields.map((field): Entry => [
       field.name,
-      rootNames[model.rootOf(field)],
+      nameOf(model.rootOf(field)),
       rootPath(model, field),
       about(field.description),
     ]),
@@ -51,9 +51,9 @@ function entriesIn(model: Model): Entry[] {
 const about = (description: string | null | undefined): string => summaryOf(description ?? "").slice(0, 120);
 
 function entriesOf(model: Model, type: GraphQLNamedType): Entry[] {
-  const path = `${versionPath(model.edition.slug)}/types/${type.name}`;
+  const path = typePath(model, type);
   const kind = model.kindOf(type);
-  const own: Entry = [type.name, kinds[kind].replace(/s$/, ""), path, about(type.description)];
+  const own: Entry = [type.name, nameOf(kind), path, about(type.description)];
   // Pages, edges and filters all have the same fields
   if (kind === "lists" || kind === "filters") return [own];
   const members =

@@ -1,16 +1,16 @@
-import { mkdir, writeFile, copyFile } from "node:fs/promises";
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pathOf } from "../versions/versions.ts";
-import { assets } from "./assets.ts";
+import { assets } from "../html/assets.ts";
 import type { Edition } from "./edition.ts";
 import { picturePath } from "./guides.ts";
-import type { Site } from "./page.ts";
-import { home, nowhere, versionPath } from "./page.ts";
-import { pathsOf, render } from "./render.ts";
+import type { Site } from "./print-page.ts";
+import { home } from "./print-page.ts";
+import { pathsOf, render } from "./routes.ts";
 
 /** Addresses of these pages and of schemas, in attributes. */
-const addresses = /\b(href|src|data-search|data-home)="(\/(?:docs|api\/graphql)(?:\/[^"#]*)?)(#[^"]*)?"/g;
+const addresses =
+  /\b(href|src|data-search|data-home)="(\/(?:docs|api\/graphql)(?:\/[^"#?]*)?)(?:\?[^"#]*)?(#[^"]*)?"/g;
 
 /** The file that a path becomes, from the folder of the copy. */
 function fileAt(path: string): string {
@@ -41,29 +41,26 @@ function indexWithFiles(content: string): string {
 
 /** Writes the documentation as files, for any web server. @returns how many */
 export async function writeStatic(site: Site, editions: readonly Edition[], folder: string): Promise<number> {
-  const files = new Map<string, string>();
+  const written = new Set<string>();
+  const pathTo = async (path: string) => {
+    const target = join(folder, fileAt(path));
+    written.add(target);
+    await mkdir(dirname(target), { recursive: true });
+    return target;
+  };
   const pictures = new Set<string>();
-  const schemas = editions.map(({ slug }) => `${pathOf({ slug })}/schema.graphql`);
-  for (const path of [...pathsOf(editions), nowhere, ...schemas]) {
+  for (const path of pathsOf(editions)) {
     const { type, content } = (await render(site, editions, path))!;
     for (const [, picture] of content.matchAll(/src="(\/docs\/pictures\/[^"]+)"/g)) pictures.add(picture!);
-    const isIndex = editions.some(({ slug }) => path === `${versionPath(slug)}/search.json`);
+    const isIndex = path.endsWith("/search.json");
     const text =
       type === "text/html" ? withFiles(content, path) : isIndex ? indexWithFiles(content) : content;
-    files.set(fileAt(path), text);
+    await writeFile(await pathTo(path), text);
   }
-  for (const { url, content } of assets.values()) files.set(fileAt(url), content);
-  for (const [file, content] of files) await write(join(folder, file), content);
+  for (const [name, { content }] of assets) await writeFile(await pathTo(`${home}/assets/${name}`), content);
   for (const picture of pictures) {
     const source = new URL(`../../docs/${picturePath.exec(picture)![1]}`, import.meta.url);
-    const target = join(folder, fileAt(picture));
-    await mkdir(dirname(target), { recursive: true });
-    await copyFile(fileURLToPath(source), target);
+    await copyFile(fileURLToPath(source), await pathTo(picture));
   }
-  return files.size + pictures.size;
-}
-
-async function write(file: string, content: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, content);
+  return written.size;
 }

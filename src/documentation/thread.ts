@@ -3,8 +3,8 @@ import { openThreads } from "../lib/threads.ts";
 import { Turns } from "../lib/turns.ts";
 import type { NoTurn } from "../lib/turns.ts";
 import type { Edition } from "./edition.ts";
-import type { Site } from "./page.ts";
-import type { Rendered } from "./render.ts";
+import type { Site } from "./print-page.ts";
+import type { Rendered } from "./routes.ts";
 import type { RenderAnswer, RenderTask } from "./render-work.ts";
 
 /** The queue of all pages: they are the same for everyone. */

@@ -4,7 +4,7 @@ import type { Express, RequestHandler } from "express";
 import { administration } from "../administration/administration.ts";
 import { addressBy, trustOf } from "./address-of.ts";
 import { LoopTurns } from "../lib/loop-turns.ts";
-import { documentation, schemaFile } from "./documentation.ts";
+import { assetPaths, documentation, schemaFile, sendAssets } from "./documentation-pages.ts";
 import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerMutations } from "./middleware/answer-mutations.ts";
@@ -88,6 +88,7 @@ function appOfOthers(parts: Parts, ofEveryRequest: Middleware[]): Express {
   app.get(versionsPath, listVersions(versions, now));
   const schemaFilePath = `${pathOf({ slug: ":version" })}/schema.graphql`;
   app.get(schemaFilePath, findVersion(versions, now, parts.availability), schemaFile(parts.documentation));
+  app.get(assetPaths, sendAssets(settings.publicUrl));
   app.use("/docs", documentation(parts.documentation, settings.publicUrl));
   const pages = () => administration({ ...parts, ...settings, webhookAllow: settings.webhookAllow.join() });
   app.use("/admin", whenAsked(pages));

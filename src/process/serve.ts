@@ -21,7 +21,7 @@ import { crontabOf } from "../jobs/crontab.ts";
 import { startJobs } from "../jobs/start.ts";
 import { tasksAtStart, tasksOf } from "../jobs/tasks.ts";
 import { within } from "../lib/within.ts";
-import { openTracing } from "../tracing/open.ts";
+import { openTracing } from "../tracing/open-tracing.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { HttpServer } from "../http/http-server.ts";
 

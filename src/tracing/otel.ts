@@ -45,19 +45,23 @@ export class OtelTracing implements Tracing {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
 
-  constructor(settings: TracingSettings, logger: Logger) {
+  constructor(endpoint: string, settings: TracingSettings, logger: Logger) {
     complainTo(logger);
-    const { endpoint, serviceName, delayMs, maxQueue, maxBatch } = settings;
+    const { serviceName, delayMs, maxQueue, maxBatch } = settings;
     const resource = defaultResource()
       .merge(resourceFromAttributes({ "service.name": serviceName }))
       .merge(detectResources({ detectors: [envDetector] }));
     const batches = new BatchSpanProcessor({
-      exporter: new OTLPTraceExporter({ url: `${endpoint!.replace(/\/$/, "")}/v1/traces` }),
-      ...{ scheduledDelayMillis: delayMs, exportTimeoutMillis: exportMs },
-      ...{ maxQueueSize: maxQueue, maxExportBatchSize: Math.min(maxBatch, maxQueue) },
+      exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, "")}/v1/traces` }),
+      scheduledDelayMillis: delayMs,
+      exportTimeoutMillis: exportMs,
+      maxQueueSize: maxQueue,
+      maxExportBatchSize: Math.min(maxBatch, maxQueue),
     });
     this.#provider = new TracerProvider({
-      ...{ resource, sampler: samplerOf(settings), spanProcessors: [batches] },
+      resource,
+      sampler: samplerOf(settings),
+      spanProcessors: [batches],
       spanLimits: { attributeValueLengthLimit: maxCharacters },
     });
     this.#tracer = this.#provider.getTracer("stock-and-order-graphql");
@@ -92,7 +96,9 @@ export class OtelTracing implements Tracing {
   delivery(traceparent: string | null, delivery: SentDelivery, more: Attributes = {}): DeliveryTrace | null {
     const { hostname, port, protocol } = new URL(delivery.url);
     const attributes = {
-      ...{ "http.request.method": "POST", "server.address": hostname, "url.scheme": protocol.slice(0, -1) },
+      "http.request.method": "POST",
+      "server.address": hostname,
+      "url.scheme": protocol.slice(0, -1),
       "server.port": Number(port) || (protocol === "https:" ? 443 : 80),
       ...(delivery.failures > 0 && { "http.request.resend_count": delivery.failures }),
       "service.webhook.topic": delivery.topic,

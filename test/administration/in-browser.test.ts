@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import axe from "axe-core";
-import type { RunOptions } from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { createAdministrator } from "../../src/auth/administrators.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
+import { andLoad, bringAxe, openWindow, violationsOn } from "../lib/browser-window.ts";
 import { skipBrowser, startChromium } from "../lib/chromium.ts";
 import { HttpBrowser, password } from "./browser.ts";
 
@@ -32,23 +31,8 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await service?.close();
   });
 
-  /** A new window, and the errors in it. */
-  async function open(options: BrowserContextOptions = {}): Promise<{ page: Page; faults: string[] }> {
-    const context = await browser.newContext({
-      baseURL: service.url,
-      reducedMotion: "reduce",
-      viewport: { width: 1280, height: 900 },
-      ...options,
-    });
-    const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
-    const faults: string[] = [];
-    page.on("pageerror", ({ message }) => faults.push(message));
-    page.on("console", (line) => {
-      if (line.type() === "error" && !/status of 4\d\d/.test(line.text())) faults.push(line.text());
-    });
-    return { page, faults };
-  }
+  const open = (options: BrowserContextOptions = {}) =>
+    openWindow(browser, { baseURL: service.url, viewport: { width: 1280, height: 900 }, ...options });
 
   async function logIn(page: Page): Promise<void> {
     await page.goto("/admin");
@@ -57,17 +41,6 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("heading", { name: "GraphQL API tokens", level: 1 }).waitFor();
   }
-
-  /** What axe, once it is in the page, finds by all of its rules or by some. */
-  const violationsOn = (page: Page, runOnly?: string[]) =>
-    page.evaluate(
-      async (options) => {
-        const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(options);
-        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-      },
-      // It takes much longer to describe what passes too
-      { resultTypes: ["violations"], ...(runOnly && { runOnly }) } satisfies RunOptions,
-    );
 
   /** Looks for barriers to accessibility, in light and dark mode, on a phone and a wide screen. */
   async function inspect(page: Page, name: string): Promise<void> {
@@ -106,27 +79,27 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
 
   test("no page has a fault that axe knows of, at 360 and 1280 pixels, nor in dark", async () => {
     const { page, faults } = await open();
-    // Sent once, not to each page
-    await page.addInitScript({ content: axe.source });
+    await bringAxe(page);
+    const press = (name: string) => andLoad(page, () => page.getByRole("button", { name }).click());
     await page.goto("/admin/log-in");
     await inspect(page, "log-in");
-    await page.getByRole("button", { name: "Log in" }).click();
+    await press("Log in");
     await inspect(page, "log-in with errors");
     await logIn(page);
     await inspect(page, "no tokens yet");
     await page.goto("/admin/tokens/new");
     await inspect(page, "new token");
-    await page.getByRole("button", { name: "Create token" }).click();
+    await press("Create token");
     await inspect(page, "new token with errors");
     await page
       .getByLabel("Name")
       .fill("Warehouse app, with a rather long name that has to be broken somewhere");
     await page.getByRole("button", { name: "Write", exact: true }).click();
-    await page.getByRole("button", { name: "Create token" }).click();
+    await press("Create token");
     await inspect(page, "secret");
     const secret = (await page.locator("#secret").textContent())!;
     const clientId = (await page.locator("#access-key").textContent())!;
-    await page.getByRole("link", { name: "I have copied it" }).click();
+    await andLoad(page, () => page.getByRole("link", { name: "I have copied it" }).click());
     const path = new URL(page.url()).pathname;
     const token = await service.tokenFor({ id: "", clientId, clientSecret: secret });
     await service.ask(token, { query });
@@ -139,7 +112,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.goto(`${path}/rotate`);
     await inspect(page, "rotate");
     await page.getByText("After 24 hours").click();
-    await page.getByRole("button", { name: "Rotate token" }).click();
+    await press("Rotate token");
     await inspect(page, "rotated");
     for (const name of ["", "/change", "/delete", "/deactivate"]) {
       await page.goto(path + name);
@@ -174,7 +147,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.getByText("<script>throw").waitFor();
     await inspect(page, "delivery");
     await page.goto("/admin/account");
-    await page.getByRole("button", { name: "Change password" }).click();
+    await press("Change password");
     await inspect(page, "password with errors");
     await page.goto("/admin/nothing");
     await inspect(page, "nothing here");
@@ -220,7 +193,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Skip to content");
     await page.keyboard.press("Enter");
     await go("a[href='/admin/tokens/new']");
-    await page.keyboard.press("Enter");
+    await andLoad(page, () => page.keyboard.press("Enter"));
     await page.waitForURL("**/tokens/new");
     await go("#name");
     await page.keyboard.type("By keyboard");
@@ -243,11 +216,11 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
   test("everything can be done without JavaScript", async () => {
     const { page } = await open({ javaScriptEnabled: false });
     await logIn(page);
-    await page.getByRole("link", { name: "New token" }).click();
+    await andLoad(page, () => page.getByRole("link", { name: "New token" }).click());
     assert.equal(await page.getByText("Set all to").isVisible(), false);
     await page.getByLabel("Name").fill("Without script");
     await page.getByRole("group", { name: "Warehouses", exact: true }).getByLabel("Write").check();
-    await page.getByRole("button", { name: "Create token" }).click();
+    await andLoad(page, () => page.getByRole("button", { name: "Create token" }).click());
     assert.equal(await page.getByRole("button", { name: /^Copy/ }).count(), 0, "no buttons that do nothing");
     const credentials = {
       id: "",

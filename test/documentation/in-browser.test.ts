@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import axe from "axe-core";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { andLoad, bringAxe, openWindow, violationsOn } from "../lib/browser-window.ts";
 import { skipBrowser, startChromium } from "../lib/chromium.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
@@ -31,37 +31,12 @@ describe("the documentation in a browser", { skip: skipBrowser }, () => {
     await service?.close();
   });
 
-  /** A new window, and the errors in it. */
-  async function open(options: BrowserContextOptions = {}): Promise<{ page: Page; faults: string[] }> {
-    const context = await browser.newContext({
-      baseURL: service.url,
-      reducedMotion: "reduce",
-      viewport: { width: 1440, height: 900 },
-      ...options,
-    });
-    const page = await context.newPage();
-    page.setDefaultTimeout(30_000);
-    const faults: string[] = [];
-    page.on("pageerror", ({ message }) => faults.push(message));
-    page.on("console", (line) => {
-      if (line.type() === "error" && !/status of 404/.test(line.text())) faults.push(line.text());
-    });
-    return { page, faults };
-  }
-
-  const violationsOn = (page: Page, runOnly?: string[]) =>
-    page.evaluate(
-      async (options) => {
-        const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(options);
-        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-      },
-      { resultTypes: ["violations" as const], ...(runOnly && { runOnly }) },
-    );
+  const open = (options: BrowserContextOptions = {}) =>
+    openWindow(browser, { baseURL: service.url, viewport: { width: 1440, height: 900 }, ...options });
 
   test("no page has a fault that axe knows of, in light and dark, and each fits a phone", async () => {
     const { page, faults } = await open();
-    // Sent once, not to each page
-    await page.addInitScript({ content: axe.source });
+    await bringAxe(page);
     for (const path of paths) {
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.emulateMedia({ colorScheme: "light" });
@@ -84,7 +59,7 @@ describe("the documentation in a browser", { skip: skipBrowser }, () => {
     await page.getByRole("option", { name: /^stockAdjust Mutation/ }).waitFor();
     const chosen = page.getByRole("option", { selected: true });
     assert.match((await chosen.textContent())!, /^stockAdjustMutation/);
-    await page.keyboard.press("Enter");
+    await andLoad(page, () => page.keyboard.press("Enter"));
     await page.getByRole("heading", { name: "stockAdjust", level: 1 }).waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("no such thing at all");

@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type pg from "pg";
 import { pino } from "pino";
-import { openTracing } from "../../src/tracing/open.ts";
+import { openTracing } from "../../src/tracing/open-tracing.ts";
 import type { Tracing } from "../../src/tracing/tracing.ts";
 import { openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";

@@ -11,9 +11,9 @@ export const floors: readonly (readonly Room[])[] = [
   [{ name: "process", holds: "one process and several: settings, start, stop" }],
   [{ name: "http", holds: "the order of the middlewares, and each of them" }],
   [{ name: "documentation", holds: "guides and reference, as pages" }],
-  [{ name: "check", holds: "what a migration would break, and for whom" }],
   [
-    { name: "administration", holds: "pages in the browser" },
+    { name: "check", holds: "what a migration would break, and for whom" },
+    { name: "administration", holds: "pages of administrators" },
     { name: "webhooks", holds: "delivery of events" },
     { name: "live", holds: "answers that are sent as things happen" },
     { name: "bulk", holds: "files of many rows, in and out" },
@@ -37,6 +37,7 @@ export const floors: readonly (readonly Room[])[] = [
   ],
   [
     { name: "errors", holds: "codes, and what becomes of failures" },
+    { name: "html", holds: "what all pages in a browser share" },
     { name: "lib", holds: "waiting, turns, time limits" },
   ],
 ];

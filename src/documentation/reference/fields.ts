@@ -1,27 +1,25 @@
-import { html } from "../../administration/html.ts";
-import type { Content, Html } from "../../administration/html.ts";
+import type { GraphQLNamedType } from "postgraphile/graphql";
+import { getNamedType, isInputObjectType } from "postgraphile/graphql";
+import { html } from "../../html/html.ts";
+import type { Content, Html } from "../../html/html.ts";
+import { facts } from "../../html/pieces.ts";
 import { codeBlock, renderDescription, renderSummary } from "../markdown.ts";
 import { costText } from "../costs.ts";
 import type { Topic } from "../edition.ts";
 import type { Field, Model } from "../model.ts";
-import { inputFieldsOf, kinds, scopesOf } from "../model.ts";
-import type { Page } from "../page.ts";
-import { sampleOf } from "../sample.ts";
-import { isInputObjectType } from "postgraphile/graphql";
-import type { GraphQLNamedType } from "postgraphile/graphql";
+import { inputFieldsOf, kinds, nameOf, scopesOf } from "../model.ts";
+import type { Page } from "../print-page.ts";
+import { sampleOf } from "../sample-operation.ts";
 import {
   codeLinks,
   deprecation,
-  facts,
   inputs,
   joined,
-  namedTypeOf,
-  rootNames,
   rootPath,
   scopeBadges,
   typeLink,
   typeText,
-} from "./parts.ts";
+} from "./links.ts";
 import { eventLink } from "../events.ts";
 
 /** A field of a type: its signature, scopes, cost, arguments. */
@@ -60,14 +58,14 @@ export function rootFieldPage(model: Model, field: Field): Page {
   const root = model.rootOf(field);
   const isMutation = root === "mutations";
   const sample = sampleOf(model, field);
-  const [, scopeSentence] = [null, ofMutation.exec(description ?? "")?.[0] ?? ""];
+  const [scopeSentence = ""] = ofMutation.exec(description ?? "") ?? [];
   const written = [...new Set(model.types.filter((each) => model.writersOf(each).includes(field)))];
   const events = written.flatMap((each) => topicsOfWriter(model, field, each));
   const errors = codesAfter("User errors", scopeSentence);
   const warnings = codesAfter("Warnings", scopeSentence);
   return {
     title: field.name,
-    kind: rootNames[root],
+    kind: nameOf(root),
     version: model.edition.slug,
     neighbours: {
       title: kinds[root],
@@ -106,13 +104,13 @@ export function rootFieldPage(model: Model, field: Field): Page {
 
 /** Topics of events about a type that a mutation writes: `.deleted` only if its payload names what it has deleted. */
 function topicsOfWriter(model: Model, { type }: Field, written: GraphQLNamedType): Topic[] {
-  const payload = namedTypeOf(type);
+  const payload = getNamedType(type);
   const deletes = "getFields" in payload && `deleted${written.name}Id` in payload.getFields();
   return model.topicsOf(written).filter(({ name }) => deletes || !name.endsWith(".deleted"));
 }
 
 function inputsOfMutation(model: Model, { args }: Field): Content {
-  const input = args.map(({ type }) => namedTypeOf(type)).find(isInputObjectType);
+  const input = args.map(({ type }) => getNamedType(type)).find(isInputObjectType);
   if (!input) return null;
   return html`<h2 id="input">Input</h2>
     <p>${typeLink(model, input)}</p>
@@ -120,7 +118,7 @@ function inputsOfMutation(model: Model, { args }: Field): Content {
 }
 
 function answerFields(model: Model, { type }: Field): Content {
-  const answered = namedTypeOf(type);
+  const answered = getNamedType(type);
   if (!("getFields" in answered) || model.kindOf(answered) !== "payloads") return null;
   const fields = Object.values(answered.getFields()) as Field[];
   return fields.map((field) => fieldSection(model, answered.name, field));

@@ -1,4 +1,4 @@
-import type { GraphQLEnumType, GraphQLNamedType } from "postgraphile/graphql";
+import type { GraphQLEnumType, GraphQLInputFieldExtensions, GraphQLNamedType } from "postgraphile/graphql";
 import {
   isEnumType,
   isInputObjectType,
@@ -6,33 +6,18 @@ import {
   isObjectType,
   isScalarType,
 } from "postgraphile/graphql";
-import { html } from "../../administration/html.ts";
-import type { GraphQLInputFieldExtensions } from "postgraphile/graphql";
-import type { Content } from "../../administration/html.ts";
+import { html } from "../../html/html.ts";
+import type { Content } from "../../html/html.ts";
+import { definitions, facts } from "../../html/pieces.ts";
 import type { Condition } from "../costs.ts";
 import { costOfCondition } from "../costs.ts";
 import { eventLink } from "../events.ts";
 import { renderDescription } from "../markdown.ts";
 import type { Field, Model } from "../model.ts";
-import { entryOf, inputFieldsOf, kinds, sorted } from "../model.ts";
-import type { Page } from "../page.ts";
+import { entryOf, inputFieldsOf, kinds, nameOf, sorted } from "../model.ts";
+import type { Page } from "../print-page.ts";
 import { fieldSection } from "./fields.ts";
-import {
-  deprecation,
-  facts,
-  inputs,
-  joined,
-  rootLink,
-  rootNames,
-  typeLink,
-  typePath,
-  useLink,
-} from "./parts.ts";
-
-const names = {
-  ...{ objects: "Object", lists: "List", payloads: "Payload", inputs: "Input" },
-  ...{ filters: "Filter", enums: "Enum", scalars: "Scalar", aggregates: "Aggregates", ...rootNames },
-} as const;
+import { deprecation, inputs, joined, rootLink, typeLink, typePath, useLink } from "./links.ts";
 
 /** Uses that are listed before the rest is folded away. */
 const shownUses = 12;
@@ -45,7 +30,7 @@ export function typePage(model: Model, type: GraphQLNamedType): Page {
   const siblings = model.ofKind(kind) as readonly GraphQLNamedType[];
   return {
     title: type.name,
-    kind: names[kind],
+    kind: nameOf(kind),
     version: model.edition.slug,
     neighbours: {
       title: kinds[kind],
@@ -113,22 +98,18 @@ function aboutFilter(field: Condition): Content {
 }
 
 const values = (type: GraphQLEnumType): Content =>
-  html`<dl class="inputs">
-    ${type.getValues().map(
-      ({ name, description, deprecationReason }) =>
-        html`<div id="${name}">
-          <dt>
-            <code class="signature"><strong>${name}</strong></code>
-          </dt>
-          <dd>${deprecation(deprecationReason)} ${renderDescription(description)}</dd>
-        </div>`,
-    )}
-  </dl>`;
+  definitions(
+    type.getValues().map(({ name, description, deprecationReason }) => ({
+      id: name,
+      term: html`<code class="signature"><strong>${name}</strong></code>`,
+      meaning: html`${deprecation(deprecationReason)} ${renderDescription(description)}`,
+    })),
+  );
 
 function uses(model: Model, type: GraphQLNamedType): Content {
   const found = model.usesOf(type).map((use) => html`<li>${useLink(model, use)}</li>`);
   if (found.length === 0) return null;
-  const list = html`<ul class="uses">
+  const list = html`<ul class="codes">
     ${found}
   </ul>`;
   return html`<h2 id="used-by">Used by</h2>

@@ -11,7 +11,7 @@ import { Readiness } from "../../lib/readiness.ts";
 import { within } from "../../lib/within.ts";
 import { Renderer } from "../../pdf/renderer.ts";
 import { Secrets } from "../../secrets/secrets.ts";
-import { openTracing } from "../../tracing/open.ts";
+import { openTracing } from "../../tracing/open-tracing.ts";
 import { versions as allVersions } from "../../versions/versions.ts";
 import type { Version } from "../../versions/versions.ts";
 import { withDefaults } from "../app-settings.ts";

@@ -1,0 +1,125 @@
+import type { Request } from "express";
+import type { PoolClient } from "pg";
+import { scopesFor } from "../../../auth/credentials.ts";
+import { html } from "../../../html/html.ts";
+import type { Content, Html } from "../../../html/html.ts";
+import { facts } from "../../../html/pieces.ts";
+import { textField } from "../../forms.ts";
+import type { FieldErrors } from "../../forms.ts";
+import { resourceName } from "../../dates-and-numbers.ts";
+
+/** A token's access to a resource. Writing includes reading. */
+export type Level = "none" | "read" | "write";
+
+const levels = { none: "None", read: "Read", write: "Write" } as const;
+
+const resourceOf = (scope: string) => scope.split(":")[0]!;
+
+/** Every existing scope. */
+export async function readScopes(client: PoolClient): Promise<string[]> {
+  const { rows } = await client.query<{ scope: string }>("select administration.known_scopes() as scope");
+  return rows.map(({ scope }) => scope);
+}
+
+/** The levels of access to a resource: writing only if a mutation writes it. */
+const levelsOf = (known: readonly string[], resource: string) =>
+  (["none", "read", "write"] as const).filter(
+    (level) => level !== "write" || known.includes(`${resource}:write`),
+  );
+
+/** The resources of scopes, in order. */
+function resourcesOf(scopes: readonly string[]): string[] {
+  return [...new Set(scopes.map(resourceOf))];
+}
+
+/** Access to a resource by these scopes. */
+function levelOf(scopes: readonly string[], resource: string): Level {
+  if (scopes.includes(`${resource}:write`)) return "write";
+  return scopes.includes(`${resource}:read`) ? "read" : "none";
+}
+
+/** The scopes that a form chose. */
+export function chosenScopes(request: Request, known: string[]): string[] {
+  const chosen = (level: Level) =>
+    resourcesOf(known).filter(
+      (resource) =>
+        levelsOf(known, resource).includes(level) && textField(request, `access.${resource}`) === level,
+    );
+  return scopesFor(known, chosen("read"), chosen("write"));
+}
+
+/** What is wrong with the access of a new token: none at all has to be wanted. */
+export function accessErrors(request: Request, scopes: readonly string[]): FieldErrors {
+  if (scopes.length > 0 || textField(request, "noAccess") === "wanted") return {};
+  return { access: "Choose what the token may read or write, or say that it shall have no access." };
+}
+
+/** Says that a token shall have no access. */
+export function noAccessOption(error: string): Html {
+  return html`<div id="access" class="field wrong">
+    <p class="error" id="access-error">${error}</p>
+    <label class="option">
+      <input type="checkbox" name="noAccess" value="wanted" aria-describedby="access-error" />
+      <span><strong>Create it without any access</strong></span>
+    </label>
+  </div>`;
+}
+
+/** A short text about the access that scopes give. */
+export function accessSummary(scopes: readonly string[]): string {
+  const written = scopes.filter((scope) => scope.endsWith(":write")).length;
+  const read = scopes.length - 2 * written;
+  const resources = (number: number) => (number === 1 ? "1 resource" : `${number} resources`);
+  if (written === 0) return read === 0 ? "No access" : `Reads ${resources(read)}`;
+  return `Writes ${resources(written)}${read > 0 ? `, reads ${read} more` : ""}`;
+}
+
+/** The access that scopes give, in full. */
+export function accessFacts(scopes: readonly string[], known: readonly string[]): Content {
+  const resources = resourcesOf([...known, ...scopes]);
+  const named = (level: Level) =>
+    resources
+      .filter((resource) => levelOf(scopes, resource) === level)
+      .map(resourceName)
+      .join(", ");
+  return facts([
+    ["Read and write", named("write")],
+    ["Read", named("read")],
+    ["No access", named("none")],
+  ]);
+}
+
+/** Choices of a level for each resource. The script shows the buttons that set all at once. */
+export function accessFields(known: readonly string[], scopes: readonly string[]): Html {
+  const present = scopes.filter((scope) => known.includes(scope));
+  return html`<section aria-labelledby="access-heading">
+    <h2 id="access-heading">Access</h2>
+    <p class="quiet">Give only what the client needs; it can be changed later. Write includes read.</p>
+    <div class="actions" hidden>
+      <span id="all-label">Set all to</span>
+      ${Object.entries(levels).map(
+        ([level, label]) =>
+          html`<button type="button" class="plain" data-level="${level}" aria-describedby="all-label">
+            ${label}
+          </button>`,
+      )}
+    </div>
+    ${resourcesOf(known).map(
+      (resource) =>
+        html`<div class="resource" role="group" aria-labelledby="name-${resource}">
+          <span id="name-${resource}">${resourceName(resource)}</span>
+          ${levelsOf(known, resource).map(
+            (level) =>
+              html`<label class="option"
+                ><input
+                  type="radio"
+                  name="access.${resource}"
+                  value="${level}"
+                  ${level === levelOf(present, resource) && "checked"}
+                /><span>${levels[level]}</span></label
+              >`,
+          )}
+        </div>`,
+    )}
+  </section>`;
+}

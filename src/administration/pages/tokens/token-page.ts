@@ -1,0 +1,151 @@
+import type { Router } from "express";
+import type { PoolClient } from "pg";
+import type { CredentialOverview } from "../../../auth/credentials.ts";
+import { html } from "../../../html/html.ts";
+import type { Html } from "../../../html/html.ts";
+import { facts, section, table } from "../../../html/pieces.ts";
+import { isServed } from "../../../versions/lifetime.ts";
+import { pathOf } from "../../../versions/versions.ts";
+import { auditList } from "../../audit-list.ts";
+import type { AuditEvent } from "../../audit-list.ts";
+import { copyable } from "../../copyable.ts";
+import { actionButton, noticeOf } from "../../forms.ts";
+import { count, moment, momentText } from "../../dates-and-numbers.ts";
+import { showPage } from "../../show-page.ts";
+import type { AdministrationOptions } from "../../section.ts";
+import { readUses } from "../../uses.ts";
+import { visitOf } from "../../visit.ts";
+import type { Visit } from "../../visit.ts";
+import { accessFacts, readScopes } from "./token-access.ts";
+import { readToken, stateBadges, tokensTrail } from "./token-rows.ts";
+import { usesTables } from "./token-uses.ts";
+
+const notices = {
+  changed: "The changes have been saved.",
+  deactivated: "The token has been deactivated. Its client is refused from now on.",
+  activated: "The token works again.",
+  repeated:
+    "This token has already been created, and its secret was shown once. If you don’t have it, rotate the token.",
+  rotated: "The token has already been rotated. If you don’t have the new secret, rotate it again.",
+  inactive: "A token that is deactivated or has expired can’t be rotated.",
+};
+
+/** An operation that a token may send by its hash. */
+interface StoredOperation {
+  version: string;
+  sha256: string;
+  name: string;
+  bytes: number;
+  published_at: Date;
+  /** Null: it is stored for all tokens. */
+  credential_id: string | null;
+}
+
+/** The page of a token. */
+export function tokenPage(router: Router, options: AdministrationOptions): void {
+  router.get("/:id", async (request, response) => {
+    const visit = visitOf(response);
+    const { id } = request.params;
+    const { token, known, operations, events, uses } = await visit.run(async (client) => ({
+      token: await readToken(client, id),
+      known: await readScopes(client),
+      operations: await rowsOf<StoredOperation>(client, "administration.stored_operations($1)", id),
+      uses: await readUses(client, id),
+      events: await rowsOf<AuditEvent>(client, "administration.activity($1, null, 20)", id),
+    }));
+    const change = html`<a href="/admin/tokens/${id}/change">Change</a>`;
+    showPage(response, {
+      title: token.name,
+      trail: [tokensTrail],
+      aside: stateBadges(token),
+      notice: noticeOf(request, notices),
+      body: html`
+        ${factsOf(token)} ${actions(visit, token)} ${addresses(visit, token, options)}
+        ${section("access", "Access", accessFacts(token.scopes, known), change)}
+        ${storedOperations(operations, token.storedOperationsOnly)} ${section("use", "Use", usesTables(uses))}
+        ${section("activity", "Activity", auditList(events, id))}
+      `,
+    });
+  });
+}
+
+async function rowsOf<Row extends object>(client: PoolClient, call: string, id: string): Promise<Row[]> {
+  return (await client.query<Row>(`select * from ${call}`, [id])).rows;
+}
+
+function factsOf(token: CredentialOverview) {
+  const { createdAt, lastUsedAt, rotatedAt, deactivatedAt, oldKeyEndsAt, expiresAt } = token;
+  const at = (date: Date | null) => date && moment(date);
+  return facts([
+    ["Last used", at(lastUsedAt) ?? "Never"],
+    ["Created", at(createdAt)],
+    ["Rotated", at(rotatedAt)],
+    ["Old key works until", at(oldKeyEndsAt)],
+    ["Works until", at(expiresAt)],
+    ["Deactivated", at(deactivatedAt)],
+  ]);
+}
+
+function actions(visit: Visit, { id, active, deactivatedAt }: CredentialOverview): Html {
+  return html`<div class="actions">
+    <a class="button" href="/admin/tokens/${id}/change">Change name and access</a>
+    ${
+      active
+        ? html`<a class="button" href="/admin/tokens/${id}/rotate">Rotate</a>
+            <a class="button" href="/admin/tokens/${id}/deactivate">Deactivate</a>`
+        : deactivatedAt && actionButton(visit, `/tokens/${id}/activate`, "Activate")
+    }
+    <a class="button" href="/admin/tokens/${id}/delete">Delete</a>
+  </div>`;
+}
+
+function addresses(
+  { origin }: Visit,
+  { clientId, oldKeyEndsAt }: CredentialOverview,
+  { versions, now }: AdministrationOptions,
+): Html {
+  const served = versions.filter((version) => isServed(version, versions, now()));
+  const old = oldKeyEndsAt && `the newest; an older one works until ${momentText(oldKeyEndsAt)}`;
+  return section(
+    "connect",
+    "Connect a client",
+    html`${clientId !== null && copyable("Access key", old ?? "client_id; may be logged", clientId, "access-key")}
+    ${copyable("Token endpoint", "exchanges access key and secret for access tokens", `${origin}/api/oauth/token`, "token-endpoint")}
+    ${served.map((version) =>
+      copyable(
+        "GraphQL endpoint",
+        `version ${version.slug}`,
+        `${origin}${pathOf(version)}`,
+        `endpoint-${version.slug}`,
+      ),
+    )}`,
+  );
+}
+
+/** Operations that the token may send. */
+function storedOperations(operations: readonly StoredOperation[], storedOnly: boolean): Html {
+  const rows = operations.map(({ name, version, sha256, bytes, published_at: at, credential_id: id }) => [
+    name,
+    version,
+    html`<code title="${sha256}">${sha256.slice(0, 12)}…</code>`,
+    count(bytes),
+    moment(at),
+    id === null ? "all tokens" : "this token",
+  ]);
+  return section(
+    "operations",
+    "Operations",
+    html`<p>
+        ${storedOnly ? "Stored operations only; all others are refused." : "All operations."}
+        ${rows.length === 0 && "None is stored for this token."}
+      </p>
+      ${
+        rows.length > 0 &&
+        table(
+          "Stored operations",
+          ["Stored operation", "Version", "SHA-256", { number: "Bytes" }, "Stored", "For"],
+          rows,
+        )
+      }`,
+  );
+}

@@ -1,0 +1,42 @@
+import { html } from "../../../html/html.ts";
+import type { Html } from "../../../html/html.ts";
+import { table } from "../../../html/pieces.ts";
+import { count, day } from "../../dates-and-numbers.ts";
+import { spanDays } from "../../uses.ts";
+import type { Use } from "../../uses.ts";
+
+/** Requests by day and version, and the deprecated fields among them. */
+export function usesTables(uses: readonly Use[]): Html {
+  const requests = uses.filter(({ deprecated_field: field }) => field === "");
+  if (requests.length === 0) return html`<p class="quiet">No requests in the last ${spanDays} days.</p>`;
+  return html`${byDay(requests)} ${deprecated(uses.filter(({ deprecated_field: field }) => field !== ""))}`;
+}
+
+function byDay(uses: readonly Use[]): Html {
+  const versions = [...new Set(uses.map(({ version }) => version))].sort();
+  const days = [...new Set(uses.map(({ day }) => day.getTime()))];
+  const on = (time: number, version: string) =>
+    uses.find((use) => use.day.getTime() === time && use.version === version)?.requests ?? 0;
+  return table(
+    "Requests by day",
+    ["Day", ...versions.map((number) => ({ number }))],
+    days.map((time) => [day(new Date(time)), ...versions.map((version) => count(on(time, version)))]),
+    `Requests in the last ${spanDays} days, by UTC`,
+  );
+}
+
+function deprecated(uses: readonly Use[]): Html {
+  const last = new Map<string, Use>();
+  for (const use of uses) {
+    const key = `${use.version} ${use.deprecated_field}`;
+    if (!last.has(key)) last.set(key, use); // newest first
+  }
+  if (last.size === 0) return html`<p class="quiet">It used no deprecated fields.</p>`;
+  return html`<h3>Deprecated fields that it used</h3>
+    <ul>
+      ${[...last.values()].map(
+        (use) =>
+          html`<li><code>${use.deprecated_field}</code> in ${use.version}, last on ${day(use.day)}</li>`,
+      )}
+    </ul>`;
+}

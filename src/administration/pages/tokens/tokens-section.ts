@@ -1,0 +1,77 @@
+import { Router } from "express";
+import { html } from "../../../html/html.ts";
+import { table } from "../../../html/pieces.ts";
+import { isUuid } from "../../../lib/uuid.ts";
+import { noticeOf } from "../../forms.ts";
+import { moment } from "../../dates-and-numbers.ts";
+import { showPage } from "../../show-page.ts";
+import { missing } from "../../problem.ts";
+import type { Section } from "../../section.ts";
+import { visitOf } from "../../visit.ts";
+import { readMerchantPlan } from "../plan-section.ts";
+import { accessSummary } from "./token-access.ts";
+import { tokenForms } from "./token-forms.ts";
+import { tokenPage } from "./token-page.ts";
+import { rotationPages } from "./token-rotation.ts";
+import { readTokens, stateBadges } from "./token-rows.ts";
+import { statePages } from "./token-state.ts";
+
+const notices = { deleted: "The token has been deleted." };
+
+const planNotes = {
+  none: "The plan has no API: every request is refused, whatever the token may do.",
+  read_only: "The plan is read-only: mutations are refused, whatever the token may do.",
+};
+
+/** API credentials, called tokens on pages. */
+export const tokensSection: Section = {
+  title: "GraphQL API tokens",
+  path: "/tokens",
+  pages(options) {
+    const router = Router();
+    router.param("id", (_request, _response, next, id) => next(isUuid(id) ? undefined : missing()));
+    listPage(router);
+    tokenForms(router);
+    tokenPage(router, options);
+    rotationPages(router);
+    statePages(router);
+    return router;
+  },
+};
+
+function listPage(router: Router): void {
+  router.get("/", async (request, response) => {
+    const { tokens, plan } = await visitOf(response).run(async (client) => ({
+      tokens: await readTokens(client),
+      plan: await readMerchantPlan(client),
+    }));
+    const rows = tokens.map((token) => [
+      html`<a href="/admin/tokens/${token.id}">${token.name}</a>
+        <p class="quiet">${accessSummary(token.scopes)}</p>`,
+      token.lastUsedAt ? html`Last used ${moment(token.lastUsedAt)}` : "Never used",
+      stateBadges(token),
+    ]);
+    showPage(response, {
+      title: "GraphQL API tokens",
+      aside: html`<a class="button main" href="/admin/tokens/new">New token</a>`,
+      notice: noticeOf(request, notices),
+      body: html`
+        <p class="lead">
+          A token lets one client use the API: a shop, a warehouse app, a report. Give each client its own, so
+          that you can see what it does and stop it alone.
+        </p>
+        ${
+          plan.name !== "full" &&
+          html`<p class="notice warning">
+            ${planNotes[plan.name]} <a href="/admin/plan">Look at the plan</a>
+          </p>`
+        }
+        ${
+          rows.length === 0
+            ? html`<p class="card">There are no tokens yet.</p>`
+            : table("Tokens", ["Token", "Use", "State"], rows)
+        }
+      `,
+    });
+  });
+}

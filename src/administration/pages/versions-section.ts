@@ -1,0 +1,113 @@
+import { Router } from "express";
+import type { CredentialOverview } from "../../auth/credentials.ts";
+import { timetable } from "../../versions/timetable.ts";
+import type { VersionDates } from "../../versions/timetable.ts";
+import { html } from "../../html/html.ts";
+import type { Html } from "../../html/html.ts";
+import { facts, section, table } from "../../html/pieces.ts";
+import { copyable } from "../copyable.ts";
+import { count, day } from "../dates-and-numbers.ts";
+import { showPage } from "../show-page.ts";
+import type { Section } from "../section.ts";
+import { readUses, spanDays } from "../uses.ts";
+import type { Use } from "../uses.ts";
+import { visitOf } from "../visit.ts";
+import { readTokens } from "./tokens/token-rows.ts";
+
+const states = {
+  announced: { word: "Announced", badge: "" },
+  served: { word: "Served", badge: "good" },
+  deprecated: { word: "Deprecated", badge: "warning" },
+  retired: { word: "Retired", badge: "bad" },
+};
+
+const kinds = {
+  stable: "Stable: only grows, and is served for twelve months after its release.",
+  preview: "Preview: stays as it is, and ends three months after the next stable version.",
+  floating: "The newest state of development: changes without notice, and never ends.",
+};
+
+/** Versions of the API, their ends, and the tokens that use them. */
+export const versionsSection: Section = {
+  title: "Versions",
+  path: "/versions",
+  pages({ versions: all, now }) {
+    const router = Router();
+    router.get("/", async (_request, response) => {
+      const { run, origin } = visitOf(response);
+      const { tokens, uses } = await run(async (client) => ({
+        tokens: await readTokens(client),
+        uses: await readUses(client),
+      }));
+      showPage(response, {
+        title: "Versions",
+        body: html`
+          <p class="lead">
+            The versions of the API, until when they are served, and which tokens used them in the last
+            ${spanDays} days. In its last three months every answer of a version warns of its end.
+          </p>
+          ${timetable(all, now()).map((version) => card(version, origin, usersOf(version, tokens, uses)))}
+        `,
+      });
+    });
+    return router;
+  },
+};
+
+function card(version: VersionDates, origin: string, users: User[]): Html {
+  const { slug, state, kind, path, releasedOn, deprecatedOn, sunsetOn } = version;
+  const date = (text: string | null) => text && day(new Date(text));
+  return section(
+    `version-${slug}`,
+    slug,
+    html`<p class="quiet">${kinds[kind]}</p>
+      ${
+        state === "deprecated" &&
+        users.length > 0 &&
+        html`<p class="notice warning">
+          ${users.length === 1 ? "A token uses" : `${users.length} tokens use`} this version. Their clients
+          must change to another one by ${date(sunsetOn)}.
+        </p>`
+      }
+      ${facts([
+        ["Released", date(releasedOn)],
+        ["Deprecated from", date(deprecatedOn)],
+        ["Ends on", date(sunsetOn)],
+      ])}
+      ${copyable("GraphQL endpoint", null, origin + path, `endpoint-${slug}`)} ${userTable(slug, users)}`,
+    html`<span class="badge ${states[state].badge}">${states[state].word}</span>`,
+  );
+}
+
+interface User {
+  token: CredentialOverview;
+  requests: number;
+  lastDay: Date;
+}
+
+/** The tokens that used a version, most requests first. */
+function usersOf({ slug }: VersionDates, tokens: CredentialOverview[], uses: Use[]): User[] {
+  return tokens
+    .flatMap((token) => {
+      const own = uses.filter(
+        (use) => use.credential_id === token.id && use.version === slug && use.deprecated_field === "",
+      );
+      if (own.length === 0) return [];
+      const requests = own.reduce((sum, use) => sum + use.requests, 0);
+      return [{ token, requests, lastDay: own[0]!.day }]; // newest first
+    })
+    .sort((a, b) => b.requests - a.requests);
+}
+
+function userTable(slug: string, users: User[]): Html {
+  if (users.length === 0) return html`<p class="quiet">No token used it in the last ${spanDays} days.</p>`;
+  return table(
+    `Tokens that use ${slug}`,
+    ["Token", "Last used on", { number: "Requests" }],
+    users.map(({ token, requests, lastDay }) => [
+      html`<a href="/admin/tokens/${token.id}">${token.name}</a>`,
+      day(lastDay),
+      count(requests),
+    ]),
+  );
+}

@@ -1,0 +1,100 @@
+import type { Router } from "express";
+import { html } from "../../../html/html.ts";
+import type { Html } from "../../../html/html.ts";
+import { facts, section } from "../../../html/pieces.ts";
+import { foreignBlock } from "../../foreign-text.ts";
+import { actionButton, noticeOf } from "../../forms.ts";
+import { moment } from "../../dates-and-numbers.ts";
+import { showPage } from "../../show-page.ts";
+import { missing } from "../../problem.ts";
+import { visitOf } from "../../visit.ts";
+import { attemptList } from "./webhook-attempts.ts";
+import type { AttemptRow } from "./webhook-attempts.ts";
+import { readSubscription, stateBadge, subscriptionTrail } from "./webhook-rows.ts";
+import type { DeliveryLine, Subscription } from "./webhook-rows.ts";
+
+/** A delivery, as administration.webhook_delivery returns it. */
+interface DeliveryRow extends Pick<
+  DeliveryLine,
+  "id" | "created_at" | "topic" | "subject_id" | "state" | "attempts"
+> {
+  subscription_id: string;
+  event_id: string;
+  sequence: string | null;
+  next_attempt_at: Date | null;
+  delivered_at: Date | null;
+  body: string;
+}
+
+const notices = {
+  tested: "The test is on its way. Load this page again to see the result.",
+  retried: "It will be sent again when its turn comes. Load this page again to see the result.",
+};
+
+/** The page of a delivery: what was sent and answered. */
+export function deliveryPage(router: Router): void {
+  router.get("/:id/deliveries/:delivery", async (request, response) => {
+    const { id, delivery: wanted } = request.params;
+    const visit = visitOf(response);
+    const { subscription, delivery, attempts } = await visit.run(async (client) => {
+      const { rows } = await client.query<DeliveryRow>("select * from administration.webhook_delivery($1)", [
+        wanted,
+      ]);
+      const [delivery] = rows;
+      if (delivery?.subscription_id !== id) throw missing();
+      const { rows: attempts } = await client.query<AttemptRow>(
+        "select * from administration.webhook_attempts($1)",
+        [wanted],
+      );
+      return { subscription: await readSubscription(client, id), delivery, attempts };
+    });
+    const { state } = delivery;
+    const action = subscription.enabled
+      ? actionButton(
+          visit,
+          `/webhooks/${id}/deliveries/${wanted}/retry`,
+          state === "pending" ? "Send now" : "Send again",
+          state !== "delivered",
+        )
+      : html`<p class="quiet">The subscription is disabled: nothing can be sent until it is enabled.</p>`;
+    showPage(response, {
+      title: `Delivery of ${delivery.topic}`,
+      trail: subscriptionTrail(subscription),
+      aside: stateBadge(state),
+      notice: noticeOf(request, notices),
+      body: html`
+        ${factsOf(delivery)} ${action}
+        ${section("attempts", "Attempts", attemptList(attempts, delivery.attempts))}
+        ${message(delivery, subscription)}
+      `,
+    });
+  });
+}
+
+function factsOf(delivery: DeliveryRow) {
+  const { event_id, sequence, subject_id, created_at, delivered_at, next_attempt_at } = delivery;
+  return facts([
+    ["Made", moment(created_at)],
+    ["Delivered", delivered_at && moment(delivered_at)],
+    ["Next attempt", next_attempt_at && moment(next_attempt_at)],
+    ["Sequence", sequence ?? "None: it is a test"],
+    ["Id of the event", html`<code>${event_id}</code>`],
+    ["Id of the subject", subject_id && html`<code>${subject_id}</code>`],
+  ]);
+}
+
+function message({ body, sequence }: DeliveryRow, { payload_query }: Subscription): Html {
+  return section(
+    "body",
+    "Body of the request",
+    html`${
+      payload_query !== null &&
+      sequence !== null &&
+      html`<p class="quiet">
+        Except for <code>data</code>, which the subscription’s query reads at each attempt and which is not
+        kept. Shown here is the event’s.
+      </p>`
+    }
+    ${foreignBlock("Text of the body", body, 20_000)}`,
+  );
+}

@@ -1,0 +1,131 @@
+import type { Router } from "express";
+import { html } from "../../../html/html.ts";
+import type { Html } from "../../../html/html.ts";
+import { facts, section, table } from "../../../html/pieces.ts";
+import { foreignBlock, shown } from "../../foreign-text.ts";
+import { actionButton, noticeOf } from "../../forms.ts";
+import { count, moment } from "../../dates-and-numbers.ts";
+import { showPage } from "../../show-page.ts";
+import { pageOf, pageSize, startOfPage } from "../../paging.ts";
+import { visitOf } from "../../visit.ts";
+import type { Visit } from "../../visit.ts";
+import {
+  healthBadge,
+  readSubscription,
+  shownHost,
+  shownOwner,
+  stateBadge,
+  webhooksTrail,
+} from "./webhook-rows.ts";
+import type { DeliveryLine, Subscription } from "./webhook-rows.ts";
+
+const notices = {
+  enabled: "The subscription is enabled. Waiting messages are sent at once.",
+  stopped:
+    "The subscription is disabled, and its waiting messages were dropped. If some are left, do it again.",
+  disabled: "The subscription is disabled. Nothing is sent until it is enabled again.",
+};
+
+/** The page of a subscription, with its last deliveries. */
+export function subscriptionPage(router: Router): void {
+  router.get("/:id", async (request, response) => {
+    const visit = visitOf(response);
+    const { id } = request.params;
+    const before = startOfPage(request);
+    const { subscription, rows } = await visit.run(async (client) => {
+      const subscription = await readSubscription(client, id);
+      const { rows } = await client.query<DeliveryLine>(
+        "select * from administration.webhook_deliveries($1, $2, $3)",
+        [id, before, pageSize + 1],
+      );
+      return { subscription, rows };
+    });
+    const deliveries = pageOf(rows, before, `/admin/webhooks/${id}`);
+    const none = html`<p class="quiet">
+      There is nothing ${before === null ? "yet" : "older"}. Deliveries are kept for 30 days.
+    </p>`;
+    showPage(response, {
+      title: `${subscription.topic} to ${shownHost(subscription.url)}`,
+      trail: [webhooksTrail],
+      aside: healthBadge(subscription),
+      notice: noticeOf(request, notices),
+      body: html`
+        ${before === null && html`${trouble(subscription)} ${factsOf(subscription)} ${actions(visit, subscription)} ${settings(subscription)}`}
+        ${section(
+          "deliveries",
+          "Deliveries",
+          html`${rows.length > 0 ? deliveryTable(id, deliveries.shown) : none} ${deliveries.links}`,
+        )}
+      `,
+    });
+  });
+}
+
+function trouble({ health, health_reason: reason }: Subscription): Html | false {
+  return (
+    health !== "HEALTHY" &&
+    html`<p class="notice ${health === "DEGRADED" ? "warning" : "bad"}">
+      ${shown(reason ?? "", 1000) || "Messages don’t arrive."}
+    </p>`
+  );
+}
+
+function factsOf(subscription: Subscription) {
+  const { backlog_count, last_delivered_at, next_attempt_at, failing_since, created_at } = subscription;
+  const next = next_attempt_at && (next_attempt_at.getTime() <= Date.now() ? "Now" : moment(next_attempt_at));
+  return facts([
+    ["Waiting", count(Number(backlog_count))],
+    ["Last success", last_delivered_at ? moment(last_delivered_at) : "None yet"],
+    ["Failing since", failing_since && moment(failing_since)],
+    ["Next attempt", next],
+    ["Subscribed", moment(created_at)],
+  ]);
+}
+
+function actions(visit: Visit, { id, enabled, health, backlog_count }: Subscription): Html {
+  const path = `/webhooks/${id}`;
+  return html`<div class="actions">
+    ${(health !== "HEALTHY" || !enabled) && actionButton(visit, `${path}/enable`, enabled ? "Send waiting messages now" : "Enable", true)}
+    ${enabled && actionButton(visit, `${path}/test`, "Send a test")}
+    ${enabled && html`<a class="button" href="/admin${path}/disable">Disable</a>`}
+    ${
+      (enabled || backlog_count !== "0") &&
+      html`<a class="button" href="/admin${path}/stop">Stop and drop waiting messages</a>`
+    }
+  </div>`;
+}
+
+function settings(subscription: Subscription): Html {
+  const { url, topic, fields, api_version, payload_query: query } = subscription;
+  return section(
+    "settings",
+    "Settings",
+    html`${facts([
+      ["Address", html`<code>${shown(url, 2000)}</code>`],
+      ["Topic", html`<code>${topic}</code>`],
+      ["Only changes of", fields ? fields.join(", ") : "Any field"],
+      ["Version", api_version],
+      ["Token", shownOwner(subscription)],
+    ])}
+    ${
+      query !== null &&
+      html`<h3>Query for the data of messages</h3>
+        ${foreignBlock("Query for the data", query, 10_000)}`
+    }`,
+  );
+}
+
+const deliveryTable = (subscriptionId: string, deliveries: readonly DeliveryLine[]): Html =>
+  table(
+    "Table of deliveries",
+    ["Time", "State", { number: "Attempts" }, "Last answer", "Event", "Id of the subject"],
+    deliveries.map(({ id, created_at, topic, subject_id, state, attempts, last_status, last_error }) => [
+      html`<a href="/admin/webhooks/${subscriptionId}/deliveries/${id}">${moment(created_at)}</a>`,
+      stateBadge(state),
+      attempts,
+      last_status ?? (last_error === null ? "–" : shown(last_error, 60)),
+      topic,
+      subject_id === null ? "–" : html`<code>${subject_id}</code>`,
+    ]),
+    "Newest first; kept for 30 days",
+  );

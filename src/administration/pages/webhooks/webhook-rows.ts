@@ -1,0 +1,100 @@
+import type { PoolClient } from "pg";
+import { html } from "../../../html/html.ts";
+import type { Html } from "../../../html/html.ts";
+import { shown } from "../../foreign-text.ts";
+import { missing } from "../../problem.ts";
+
+/** A subscription, as administration.webhook_subscriptions returns it. */
+export interface Subscription {
+  id: string;
+  topic: string;
+  url: string;
+  api_version: string;
+  fields: string[] | null;
+  payload_query: string | null;
+  /** Null when an administrator made it. */
+  credential_id: string | null;
+  /** Null when that token was deleted. */
+  credential_name: string | null;
+  enabled: boolean;
+  health: "HEALTHY" | "DEGRADED" | "SUSPENDED" | "DISABLED";
+  health_reason: string | null;
+  backlog_count: string;
+  last_delivered_at: Date | null;
+  failing_since: Date | null;
+  next_attempt_at: Date | null;
+  created_at: Date;
+}
+
+/** A delivery in a list, as administration.webhook_deliveries returns it. */
+export interface DeliveryLine {
+  id: string;
+  created_at: Date;
+  topic: string;
+  /** Null for a test. */
+  subject_id: string | null;
+  state: keyof typeof states;
+  attempts: number;
+  last_status: number | null;
+  last_error: string | null;
+}
+
+/** Links above the pages of webhooks. */
+export const webhooksTrail = { title: "Webhooks", path: "/webhooks" };
+
+/** Links above the pages of one subscription. */
+export const subscriptionTrail = ({ id, topic, url }: Subscription) => [
+  webhooksTrail,
+  { title: `${topic} to ${shownHost(url)}`, path: `/webhooks/${id}` },
+];
+
+/** One subscription. */
+export async function readSubscription(client: PoolClient, id: string): Promise<Subscription> {
+  const { rows } = await client.query<Subscription>(
+    "select * from administration.webhook_subscriptions($1)",
+    [id],
+  );
+  const [row] = rows;
+  if (!row) throw missing();
+  return row;
+}
+
+/** The destination without its path. */
+export function shownHost(url: string): string {
+  return shown(URL.canParse(url) ? new URL(url).host : url, 100);
+}
+
+const healths = {
+  HEALTHY: ["good", "Healthy"],
+  DEGRADED: ["warning", "Degraded"],
+  SUSPENDED: ["bad", "Suspended"],
+  DISABLED: ["bad", "Disabled"],
+} as const;
+
+/** Health of a subscription, as a badge. */
+export function healthBadge({ health, last_delivered_at: delivered }: Subscription): Html {
+  // Nothing has failed yet, which says nothing about the receiver
+  if (health === "HEALTHY" && delivered === null)
+    return html`<span class="badge">Nothing delivered yet</span>`;
+  const [kind, word] = healths[health];
+  return html`<span class="badge ${kind}">${word}</span>`;
+}
+
+const states = {
+  pending: ["", "Waiting"],
+  delivered: ["good", "Delivered"],
+  failed: ["bad", "Given up"],
+  cancelled: ["bad", "Cancelled"],
+} as const;
+
+/** State of a delivery, as a badge. */
+export function stateBadge(state: keyof typeof states): Html {
+  const [kind, word] = states[state];
+  return html`<span class="badge ${kind}">${word}</span>`;
+}
+
+/** The token that a subscription belongs to. */
+export function shownOwner({ credential_id: id, credential_name: name }: Subscription): Html {
+  if (id === null) return html`None; an administrator made it`;
+  return name === null ? html`A deleted one` : html`<a href="/admin/tokens/${id}">${name}</a>`;
+}

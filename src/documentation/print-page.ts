@@ -1,0 +1,145 @@
+import { menuEntry, printDocument } from "../html/frame.ts";
+import { html } from "../html/html.ts";
+import type { Content, Html } from "../html/html.ts";
+import type { VersionDates } from "../versions/timetable.ts";
+import { guideGroups, guidePath, outlineOf } from "./guides.ts";
+import { kinds } from "./model.ts";
+import type { Kind } from "./model.ts";
+
+/** What all pages of this service have in common. */
+export interface Site {
+  /** The versions that are documented: the recommended one first. */
+  versions: readonly Pick<VersionDates, "slug" | "kind" | "state" | "path" | "releasedOn" | "sunsetOn">[];
+  /** Whether the service has an explorer. */
+  explorer: boolean;
+}
+
+export interface Page {
+  title: string;
+  /** A word above the title: what kind of page it is. */
+  kind?: string;
+  /** Beside the title. */
+  aside?: Content;
+  /** For search engines and previews. */
+  summary?: string;
+  body: Content;
+  /** What is on the page. */
+  headings?: readonly { title: string; id: string; level?: number }[];
+  /** Within the reference: the version, and the pages beside this one. */
+  version?: string;
+  neighbours?: { title: string; pages: readonly { title: string; path: string }[] };
+}
+
+/** The path of the documentation. */
+export const home = "/docs";
+/** The page that is shown where there is none. */
+export const nowhere = `${home}/nowhere`;
+/** Paths of the reference of a version. */
+export const versionPath = (slug: string) => `${home}/${slug}`;
+export const kindPath = (slug: string, kind: Kind) => `${versionPath(slug)}/${kind}`;
+
+/** Renders a page as a document. */
+export function printPage(site: Site, path: string, page: Page): string {
+  const { title, version } = page;
+  const slug = version ?? site.versions[0]!.slug;
+  return printDocument({
+    home,
+    product: "Documentation",
+    windowTitle: `${title}${version === undefined ? "" : ` · ${version}`} · Stock and order documentation`,
+    head: page.summary && html`<meta name="description" content="${page.summary}" />`,
+    bar: search(slug),
+    menu: menu(site, path, slug, page.neighbours),
+    above: page.kind && html`<p class="kind">${page.kind}</p>`,
+    title: breakable(title),
+    aside: page.aside,
+    body: page.body,
+    beside: contents(page.headings ?? []),
+  });
+}
+
+const search = (slug: string): Html =>
+  html`<form
+    class="search"
+    role="search"
+    data-search="${versionPath(slug)}/search.json"
+    data-home="${home}"
+    hidden
+  >
+    <input
+      type="search"
+      role="combobox"
+      aria-label="Search in ${slug} and the guides"
+      aria-expanded="false"
+      aria-controls="found"
+      aria-autocomplete="list"
+      placeholder="Search"
+      autocomplete="off"
+      spellcheck="false"
+    />
+    <kbd aria-hidden="true">/</kbd>
+    <div class="found" id="found" role="listbox" aria-label="What was found" hidden></div>
+  </form>`;
+
+/** A name that may be broken between its words. */
+const breakable = (name: string): Content =>
+  name.split(/(?<=[a-z._])(?=[A-Z])/).map((word, index) => html`${index > 0 && html`<wbr />`}${word}`);
+
+function menu(site: Site, path: string, slug: string, neighbours: Page["neighbours"]): Html {
+  const entry = (to: string, title: string) => menuEntry(path, to, breakable(title), to !== home);
+  const reference = Object.entries(kinds).map(([kind, title]) => entry(kindPath(slug, kind as Kind), title));
+  const isGuide = path.startsWith(`${home}/guides/`);
+  return html`<ul>
+      ${entry(home, "Overview")} ${entry(`${home}/events`, "Events")}
+      ${entry(`${home}/changelog`, "Changelog")} ${entry(`${home}/changes`, "Changes between versions")}
+    </ul>
+    ${
+      neighbours &&
+      group(
+        neighbours.title,
+        neighbours.pages.map((page) => entry(page.path, page.title)),
+      )
+    }
+    <h2>Reference</h2>
+    <p class="codes">
+      ${site.versions.map(
+        (each) =>
+          html`<a
+            class="badge"
+            href="${versionPath(each.slug)}"
+            ${each.slug === slug && html`aria-current="true"`}
+            >${each.slug}</a
+          >`,
+      )}
+    </p>
+    <ul>
+      ${reference} ${entry(`${versionPath(slug)}/scopes`, "Scopes")}
+    </ul>
+    ${guideGroups.map(({ title, guides }) =>
+      group(
+        title,
+        guides.map((guide) => entry(guidePath(guide), outlineOf(guide).title)),
+        isGuide,
+      ),
+    )}`;
+}
+
+const group = (title: string, entries: readonly Html[], isOpen = true): Html =>
+  html`<details ${isOpen && "open"}>
+    <summary><h2>${title}</h2></summary>
+    <ul>
+      ${entries}
+    </ul>
+  </details>`;
+
+/** What is on a long page, where there is room beside it. */
+function contents(headings: NonNullable<Page["headings"]>): Content {
+  if (headings.length < 3) return null;
+  return html`<nav class="on-page" aria-label="On this page">
+    <h2>On this page</h2>
+    <ul>
+      ${headings.map(
+        ({ title, id, level = 2 }) => html`<li class="level-${level}"><a href="#${id}">${title}</a></li>`,
+      )}
+    </ul>
+  </nav>`;
+}

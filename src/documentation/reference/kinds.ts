@@ -1,0 +1,150 @@
+import type { GraphQLNamedType } from "postgraphile/graphql";
+import { html } from "../../html/html.ts";
+import type { Content, Html } from "../../html/html.ts";
+import { definitions, linkList } from "../../html/pieces.ts";
+import { renderSummary } from "../markdown.ts";
+import type { Field, Kind, Model } from "../model.ts";
+import { kinds, scopesOf } from "../model.ts";
+import type { Page, Site } from "../print-page.ts";
+import { kindPath, versionPath } from "../print-page.ts";
+import { rootLink, rootPath, scopeBadges, typeLink, typePath } from "./links.ts";
+
+const isField = (each: GraphQLNamedType | Field): each is Field => "args" in each;
+
+const abouts: Record<Kind, string> = {
+  queries: "What can be asked for.",
+  mutations: "What changes something. Each takes an input and answers a payload with user errors.",
+  subscriptions: "What is sent when something happens, over an open connection.",
+  objects: "What queries and mutations answer.",
+  lists: "Pages of a list, and their entries.",
+  aggregates: "Figures of lists: counts, sums, averages.",
+  payloads: "What mutations answer.",
+  inputs: "What mutations take.",
+  filters: "Conditions on the entries of lists.",
+  enums: "Fixed sets of values.",
+  scalars: "Single values.",
+};
+
+/** The page that lists all of a kind. */
+export function kindPage(model: Model, kind: Kind): Page {
+  return {
+    title: kinds[kind],
+    kind: "Reference",
+    version: model.edition.slug,
+    body: html`<p class="lead">${abouts[kind]}</p>
+      ${rows(model, model.ofKind(kind))}`,
+  };
+}
+
+const rows = (model: Model, all: readonly (GraphQLNamedType | Field)[]): Html =>
+  linkList(
+    all.map((each) => [
+      isField(each) ? rootLink(model, each) : typeLink(model, each),
+      renderSummary(each.description),
+      isField(each) && scopeBadges(model, each),
+    ]),
+  );
+
+/** The page of a version: how it is reached, and what it has. */
+export function versionPage(site: Site, model: Model): Page {
+  const { slug } = model.edition;
+  const version = site.versions.find((each) => each.slug === slug)!;
+  return {
+    title: slug,
+    kind: "Version",
+    version: slug,
+    summary: `Reference of the version ${slug} of the API.`,
+    body: html`
+      <p class="lead">${lifeOf(version)}</p>
+      <p class="actions">
+        <a class="button" href="${version.path}/schema.graphql">Schema (SDL)</a>
+        <a
+          class="button"
+          href="${versionPath(slug)}/collection.json"
+          download="${slug}.postman_collection.json"
+          >Collection for Bruno and Postman</a
+        >
+        ${site.explorer && html`<a class="button" href="/explorer/${slug}">Explorer</a>`}
+      </p>
+      <p>
+        The endpoint is <code>POST ${version.path}</code>, with an access token. Queries may come by GET as
+        well.
+      </p>
+      <ul class="cards">
+        ${Object.entries(kinds).map(
+          ([kind, title]) =>
+            html`<li>
+              <a class="card" href="${kindPath(slug, kind as Kind)}"
+                ><strong>${title}</strong> <span class="quiet">${model.ofKind(kind as Kind).length}</span
+                ><span class="about">${abouts[kind as Kind]}</span></a
+              >
+            </li>`,
+        )}
+      </ul>
+      ${deprecated(model)}
+    `,
+  };
+}
+
+const lifeOf = ({ kind, releasedOn, sunsetOn }: Site["versions"][number]): string => {
+  if (kind === "floating") return "The newest state. It changes without notice: try what comes next here.";
+  const until = sunsetOn === null ? "" : `, and served until ${sunsetOn}`;
+  const promise = kind === "stable" ? "It only grows." : "It doesn't change.";
+  return `Released on ${releasedOn}${until}. ${promise}`;
+};
+
+function deprecated(model: Model): Content {
+  const ofRoots = model.rootFields.map((field) => ({
+    name: field.name,
+    path: rootPath(model, field),
+    reason: field.deprecationReason,
+  }));
+  const ofTypes = model.types.flatMap((type) => {
+    const members = "getFields" in type ? Object.values<Deprecable>(type.getFields()) : [];
+    return members.map(({ name, deprecationReason: reason }) => ({
+      name: `${type.name}.${name}`,
+      path: `${typePath(model, type)}#${name}`,
+      reason,
+    }));
+  });
+  const found = [...ofRoots, ...ofTypes].filter(({ reason }) => reason != null);
+  if (found.length === 0) return null;
+  return html`<h2>Deprecated</h2>
+    ${linkList(
+      found.map(({ name, path, reason }) => [
+        html`<a href="${path}"><code>${name}</code></a>`,
+        renderSummary(reason),
+      ]),
+    )}`;
+}
+
+interface Deprecable {
+  name: string;
+  deprecationReason?: string | null;
+}
+
+/** The page of all scopes, with what each opens. */
+export function scopesPage(model: Model): Page {
+  const opened = new Map<string, Field[]>();
+  for (const field of model.rootFields)
+    for (const scope of scopesOf(field)) opened.set(scope, [...(opened.get(scope) ?? []), field]);
+  const scopes = [...opened.keys()].sort();
+  return {
+    title: "Scopes",
+    kind: "Reference",
+    version: model.edition.slug,
+    body: html`<p class="lead">
+        What a token may do. An operation with a field whose scope is missing is refused as a whole, and the
+        refusal names the scopes that are missing. Writing includes reading.
+      </p>
+      ${definitions(
+        scopes.map((scope) => ({
+          id: scope,
+          term: html`<span class="badge scope">${scope}</span>`,
+          meaning: html`<ul class="codes">
+            ${opened.get(scope)!.map((field) => html`<li>${rootLink(model, field)}</li>`)}
+          </ul>`,
+        })),
+      )}`,
+  };
+}

@@ -1,0 +1,102 @@
+import type { GraphQLArgument, GraphQLInputField, GraphQLNamedType, GraphQLType } from "postgraphile/graphql";
+import { astFromValue, isListType, isNonNullType, isSpecifiedScalarType, print } from "postgraphile/graphql";
+import type { WithScopes } from "../../graphql/scopes.ts";
+import { html } from "../../html/html.ts";
+import type { Content, Html } from "../../html/html.ts";
+import { definitions } from "../../html/pieces.ts";
+import { renderDescription, renderSummary } from "../markdown.ts";
+import type { Field, Model, Use } from "../model.ts";
+import { nameOf, scopesOf } from "../model.ts";
+import { kindPath, versionPath } from "../print-page.ts";
+
+/** The page of a type. */
+export const typePath = (model: Model, { name }: GraphQLNamedType): string =>
+  `${versionPath(model.edition.slug)}/types/${name}`;
+
+/** The page of a field of the root. */
+export function rootPath(model: Model, field: Field): string {
+  return `${kindPath(model.edition.slug, model.rootOf(field))}/${field.name}`;
+}
+
+export const typeLink = (model: Model, type: GraphQLNamedType): Html =>
+  html`<a href="${typePath(model, type)}">${type.name}</a>`;
+
+export const rootLink = (model: Model, field: Field): Html =>
+  html`<a href="${rootPath(model, field)}"><code>${field.name}</code></a>`;
+
+/** A type as it is written, with a link to its page. */
+export function typeText(model: Model, type: GraphQLType): Html {
+  if (isNonNullType(type)) return html`${typeText(model, type.ofType as GraphQLType)}!`;
+  if (isListType(type)) return html`[${typeText(model, type.ofType)}]`;
+  const named = type as GraphQLNamedType;
+  return isSpecifiedScalarType(named) ? html`${named.name}` : typeLink(model, named);
+}
+
+/** The page of the field that a use names. */
+export function useLink(model: Model, { type, field }: Use): Html {
+  const rootField = model.rootFields.find(
+    (each) => each.name === field && nameOf(model.rootOf(each)) === type,
+  );
+  if (rootField) return rootLink(model, rootField);
+  return html`<a href="${versionPath(model.edition.slug)}/types/${type}#${field}"
+    ><code>${type}.<wbr />${field}</code></a
+  >`;
+}
+
+/** Scopes of a field: one is enough of those joined by “or”. */
+export function scopeBadges(model: Model, field: WithScopes): Content {
+  const scopes = scopesOf(field);
+  const isAny = (field.extensions.requiresScopes?.anyOf?.length ?? 0) > 1;
+  return scopes.map(
+    (scope, index) =>
+      html`${index > 0 && html`<span class="quiet">${isAny ? " or " : " and "}</span>`}${scopeBadge(model, scope)}`,
+  );
+}
+
+export const scopeBadge = (model: Model, scope: string): Html =>
+  html`<a class="badge scope" href="${versionPath(model.edition.slug)}/scopes#${scope}">${scope}</a>`;
+
+export const deprecation = (reason: string | null | undefined): Content =>
+  reason != null && html`<p class="notice warning"><strong>Deprecated.</strong> ${renderSummary(reason)}</p>`;
+
+/** Words that are codes of user errors or warnings lead to what they mean. */
+export function codeLinks(model: Model, codes: readonly string[]): Html {
+  return html`<ul class="codes">
+    ${codes.map((code) => {
+      const type = model.types.find(
+        (each) => "getValue" in each && /^(UserError|Warning)Code$/.test(each.name) && each.getValue(code),
+      );
+      return html`<li>
+        ${type ? html`<a href="${typePath(model, type)}#${code}"><code>${code}</code></a>` : html`<code>${code}</code>`}
+      </li>`;
+    })}
+  </ul>`;
+}
+
+/** Arguments, or fields of an input, each with its type, default and description. */
+export const inputs = (
+  model: Model,
+  fields: readonly (GraphQLArgument | GraphQLInputField)[],
+  isLinked = false,
+  about: (field: GraphQLArgument | GraphQLInputField) => Content = () => null,
+): Html =>
+  definitions(
+    fields.map((field) => {
+      const { name, type, description, defaultValue, deprecationReason, extensions } = field;
+      const isRequired = isNonNullType(type) && defaultValue === undefined;
+      const preset =
+        defaultValue !== undefined &&
+        html`<span class="quiet"> = ${print(astFromValue(defaultValue, type)!)}</span>`;
+      return {
+        id: isLinked && name,
+        term: html`<code class="signature"><strong>${name}</strong>: ${typeText(model, type)}${preset}</code>
+          ${isRequired && html`<span class="badge">required</span>`}
+          ${scopeBadges(model, { extensions: extensions as WithScopes["extensions"] })}`,
+        meaning: html`${deprecation(deprecationReason)} ${renderDescription(description)} ${about(field)}`,
+      };
+    }),
+  );
+
+/** Pieces with commas between them. */
+export const joined = (pieces: readonly Html[]): Content[] =>
+  pieces.map((piece, index) => html`${index > 0 && ", "}${piece}`);

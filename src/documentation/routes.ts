@@ -1,0 +1,115 @@
+import { printSdl } from "../graphql/print-sdl.ts";
+import { html } from "../html/html.ts";
+import { pathOf } from "../versions/versions.ts";
+import { changesIndex, changesPage, changesPath, pathBetween } from "./changes.ts";
+import { collectionOf } from "./collection.ts";
+import type { Edition } from "./edition.ts";
+import { eventPage, eventPath, eventsPage, eventsPath } from "./events.ts";
+import { changelogFile, guidePath, guides, renderFile } from "./guides.ts";
+import { homePage } from "./home.ts";
+import type { Kind } from "./model.ts";
+import { kinds, Model } from "./model.ts";
+import type { Page, Site } from "./print-page.ts";
+import { home, kindPath, nowhere, printPage, versionPath } from "./print-page.ts";
+import { rootFieldPage } from "./reference/fields.ts";
+import { kindPage, scopesPage, versionPage } from "./reference/kinds.ts";
+import { rootPath, typePath } from "./reference/links.ts";
+import { typePage } from "./reference/types.ts";
+import { searchIndex } from "./search-index.ts";
+
+/** A file to send. */
+export interface Rendered {
+  type: "text/html" | "application/json" | "text/plain";
+  content: string;
+}
+
+/** A path, and what makes the page or the file that is there. */
+type Route = [path: string, make: (site: Site) => Page | Rendered | Promise<Page>];
+type Routes = ReadonlyMap<Route[0], Route[1]>;
+
+/** Renders the page at a path; null when there is none. */
+export async function render(
+  site: Site,
+  editions: readonly Edition[],
+  path: string,
+): Promise<Rendered | null> {
+  const slug = path.split("/")[path.startsWith("/api/") ? 3 : 2];
+  const edition = editions.find((each) => each.slug === slug);
+  const make = (edition ? routesOf(edition) : generalRoutes(editions)).get(path);
+  if (!make) return null;
+  const made = await make(site);
+  return "content" in made ? made : { type: "text/html", content: printPage(site, path, made) };
+}
+
+/** Every path that there is, for a static copy. */
+export const pathsOf = (editions: readonly Edition[]): string[] =>
+  [generalRoutes(editions), ...editions.map(routesOf)].flatMap((routes) => [...routes.keys()]);
+
+const known = new WeakMap<Edition, Routes>();
+
+/** The pages and files of a version. */
+function routesOf(edition: Edition): Routes {
+  let routes = known.get(edition);
+  if (!routes) known.set(edition, (routes = new Map(routesOfModel(new Model(edition)))));
+  return routes;
+}
+
+function routesOfModel(model: Model): Route[] {
+  const { slug } = model.edition;
+  const base = versionPath(slug);
+  return [
+    [base, (site) => versionPage(site, model)],
+    [`${base}/scopes`, () => scopesPage(model)],
+    [`${base}/search.json`, () => json(searchIndex(model))],
+    [`${base}/collection.json`, () => json(collectionOf(model), 1)],
+    // A browser shows it as text
+    [`${pathOf({ slug })}/schema.graphql`, () => ({ type: "text/plain", content: printSdl(model.schema) })],
+    ...(Object.keys(kinds) as Kind[]).map((kind): Route => [
+      kindPath(slug, kind),
+      () => kindPage(model, kind),
+    ]),
+    ...model.rootFields.map((field): Route => [rootPath(model, field), () => rootFieldPage(model, field)]),
+    ...model.types.map((type): Route => [typePath(model, type), () => typePage(model, type)]),
+  ];
+}
+
+/** The pages and files that all versions share. */
+function generalRoutes(editions: readonly Edition[]): Routes {
+  const [{ topics }] = editions as [Edition];
+  return new Map<Route[0], Route[1]>([
+    [home, homePage],
+    [nowhere, () => nothingHere],
+    [eventsPath, () => eventsPage(topics)],
+    [changesPath, changesIndex],
+    [`${home}/changelog`, () => textPage(changelogFile)],
+    ...guides.map((guide): Route => [guidePath(guide), () => textPage(guide.file)]),
+    ...topics.map((topic): Route => [eventPath(topic.name), () => eventPage(topics, topic)]),
+    ...topics.map(({ name, schema }): Route => [`${eventPath(name)}.json`, () => json(schema, 2)]),
+    ...editions.flatMap((from) =>
+      editions
+        .filter((to) => to !== from)
+        .map((to): Route => [pathBetween(from.slug, to.slug), (site) => changesPage(site, from, to)]),
+    ),
+  ]);
+}
+
+const json = (value: unknown, space?: number): Rendered => ({
+  type: "application/json",
+  content: JSON.stringify(value, null, space),
+});
+
+const nothingHere: Page = {
+  title: "There is no such page",
+  body: html`<p>
+    It may have had another name in another version. Search, or begin <a href="${home}">at the front</a>.
+  </p>`,
+};
+
+function textPage(file: string): Page {
+  const { title, content, headings } = renderFile(file);
+  return {
+    title,
+    headings: headings.filter(({ level }) => level === 2 || level === 3),
+    body: html`<div class="prose">${content}</div>`,
+  };
+}

@@ -1,0 +1,121 @@
+import type {
+  GraphQLInputType,
+  GraphQLNamedType,
+  GraphQLObjectType,
+  GraphQLOutputType,
+} from "postgraphile/graphql";
+import {
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isRequiredArgument,
+  isRequiredInputField,
+  parse,
+} from "postgraphile/graphql";
+import { operationSize } from "../graphql/operation-size.ts";
+import { costOf } from "../graphql/size.ts";
+import type { Field, Model } from "./model.ts";
+import { entryOf, operations } from "./model.ts";
+
+/** An operation that a reader can send, and what it costs. */
+export interface Sample {
+  query: string;
+  variables: Record<string, unknown>;
+  points: number;
+}
+
+/** Fields of an object that a sample asks for. */
+const maxFields = 6;
+const pageSize = 5;
+
+const capital = (name: string): string => name[0]!.toUpperCase() + name.slice(1);
+
+/** An operation for a field of the root. */
+export function sampleOf(model: Model, field: Field): Sample {
+  const operation = operations[model.rootOf(field)];
+  const required = field.args.filter(isRequiredArgument);
+  const isList = entryOf(getNamedType(field.type)) !== null;
+  const declared = required.map(({ name, type }) => `$${name}: ${String(type)}`);
+  const given = required.map(({ name }) => `${name}: $${name}`);
+  if (isList && field.args.some(({ name }) => name === "first")) given.unshift(`first: ${pageSize}`);
+  const call = field.name + (given.length > 0 ? `(${given.join(", ")})` : "");
+  const header = `${operation} ${capital(field.name)}${declared.length > 0 ? `(${declared.join(", ")})` : ""}`;
+  const query = `${header} {\n${indented(call + selectionOf(field.type))}\n}`;
+  const variables = Object.fromEntries(required.map(({ name, type }) => [name, valueOf(type)]));
+  const size = operationSize(model.schema, parse(query, { noLocation: true }), null, variables);
+  return { query, variables, points: costOf(size) };
+}
+
+const indented = (text: string): string => text.replace(/^/gm, "  ");
+
+/** What a sample asks of a type; nothing of a value. */
+export function selectionOf(type: GraphQLOutputType, depth = 0): string {
+  const target = getNamedType(type);
+  if (isLeafType(target)) return "";
+  if (!isObjectType(target)) return " { __typename id }";
+  const entry = entryOf(target);
+  if (entry) {
+    const edges = `edges { node${selectionOf(entry as GraphQLObjectType, depth + 1)} }`;
+    return ` {\n${indented(`${target.getFields().pageInfo ? "pageInfo { hasNextPage endCursor }\n" : ""}${edges}`)}\n}`;
+  }
+  const fields = usefulFields(target).map((field) => {
+    const below = getNamedType(field.type);
+    return field.name + (isLeafType(below) ? "" : selectionOf(field.type, depth + 1));
+  });
+  const isFlat = fields.every((field) => !field.includes(" "));
+  return isFlat ? ` { ${fields.join(" ")} }` : ` {\n${indented(fields.join("\n"))}\n}`;
+}
+
+/** What a sample asks of an object: its own values; of a payload also what it shows. */
+function usefulFields(type: GraphQLObjectType): Field[] {
+  const isEntity = type.getInterfaces().length > 0;
+  const all = Object.values(type.getFields()).filter(
+    ({ deprecationReason, args }) => deprecationReason == null && !args.some(isRequiredArgument),
+  );
+  const leaves = all.filter((field) => isLeafType(getNamedType(field.type)) && field.args.length === 0);
+  if (isEntity || leaves.length === all.length) return [...leaves].sort(byUse).slice(0, maxFields);
+  return all.filter(({ type: shown }) => entryOf(getNamedType(shown)) === null);
+}
+
+/** Ids first, then what says most. */
+function byUse(a: Field, b: Field): number {
+  const rank = ({ name }: Field) =>
+    name === "id" ? 0 : /^(name|code|message|\w*number)$/i.test(name) ? 1 : /(Id|At)$/.test(name) ? 3 : 2;
+  return rank(a) - rank(b);
+}
+
+function valueOf(type: GraphQLInputType): unknown {
+  const bare = getNullableType(type);
+  if (isListType(bare)) return [valueOf(bare.ofType)];
+  return valueOfNamed(getNamedType(bare));
+}
+
+const plainValues: Record<string, unknown> = {
+  ID: "gid://service/…",
+  String: "…",
+  Int: 1,
+  Float: 9.99,
+  Boolean: true,
+  DateTime: "2026-07-01T08:00:00Z",
+  Date: "2026-07-01",
+  BigInt: "1",
+  Decimal: "9.99",
+};
+
+function valueOfNamed(type: GraphQLNamedType): unknown {
+  if (isEnumType(type)) return type.getValues()[0]?.name;
+  if (!isInputObjectType(type)) return plainValues[type.name] ?? "…";
+  const fields = Object.values(type.getFields());
+  const required = fields.filter(isRequiredInputField);
+  const optional = fields.filter(({ name, type: own }) => !isNonNullType(own) && !isGeneral.test(name));
+  const chosen = required.length > 0 ? required : optional.slice(0, 2);
+  return Object.fromEntries(chosen.map(({ name, type: own }) => [name, valueOf(own)]));
+}
+
+/** What every mutation has. */
+const isGeneral = /^(validateOnly|idempotencyKey)$/;

@@ -1,0 +1,71 @@
+import { createReadStream } from "node:fs";
+import { Router } from "express";
+import type { RequestHandler } from "express";
+import type { Documentation } from "../documentation/documentation.ts";
+import { picturePath } from "../documentation/guides.ts";
+import { nowhere } from "../documentation/print-page.ts";
+import { assets } from "../html/assets.ts";
+import { pageHeaders } from "../html/headers.ts";
+import { sendPage, sendText } from "./send-page.ts";
+
+const pictures = new URL("../../docs/", import.meta.url);
+
+/** The documentation, at `/docs`. It is the same for everyone, has no secrets, and needs no token. */
+export function documentation(pages: Documentation, publicUrl: string | undefined): Router {
+  const router = Router();
+  // The search reads its index
+  router.use(pageHeaders(publicUrl, ["connect-src"]));
+  router.get("/pictures/*file", sendPicture);
+  router.get("/*page", sendPageOf(pages));
+  router.get("/", sendPageOf(pages));
+  return router;
+}
+
+/** The files that pages load: the same for the documentation and the administration, each below its own path. */
+export const assetPaths = ["/docs/assets/:name", "/admin/assets/:name"];
+export const sendAssets = (publicUrl: string | undefined): RequestHandler[] => [
+  pageHeaders(publicUrl),
+  sendAsset,
+];
+
+const sendPageOf =
+  (pages: Documentation): RequestHandler =>
+  async (request, response) => {
+    response.removeHeader("x-robots-tag");
+    const path = request.baseUrl + (request.path === "/" ? "" : request.path);
+    if (request.originalUrl.split("?")[0] !== path) return response.redirect(301, path);
+    const page = await pages.page(path);
+    if (page === null || path === nowhere) response.status(404);
+    sendPage(request, response, (page ?? (await pages.page(nowhere)))!);
+  };
+
+const sendAsset: RequestHandler = (request, response, next) => {
+  const asset = assets.get(String(request.params.name));
+  if (!asset) return next();
+  response.setHeader("cache-control", "public, max-age=31536000, immutable");
+  response.setHeader("content-type", asset.type);
+  response.vary("Accept-Encoding");
+  sendText(request, response, asset.content);
+};
+
+/** A diagram has its style in itself. */
+const diagramPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+const sendPicture: RequestHandler = (request, response, next) => {
+  const [, name] = picturePath.exec(request.originalUrl) ?? [];
+  if (name === undefined) return next();
+  response.setHeader("cache-control", "public, max-age=3600");
+  const isDiagram = name.endsWith(".svg");
+  response.setHeader("content-type", isDiagram ? "image/svg+xml; charset=utf-8" : "image/png");
+  if (isDiagram) response.setHeader("content-security-policy", diagramPolicy);
+  createReadStream(new URL(name, pictures))
+    .once("error", () => next())
+    .pipe(response);
+};
+
+/** `GET /api/graphql/{version}/schema.graphql`: the schema of a version. Comes after `findVersion`. */
+export const schemaFile =
+  (pages: Documentation): RequestHandler =>
+  async (request, response) => {
+    sendPage(request, response, (await pages.page(request.path))!);
+  };

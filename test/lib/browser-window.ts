@@ -1,0 +1,46 @@
+import axe from "axe-core";
+import type { RunOptions } from "axe-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+
+/** A window of a browser, and the errors in it. */
+export interface BrowserWindow {
+  page: Page;
+  faults: string[];
+}
+
+/** Opens a window. Answers with a status of 4xx are no errors. */
+export async function openWindow(browser: Browser, options: BrowserContextOptions): Promise<BrowserWindow> {
+  const context = await browser.newContext({ reducedMotion: "reduce", ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(30_000);
+  const faults: string[] = [];
+  page.on("pageerror", ({ message }) => faults.push(message));
+  page.on("console", (line) => {
+    if (line.type() === "error" && !/status of 4\d\d/.test(line.text())) faults.push(line.text());
+  });
+  return { page, faults };
+}
+
+/**
+ * Does what leads to another page, and waits until that is loaded. Whoever looks at a page right after a click sees the
+ * page of before, or one without a body.
+ */
+export async function andLoad(page: Page, act: () => Promise<unknown>): Promise<void> {
+  const loaded = page.waitForEvent("load");
+  await act();
+  await loaded;
+}
+
+/** Puts axe into all pages of a window. Sent once, not to each page. */
+export const bringAxe = (page: Page): Promise<unknown> => page.addInitScript({ content: axe.source });
+
+/** Faults that axe finds, once it is in the page, by all of its rules or by some. */
+export const violationsOn = (page: Page, runOnly?: string[]): Promise<string[]> =>
+  page.evaluate(
+    async (options) => {
+      const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(options);
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+    },
+    // It takes much longer to describe what passes too
+    { resultTypes: ["violations"], ...(runOnly && { runOnly }) } satisfies RunOptions,
+  );

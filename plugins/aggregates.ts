@@ -7,7 +7,7 @@ import type { GraphQLString } from "postgraphile/graphql";
 import { getNamedType, GraphQLInt, GraphQLList, GraphQLNonNull } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import { maxAggregated, maxGroups, requireFew } from "../src/reads/groups.ts";
-import { preservesSource } from "../src/reads/field-source.ts";
+import { withSource } from "../src/reads/field-source.ts";
 import {
   aggregatedColumns,
   groupColumns,
@@ -18,15 +18,7 @@ import {
 } from "./lib/aggregates.ts";
 import type { RowsStep } from "./lib/page-rows.ts";
 import type { RowStep } from "./lib/page.ts";
-
-declare global {
-  namespace GraphileBuild {
-    interface ScopeObjectFieldsField {
-      /** What it shows of aggregated rows. */
-      aggregatePart?: "entryCount" | "groupKeys";
-    }
-  }
-}
+import { rowsOf } from "./lib/views.ts";
 
 /** Of the library's plugins, those that we offer: no conditions on groups, no orders and filters by aggregates. */
 const offered = new Set([
@@ -121,7 +113,6 @@ const check = (isGrouped: boolean) => (rows: PgSelectQueryBuilder) =>
 const AggregatesPlugin: GraphileConfig.Plugin = {
   name: "AggregatesPlugin",
   description: "Bounds aggregates, and offers them for views with the tag @aggregates",
-  version: "1.0.0",
   after: [...offered],
   schema: {
     behaviorRegistry: {
@@ -172,20 +163,25 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
         if (!scope.isPgAggregateContainerType) return fields;
         const { keys, ...others } = fields;
         return {
-          keys: fieldWithHooks({ fieldName: "keys", aggregatePart: "groupKeys" }, () => ({
-            description: "What the entries of the group have in common, in the order of `groupBy`, as texts.",
-            type: keys!.type as GraphQLList<typeof GraphQLString>,
-            plan: ($row: Step) => keysOf($row as RowStep),
-          })),
-          count: fieldWithHooks({ fieldName: "count", aggregatePart: "entryCount" }, () => ({
-            description: "How many entries there are.",
-            type: new GraphQLNonNull(GraphQLInt),
-            plan: ($row: Step) => ($row as RowStep).select(sql`count(*)::int`, TYPES.int, true),
-          })),
+          keys: fieldWithHooks({ fieldName: "keys" }, () =>
+            withSource("groupKeys", {
+              description:
+                "What the entries of the group have in common, in the order of `groupBy`, as texts.",
+              type: keys!.type as GraphQLList<typeof GraphQLString>,
+              plan: ($row: Step) => keysOf($row as RowStep),
+            }),
+          ),
+          count: fieldWithHooks({ fieldName: "count" }, () =>
+            withSource("entryCount", {
+              description: "How many entries there are.",
+              type: new GraphQLNonNull(GraphQLInt),
+              plan: ($row: Step) => ($row as RowStep).select(sql`count(*)::int`, TYPES.int, true),
+            }),
+          ),
           ...others,
         };
       },
-      GraphQLObjectType_fields_field(field, _build, { scope }) {
+      GraphQLObjectType_fields_field(field, build, { scope }) {
         const { fieldName, isConnectionType, pgCodec, pgAggregateSpec } = scope;
         if (scope.isPgAggregateField || scope.isPgConnectionAggregateField)
           field.description = descriptions[pgAggregateSpec!.id]!(
@@ -193,23 +189,30 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
           );
         if (!isConnectionType || !pgCodec || !isAggregated(pgCodec as PgCodec)) return field;
         const { plan } = field;
-        if (fieldName === "aggregates") {
-          field.description = `Figures of all entries, on all pages: of ${maxAggregated} at most, beyond which they are refused.`;
-          field.plan = preservesSource(plan, ($page: Step, args: FieldArgs, info: FieldInfo) => {
-            const $row = plan!($page, args, info) as RowStep;
-            $row.getClassStep().apply(lambda(null, () => check(false)));
-            return $row;
+        const resource = rowsOf(build, pgCodec as PgCodec)?.resource;
+        if (fieldName === "aggregates")
+          return withSource(resource && "aggregates", {
+            ...field,
+            description: `Figures of all entries, on all pages: of ${maxAggregated} at most, beyond which they are refused.`,
+            plan($page: Step, args: FieldArgs, info: FieldInfo) {
+              const $row = plan!($page, args, info) as RowStep;
+              $row.getClassStep().apply(lambda(null, () => check(false)));
+              return $row;
+            },
           });
-        }
         if (fieldName === "groupedAggregates") {
-          field.type = new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(getNamedType(field.type))));
-          field.description =
-            `Figures of the entries in groups, ordered by the texts of their keys: ${maxGroups} groups at most, of ` +
-            `${maxAggregated} entries at most, beyond which they are refused.`;
-          field.plan = preservesSource(plan, ($page: Step, args: FieldArgs, info: FieldInfo) => {
-            const $groups = plan!($page, args, info) as RowsStep;
-            $groups.apply(lambda(null, () => check(true)));
-            return sorted($groups);
+          const groups = resource && groupsOf(build, resource);
+          return withSource(groups && { kind: fieldName, groups }, {
+            ...field,
+            type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(getNamedType(field.type)))),
+            description:
+              `Figures of the entries in groups, ordered by the texts of their keys: ${maxGroups} groups at most, of ` +
+              `${maxAggregated} entries at most, beyond which they are refused.`,
+            plan($page: Step, args: FieldArgs, info: FieldInfo) {
+              const $groups = plan!($page, args, info) as RowsStep;
+              $groups.apply(lambda(null, () => check(true)));
+              return sorted($groups);
+            },
           });
         }
         return field;

@@ -1,5 +1,3 @@
-import type {} from "postgraphile";
-
 /**
  * Results that the library computes from the behaviors of views, columns and relations: texts such as `-* +connection`.
  */
@@ -33,7 +31,6 @@ const remembering = new WeakSet<object>();
 export const BehaviorsPlugin: GraphileConfig.Plugin = {
   name: "BehaviorsPlugin",
   description: "Remembers what the library reads out of behaviors",
-  version: "1.0.0",
   schema: {
     hooks: {
       init(input, { behavior }) {

@@ -1,8 +1,8 @@
-import type {} from "postgraphile";
-import type { PgCodec, PgCodecWithAttributes, PgRegistry, PgResource } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgCodecWithAttributes, PgRegistry } from "postgraphile/@dataplan/pg";
 import { isEnumCodec } from "postgraphile/@dataplan/pg";
 import { attributesOf } from "../src/reads/codecs.ts";
 import { hasTag } from "./lib/tags.ts";
+import { viewsOf } from "./lib/views.ts";
 
 /** Names with what has them. */
 class Names {
@@ -29,16 +29,14 @@ const inSql = ({ name, extensions }: PgCodec): string =>
 export const ClashesPlugin: GraphileConfig.Plugin = {
   name: "ClashesPlugin",
   description: "Tells which views, enums, columns and relations would have the same name",
-  version: "1.0.0",
   schema: {
     hooks: {
       init: {
         before: ["PgCodecs", "PgTablesPlugin", "FiltersPlugin", "EnumColumnsPlugin"],
         callback(_, build) {
           const types = new Names();
-          const resources = Object.values(build.pgResources) as PgResource[];
-          const views = resources.filter(({ parameters, uniques }) => !parameters && uniques.length > 0);
-          for (const { codec } of views) {
+          for (const { codec, uniques } of viewsOf(build)) {
+            if (uniques.length === 0) continue;
             const name = build.inflection.tableType(codec);
             types.add(name, `the view ${inSql(codec)}`);
             types.add(`${name}FilterInput`, `the filter of the view ${inSql(codec)}`);

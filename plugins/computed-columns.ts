@@ -1,9 +1,9 @@
-import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgRegistry, PgResource } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import { exactly, nameWithoutView } from "./lib/read-functions.ts";
+import { nameWithoutView } from "./lib/read-functions.ts";
 import { hasTag } from "./lib/tags.ts";
+import { exactly } from "./lib/text-codecs.ts";
 
 /** The view whose rows a function takes, and nothing else; undefined of other functions. */
 function rowOf({ parameters, isMutation, isUnique, codec }: PgResource): PgCodec | undefined {
@@ -20,7 +20,6 @@ function rowOf({ parameters, isMutation, isUnique, codec }: PgResource): PgCodec
 export const ComputedColumnsPlugin: GraphileConfig.Plugin = {
   name: "ComputedColumnsPlugin",
   description: "Shows stable functions over a view's row as fields of its type",
-  version: "1.0.0",
   before: ["IdColumnsPlugin"],
   gather: {
     hooks: {

@@ -1,7 +1,6 @@
-import type {} from "postgraphile";
 import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { FieldArgs, FieldInfo, Step } from "postgraphile/grafast";
-import { constant, lambda } from "postgraphile/grafast";
+import { constant, lambda, object } from "postgraphile/grafast";
 import type { GraphQLOutputType } from "postgraphile/graphql";
 import {
   getNamedType,
@@ -12,17 +11,23 @@ import {
   GraphQLString,
 } from "postgraphile/graphql";
 import { defaultPageSize } from "../src/graphql/page-size.ts";
-import { followedOf } from "./lib/followed.ts";
 import type { EdgeOfRows } from "./lib/page.ts";
 import type { RowsStep } from "./lib/page-rows.ts";
-import { cursorOf, PageInfoOfRows, PageOfRows } from "./lib/page.ts";
+import { cursorOf, PageOfRows } from "./lib/page.ts";
 import type { Key } from "../src/reads/keys.ts";
 import { keyOfResource } from "./lib/keys.ts";
-import { preservesSource } from "../src/reads/field-source.ts";
+import type { FieldSource } from "../src/reads/field-source.ts";
+import { withSource } from "../src/reads/field-source.ts";
 import type { PagedList, RawPage } from "../src/reads/page-request.ts";
 import { readPage } from "../src/reads/page-request.ts";
+import type { FieldScope } from "./lib/views.ts";
+import { followedOf, hopsTo, rowsOf, searchOf } from "./lib/views.ts";
 
 const nonNull = (type: GraphQLOutputType) => new GraphQLNonNull(getNullableType(type));
+
+const aboutPage = ["hasNextPage", "hasPreviousPage", "startCursor", "endCursor"] as const;
+const isAboutPage = (name: string): name is (typeof aboutPage)[number] =>
+  aboutPage.some((one) => one === name);
 
 /** The primary key of a view, which orders its lists. */
 function keyOf(resource: PgResource): Key {
@@ -31,19 +36,41 @@ function keyOf(resource: PgResource): Key {
   return key;
 }
 
+/** The rows of a list in SQL: all of a view, those at the end of hops, or those that a function returns. */
+function listSource(
+  build: GraphileBuild.Build,
+  scope: FieldScope,
+  resource: PgResource,
+  list: PagedList,
+): FieldSource | undefined {
+  const { readFunction } = scope;
+  const hops = readFunction ? [] : hopsTo(scope);
+  if (!hops || rowsOf(build, resource.codec)?.resource !== resource) return undefined;
+  const target = hops.at(-1)?.to;
+  if (target !== undefined && target !== resource) return undefined;
+  return {
+    kind: "list",
+    ...list,
+    resource,
+    hops,
+    call: readFunction?.call,
+    filterFields: build.filterFields.get(resource.codec),
+    search: scope.isRootQuery && !readFunction ? searchOf(resource) : undefined,
+  };
+}
+
 /** The page that the arguments of a list request. */
 function planPage($rows: RowsStep, list: PagedList, args: FieldArgs): PageOfRows {
-  const raw = (name: keyof RawPage) =>
+  const raw = (name: keyof RawPage): Step =>
     list.orders || name === "first" || name === "after" ? args.getRaw(name) : constant(undefined);
-  const [$first, $last, $after, $before, $orderBy] = [
-    ...[raw("first"), raw("last"), raw("after"), raw("before"), raw("orderBy")],
-  ] as [Step, Step, Step, Step, Step];
-  const $page = lambda(
-    [$first, $last, $after, $before, $orderBy] as const,
-    ([first, last, after, before, orderBy]: readonly unknown[]) =>
-      readPage(list, { first, last, after, before, orderBy } as RawPage),
-  );
-  const $raw = { first: $first, last: $last, after: $after, before: $before, orderBy: $orderBy };
+  const $raw = {
+    first: raw("first"),
+    last: raw("last"),
+    after: raw("after"),
+    before: raw("before"),
+    orderBy: raw("orderBy"),
+  };
+  const $page = lambda(object($raw), (given) => readPage(list, given as RawPage));
   return new PageOfRows($rows, list, { $raw, $page });
 }
 
@@ -58,7 +85,6 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
   name: "ConnectionsPlugin",
   description:
     "Shapes connections: edges and pageInfo, first and after, cursors, exact hasNextPage and hasPreviousPage",
-  version: "1.0.0",
   schema: {
     hooks: {
       GraphQLObjectType_fields(fields, _build, { scope }) {
@@ -72,31 +98,38 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
         if (scope.isPgFieldConnection) {
           const { plan } = field;
           const resource = scope.pgFieldResource as PgResource;
-          const list = `${Self.name}.${fieldName}`;
-          // A function may leave out what came late
-          const followed = scope.readFunction ? undefined : followedOf(resource);
-          const details = {
-            ...{ list, key: keyOf(resource), followed },
+          const list: PagedList = {
+            list: `${Self.name}.${fieldName}`,
+            key: keyOf(resource),
+            // A function may leave out what came late
+            followed: scope.readFunction ? undefined : followedOf(resource),
             orders: build.listOrders?.get(resource.codec),
           };
-          field.type = nonNull(field.type);
-          field.plan = preservesSource(plan, ($parent: Step, args: FieldArgs, info: FieldInfo) => {
-            const $connection = plan!($parent, args, info) as Pick<PageOfRows, "getSubplan">;
-            return planPage($connection.getSubplan(), details, args);
+          return withSource(listSource(build, scope, resource, list), {
+            ...field,
+            type: nonNull(field.type),
+            plan($parent: Step, args: FieldArgs, info: FieldInfo) {
+              const $connection = plan!($parent, args, info) as Pick<PageOfRows, "getSubplan">;
+              return planPage($connection.getSubplan(), list, args);
+            },
           });
         }
         if (scope.isConnectionType && fieldName === "edges") {
           field.type = nonNull(new GraphQLList(nonNull(getNamedType(field.type))));
         }
         if (scope.isConnectionType && fieldName === "pageInfo") {
-          field.plan = preservesSource(field.plan, ($page: PageOfRows) => new PageInfoOfRows($page));
+          // Its fields are those of the page: each costs only when it is requested
+          return withSource("pageInfo", { ...field, plan: ($page: PageOfRows) => $page });
         }
         if (scope.isConnectionEdgeType && fieldName === "node") field.type = nonNull(field.type);
         if (scope.isCursorField) {
-          field.type = nonNull(GraphQLString);
-          field.plan = preservesSource(field.plan, ($edge: EdgeOfRows) => cursorOf($edge.node()));
+          const plan = ($edge: EdgeOfRows) => cursorOf($edge.node());
+          return withSource("cursor", { ...field, type: nonNull(GraphQLString), plan });
         }
-        if (scope.isPageInfoStartCursorField || scope.isPageInfoEndCursorField) field.type = GraphQLString;
+        if (scope.isPageInfo && isAboutPage(fieldName)) {
+          if (fieldName.endsWith("Cursor")) field.type = GraphQLString;
+          return withSource(fieldName, { ...field, plan: ($page: PageOfRows) => $page[fieldName]() });
+        }
         return field;
       },
       GraphQLObjectType_fields_field_args(args, build, { Self, scope }) {

@@ -1,7 +1,7 @@
-import type {} from "postgraphile";
-import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
+import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { Tagged } from "./lib/tags.ts";
 import { tagLines } from "./lib/tags.ts";
+import { viewOfType } from "./lib/views.ts";
 
 /** A line of the tag: `2026-12-01 Use netPrice.`, or of one thing within: `price 2026-12-01 Use netPrice.` */
 const pattern = /^(?:(\S+)\s+)?(\d{4}-\d\d-\d\d)\s+(\S.*)$/;
@@ -31,23 +31,14 @@ function reasonOfField(
   const { fieldName, mutationFunction, readFunction, payloadOf, pgCodec, nodeAccessorTypeName } = scope;
   if (mutationFunction ?? readFunction) return reasonOf(mutationFunction ?? readFunction!.resource);
   if (scope.isRootQuery) {
-    const resource = scope.pgFieldResource as PgResource | undefined;
-    return reasonOf(resource?.codec ?? codecOf(build, nodeAccessorTypeName));
+    const view = scope.pgFieldResource ?? (nodeAccessorTypeName && viewOfType(build, nodeAccessorTypeName));
+    return reasonOf((view as PgResource | undefined)?.codec);
   }
   if (payloadOf) return reasonOf(payloadOf.codec.attributes?.[snake(fieldName)]);
   if (!pgCodec || scope.isConnectionType || scope.isConnectionEdgeType) return undefined;
   return (
     reasonOf(pgCodec, fieldName, snake(fieldName)) ?? reasonOf(scope.pgFieldAttribute as Tagged | undefined)
   );
-}
-
-function codecOf(build: GraphileBuild.Build, typeName: string | undefined): PgCodec | undefined {
-  if (typeName === undefined) return undefined;
-  const resources = Object.values(build.pgResources) as PgResource[];
-  return resources.find(
-    ({ codec, parameters }) =>
-      !parameters && codec.attributes && build.inflection.tableType(codec) === typeName,
-  )?.codec;
 }
 
 /**
@@ -57,7 +48,6 @@ function codecOf(build: GraphileBuild.Build, typeName: string | undefined): PgCo
 export const DeprecationsPlugin: GraphileConfig.Plugin = {
   name: "DeprecationsPlugin",
   description: "Marks as @deprecated what the tag of a comment says is, with its reason and day",
-  version: "1.0.0",
   schema: {
     hooks: {
       // The library knows the tag as well, but neither its day nor what else a view's comment says by it

@@ -1,9 +1,9 @@
-import type {} from "postgraphile";
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
 import { maxPageSize } from "../src/graphql/page-size.ts";
-import type { FieldScope } from "./relations.ts";
-import { relationOf } from "./relations.ts";
+import type { Tagged } from "./lib/tags.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
+import type { FieldScope } from "./lib/views.ts";
+import { relationOf } from "./lib/views.ts";
 
 /** A name in words: `destinationBinLocation` is "destination bin location". */
 const inWords = (name: string): string => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, " ").toLowerCase();
@@ -22,7 +22,13 @@ const pageInfoFields: Readonly<Record<string, string>> = {
 const pluralInWords = (build: GraphileBuild.Build, typeName: string): string =>
   inWords(build.inflection.pluralize(typeName));
 
-/** The description of a field by a line `@describe customers Who buys here.` of the view's comment. */
+/** What a comment says about a name by a line such as `@describe customers Who buys here.` */
+const described = (thing: Tagged, name: string): string | undefined =>
+  tagLines(thing, "describe")
+    .find((line) => line.startsWith(`${name} `))
+    ?.slice(name.length + 1);
+
+/** The description of a field by the view's comment. */
 function statedDescription({
   pgRelationDetails,
   pgRefDetails,
@@ -30,8 +36,7 @@ function statedDescription({
   fieldName,
 }: FieldScope): string | undefined {
   const { codec } = (pgRelationDetails ?? pgRefDetails ?? pgFieldResource) as { codec: PgCodec };
-  const lines = tagLines(codec, "describe");
-  return lines.find((line) => line.startsWith(`${fieldName} `))?.slice(fieldName.length + 1);
+  return described(codec, fieldName);
 }
 
 function describeRelation(build: GraphileBuild.Build, owner: string, scope: FieldScope): string {
@@ -87,17 +92,14 @@ function describeField(build: GraphileBuild.Build, owner: string, scope: FieldSc
   return undefined;
 }
 
-/** The description of a function's argument by a line `@describe percent How much.` of its comment. */
+/** The description of a function's argument by its comment. */
 function describeArgument({
   readFunction,
   argName,
 }: GraphileBuild.ScopeObjectFieldsFieldArgsArg): string | undefined {
   const argument = readFunction?.call.arguments.find(({ fieldName }) => fieldName === argName);
   if (!argument) return undefined;
-  const line = tagLines(readFunction!.resource, "describe").find((one) =>
-    one.startsWith(`${argument.name} `),
-  );
-  return line?.slice(argument.name.length + 1) ?? `The ${inWords(argName)}.`;
+  return described(readFunction!.resource, argument.name) ?? `The ${inWords(argName)}.`;
 }
 
 const argumentDescriptions: Readonly<Record<string, string>> = {
@@ -125,7 +127,6 @@ const subscriptionArguments: Readonly<Record<string, string>> = {
 export const DescriptionsPlugin: GraphileConfig.Plugin = {
   name: "DescriptionsPlugin",
   description: "Describes generated types, fields and arguments in plain words",
-  version: "1.0.0",
   schema: {
     hooks: {
       GraphQLObjectType(config, build, { scope }) {

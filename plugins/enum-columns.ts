@@ -1,4 +1,3 @@
-import type {} from "postgraphile";
 import type { PgCodec, PgEnumCodec } from "postgraphile/@dataplan/pg";
 import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
 import { tagLines, tagText } from "./lib/tags.ts";
@@ -82,7 +81,6 @@ function requireDistinctNames(build: GraphileBuild.Build, codec: PgEnumCodec): v
 export const EnumColumnsPlugin: GraphileConfig.Plugin = {
   name: "EnumColumnsPlugin",
   description: "Shows text columns with the tag @enum as GraphQL enums, and describes the values of enums",
-  version: "1.0.0",
   inflection: {
     replace: {
       enumValue(previous, _preset, value, codec) {

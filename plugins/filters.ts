@@ -1,5 +1,4 @@
-import type {} from "postgraphile";
-import type { PgCodec, PgResource, PgSelectQueryBuilder } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgSelectQueryBuilder } from "postgraphile/@dataplan/pg";
 import type { FieldArg, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
 import type {
@@ -12,7 +11,7 @@ import { conditionOf, readFilter } from "../src/reads/filter-conditions.ts";
 import type { TypedColumn } from "./lib/filter-inputs.ts";
 import { columnsOf, registerFilterInput, registerScalarFilter } from "./lib/filter-inputs.ts";
 import type { PageOfRows } from "./lib/page.ts";
-import { takesNoFilter } from "./relations.ts";
+import { takesNoFilter, viewsOf } from "./lib/views.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -34,7 +33,6 @@ declare global {
 export const FiltersPlugin: GraphileConfig.Plugin = {
   name: "FiltersPlugin",
   description: "Adds `filter` to connections, driven by the tags @filters and @noFilter",
-  version: "1.0.0",
   schema: {
     hooks: {
       build(build) {
@@ -44,14 +42,9 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
         after: ["PgCodecs"],
         callback(_, build) {
           const types = new Map<string, TypedColumn>();
-          for (const resource of Object.values(build.pgResources) as PgResource[]) {
-            const { codec } = resource;
-            if (
-              !codec.attributes ||
-              resource.parameters ||
-              !resource.uniques.some((unique) => unique.isPrimary)
-            )
-              continue;
+          for (const resource of viewsOf(build)) {
+            const { codec, uniques } = resource;
+            if (!uniques.some((unique) => unique.isPrimary)) continue;
             if (!build.behavior.pgResourceMatches(resource, "resource:select")) continue;
             const columns = columnsOf(build, resource);
             build.filterFields.set(codec, new Map(columns));

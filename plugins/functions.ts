@@ -1,4 +1,3 @@
-import type {} from "postgraphile";
 import type { PgCodec, PgResource, PgSelectArgumentSpec } from "postgraphile/@dataplan/pg";
 import { pgFromExpression, pgSelect, sqlFromArgDigests, TYPES } from "postgraphile/@dataplan/pg";
 import type { FieldArgs, GrafastFieldConfig, Step } from "postgraphile/grafast";
@@ -9,6 +8,8 @@ import { sql } from "postgraphile/pg-sql2";
 import { splitGlobalId } from "../src/graphql/global-id.ts";
 import { readKey } from "../src/graphql/key-forms.ts";
 import { elementOf } from "../src/reads/codecs.ts";
+import type { FieldSource } from "../src/reads/field-source.ts";
+import { withSource } from "../src/reads/field-source.ts";
 import { isPresent, readArgument } from "../src/reads/function-call.ts";
 import { orderOf, parameterType } from "../src/reads/keys.ts";
 import { keyOfResource } from "./lib/keys.ts";
@@ -35,7 +36,6 @@ declare global {
 export const FunctionsPlugin: GraphileConfig.Plugin = {
   name: "FunctionsPlugin",
   description: "Offers stable functions with arguments as fields, and those that return rows as lists",
-  version: "1.0.0",
   schema: {
     hooks: {
       GraphQLObjectType_fields(fields, build, { Self, scope, fieldWithHooks }) {
@@ -102,7 +102,8 @@ function valueField(build: GraphileBuild.Build, offered: ReadFunction): GrafastF
   const { resource, codec, owner } = offered;
   const type = typeOf(build, codec, "output") as GraphQLOutputType;
   const parameters = [nameless(owner!.codec), ...parametersOf(offered)];
-  return {
+  const source: FieldSource = { kind: "function", call: offered.call, codec };
+  return withSource(source, {
     type: hasTag(resource, "notNull") ? new GraphQLNonNull(type) : type,
     args: argumentsOf(build, offered),
     plan($parent: Step, args: FieldArgs) {
@@ -111,18 +112,18 @@ function valueField(build: GraphileBuild.Build, offered: ReadFunction): GrafastF
       const called = pgFromExpression($row, resource.from, parameters, [row, ...valuesOf(offered, args)]);
       return $row.select(called, codec);
     },
-  };
+  });
 }
 
-/** A list of rows, or one of them. */
+/** A list of rows, whose source ConnectionsPlugin declares, or one of them. */
 function rowsField(build: GraphileBuild.Build, offered: ReadFunction): GrafastFieldConfig<Step> {
-  const { resource, owner, codec, makes, rows, present } = offered;
+  const { resource, owner, call, codec, makes, rows, present } = offered;
   const isList = makes === "list";
   const type = build.getOutputTypeByName(
     isList ? build.inflection.tableConnectionType(codec) : build.inflection.tableType(codec),
   );
   const ofRow = owner && makeOfRow(offered, owner);
-  return {
+  return withSource(isList ? undefined : { kind: "returned", call, present }, {
     type: !rows && hasTag(resource, "notNull") ? new GraphQLNonNull(type) : type,
     args: argumentsOf(build, offered),
     plan($parent: Step, args: FieldArgs) {
@@ -138,7 +139,7 @@ function rowsField(build: GraphileBuild.Build, offered: ReadFunction): GrafastFi
       $rows.where(isPresent(present, $rows.alias));
       return $rows.single();
     },
-  };
+  });
 }
 
 /** The values of the key of a row, as texts. */

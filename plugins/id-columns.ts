@@ -1,15 +1,9 @@
-import type {} from "postgraphile";
-import type {
-  PgCodec,
-  PgCodecAnyScalar,
-  PgCodecAttribute,
-  PgRegistry,
-  PgResource,
-} from "postgraphile/@dataplan/pg";
-import { listOfCodec } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgCodecAttribute, PgRegistry, PgResource } from "postgraphile/@dataplan/pg";
 import { attributesOf, elementOf } from "../src/reads/codecs.ts";
 import { addId, keyOfResource, makeGlobalIdCodec } from "./lib/keys.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
+import { onElement } from "./lib/text-codecs.ts";
+import { viewsOf } from "./lib/views.ts";
 
 /**
  * Makes ids of columns: of primary keys called `id`, of foreign keys that point to one, and of what the tag @gid names
@@ -22,7 +16,6 @@ import { tagLines, tagText } from "./lib/tags.ts";
 export const IdColumnsPlugin: GraphileConfig.Plugin = {
   name: "IdColumnsPlugin",
   description: "Shows primary keys, foreign keys and columns with the tag @gid as global ids",
-  version: "1.0.0",
   gather: {
     hooks: {
       pgRegistry_PgRegistry(info, event) {
@@ -59,9 +52,8 @@ class IdColumns {
   constructor(registry: PgRegistry, nameOf: (codec: PgCodec) => string) {
     this.#registry = registry;
     this.#nameOf = nameOf;
-    for (const resource of Object.values(registry.pgResources) as PgResource[]) {
-      if (!resource.parameters && keyOfResource(resource)) this.#views.set(nameOf(resource.codec), resource);
-    }
+    for (const resource of viewsOf(registry as Pick<GraphileBuild.Build, "pgResources">))
+      if (keyOfResource(resource)) this.#views.set(nameOf(resource.codec), resource);
   }
 
   make(): void {
@@ -121,10 +113,9 @@ class IdColumns {
         const parameter = resource.parameters.find((one) => one.name === name);
         if (typeName === undefined) continue;
         if (!parameter) throw new Error(`@gid: the function ${resource.name} has no argument ${name}`);
-        const held = parameter.codec;
-        const listed = elementOf(held);
-        const codec = this.#codecOf(typeName, `${resource.name}(${name})`, listed ?? held);
-        (parameter as { codec: PgCodec }).codec = listed ? listOfCodec(codec as PgCodecAnyScalar) : codec;
+        (parameter as { codec: PgCodec }).codec = onElement(parameter.codec, (held) =>
+          this.#codecOf(typeName, `${resource.name}(${name})`, held),
+        );
       }
     }
   }
@@ -132,15 +123,12 @@ class IdColumns {
   #become(owner: PgCodec, attributeName: string, typeName: string): void {
     const attribute: PgCodecAttribute | undefined = owner.attributes?.[attributeName];
     if (!attribute) throw new Error(`@gid: ${owner.name} has no column ${attributeName}`);
-    const listed = elementOf(attribute.codec);
-    const element = listed ?? attribute.codec;
-    const known = element.extensions?.globalIdOf;
+    const known = (elementOf(attribute.codec) ?? attribute.codec).extensions?.globalIdOf;
     // A primary key may be a foreign key too; it stays the id of its own row.
     if (known === typeName || this.#primaryKeys.has(attribute)) return;
     const column = `${owner.name}.${attributeName}`;
     if (known) throw new Error(`${column} can't be the id of a ${known} and of a ${typeName}`);
-    const codec = this.#codecOf(typeName, column, element);
-    attribute.codec = listed ? listOfCodec(codec as PgCodecAnyScalar) : codec;
+    attribute.codec = onElement(attribute.codec, (held) => this.#codecOf(typeName, column, held));
   }
 
   /**

@@ -2,11 +2,12 @@ import { PgSimplifyInflectionPlugin, PgSimplifyInflectionPreset } from "@graphil
 import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import "../src/graphql/context.ts";
 import { aggregatesPreset } from "./aggregates.ts";
+import type { ReportOptions } from "./answers.ts";
+import { makeAnswersPlugin } from "./answers.ts";
 import { BehaviorsPlugin } from "./behaviors.ts";
-import { makeCatalogPlugin, readCatalog } from "./catalog.ts";
+import { catalogQuery, makeCatalogPlugin, readCatalog } from "./catalog.ts";
 import { ClashesPlugin } from "./clashes.ts";
 import { ComputedColumnsPlugin } from "./computed-columns.ts";
-import { catalogQuery } from "./lib/catalog-query.ts";
 import { ConnectionsPlugin } from "./connections.ts";
 import { DeprecationsPlugin } from "./deprecations.ts";
 import { DescriptionsPlugin } from "./descriptions.ts";
@@ -17,24 +18,17 @@ import { IdColumnsPlugin } from "./id-columns.ts";
 import { ListColumnsPlugin } from "./list-columns.ts";
 import { MutationFieldsPlugin } from "./mutation-fields.ts";
 import { NamingPlugin } from "./naming.ts";
-import { NodePlugin } from "./node.ts";
-import { NodesPlugin } from "./nodes.ts";
+import { NodePlugin, NodesPlugin } from "./node.ts";
 import type { OnRead } from "./reads.ts";
 import { makeReadsPlugin } from "./reads.ts";
 import { RelationFiltersPlugin } from "./relation-filters.ts";
-import { RelationsPlugin } from "./relations.ts";
-import type { ReportOptions } from "./report-errors.ts";
-import { makeReportErrorsPlugin } from "./report-errors.ts";
-import { ScalarsPlugin } from "./scalars.ts";
-import { ScopeCheckPlugin } from "./scope-check.ts";
+import { ScalarsPlugin, SpecifiedScalarsPlugin } from "./scalars.ts";
 import { ScopesPlugin } from "./scopes.ts";
 import { SearchPlugin } from "./search.ts";
-import { SpecifiedScalarsPlugin, unspecified } from "./specified-scalars.ts";
 import { SubscriptionsPlugin } from "./subscriptions.ts";
 import { SurfacePlugin } from "./surface.ts";
-import { TextAnswersPlugin } from "./text-answers.ts";
 import { ValueTypesPlugin } from "./value-types.ts";
-import { narrow, WiderListsPlugin } from "./wider-lists.ts";
+import { WiderListsPlugin } from "./wider-lists.ts";
 
 export { catalogQuery, readCatalog };
 
@@ -124,6 +118,8 @@ export function createPreset({
   onRead,
   report,
 }: PresetOptions): GraphileConfig.Preset {
+  // It was frozen before lists and scalars had what these plugins add
+  const isFirst = schemaName === "api_2026_06_unstable";
   return {
     extends: [
       // Before all others
@@ -139,7 +135,6 @@ export function createPreset({
       NamingPlugin,
       SurfacePlugin,
       ClashesPlugin,
-      RelationsPlugin,
       // GraphQL types of columns
       ScalarsPlugin,
       ValueTypesPlugin,
@@ -147,28 +142,27 @@ export function createPreset({
       ComputedColumnsPlugin,
       IdColumnsPlugin,
       ListColumnsPlugin,
-      ...(unspecified.has(schemaName) ? [] : [SpecifiedScalarsPlugin]),
+      ...(isFirst ? [] : [SpecifiedScalarsPlugin]),
       // Lists, filters and look-ups
       NodePlugin,
       FunctionsPlugin,
       FiltersPlugin,
       SearchPlugin,
       ConnectionsPlugin,
-      ...(narrow.has(schemaName) ? [] : [WiderListsPlugin, NodesPlugin, RelationFiltersPlugin]),
+      ...(isFirst ? [] : [WiderListsPlugin, NodesPlugin, RelationFiltersPlugin]),
       // Mutations
       MutationFieldsPlugin,
       // Subscriptions
-      ...(unspecified.has(schemaName) ? [] : [SubscriptionsPlugin]),
+      ...(isFirst ? [] : [SubscriptionsPlugin]),
       // Scopes
       ScopesPlugin,
-      ScopeCheckPlugin,
       // Reads by one statement
       ...(fastReads ? [makeReadsPlugin(onRead)] : []),
       // Descriptions of what the plugins above made
       DeprecationsPlugin,
       DescriptionsPlugin,
       // Answers to requests
-      ...(report ? [makeReportErrorsPlugin(report), TextAnswersPlugin] : []),
+      ...(report ? [makeAnswersPlugin(report)] : []),
     ],
     disablePlugins: switchedOff,
     pgServices: [{ ...pgService, schemas: [schemaName] }],

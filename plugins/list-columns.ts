@@ -1,4 +1,3 @@
-import type {} from "postgraphile";
 import type { PgCodec, PgSelectSingleStep, PgSelectStep } from "postgraphile/@dataplan/pg";
 import { TYPES } from "postgraphile/@dataplan/pg";
 import type { FieldArgs, FieldInfo, Step } from "postgraphile/grafast";
@@ -7,8 +6,9 @@ import type { GraphQLOutputType } from "postgraphile/graphql";
 import { getNamedType, GraphQLList, GraphQLNonNull, isNonNullType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import { attributesOf, elementOf } from "../src/reads/codecs.ts";
-import { preservesSource } from "../src/reads/field-source.ts";
+import { withSource } from "../src/reads/field-source.ts";
 import { hasTag } from "./lib/tags.ts";
+import { columnSource } from "./reads.ts";
 
 function listOf(type: GraphQLOutputType, mayHoldNull: boolean) {
   const element = getNamedType(type);
@@ -25,7 +25,6 @@ export const ListColumnsPlugin: GraphileConfig.Plugin = {
   name: "ListColumnsPlugin",
   description:
     "Lists in columns hold null only where the table does, and a list that is null is not an empty one",
-  version: "1.0.0",
   schema: {
     hooks: {
       GraphQLObjectType_fields_field(field, _build, { scope }) {
@@ -38,12 +37,14 @@ export const ListColumnsPlugin: GraphileConfig.Plugin = {
         if (isRequired || !element.attributes) return field;
         const name = attributesOf(codec as PgCodec).find(([, candidate]) => candidate === attribute)![0];
         const { plan } = field;
-        field.plan = preservesSource(plan, ($row: PgSelectSingleStep, args: FieldArgs, info: FieldInfo) => {
-          const $rows = (plan!($row, args, info) as PgSelectStep).items();
-          const column = sql`${$row.getClassStep().alias}.${sql.identifier(name)}`;
-          return inhibitIf($rows as Step, $row.select(sql`${column} is null`, TYPES.boolean, true));
+        return withSource(columnSource(scope), {
+          ...field,
+          plan($row: PgSelectSingleStep, args: FieldArgs, info: FieldInfo) {
+            const $rows = (plan!($row, args, info) as PgSelectStep).items();
+            const column = sql`${$row.getClassStep().alias}.${sql.identifier(name)}`;
+            return inhibitIf($rows as Step, $row.select(sql`${column} is null`, TYPES.boolean, true));
+          },
         });
-        return field;
       },
     },
   },

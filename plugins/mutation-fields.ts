@@ -1,26 +1,21 @@
-import type {} from "postgraphile";
 import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { FieldArgs, GrafastFieldConfig, Step } from "postgraphile/grafast";
 import { context, sideEffect } from "postgraphile/grafast";
 import type { GraphQLInputType, GraphQLObjectType } from "postgraphile/graphql";
 import { GraphQLNonNull } from "postgraphile/graphql";
-import type { ServiceContext } from "../src/graphql/context.ts";
+import { withSource } from "../src/reads/field-source.ts";
 import type { Mutation } from "./lib/mutation-functions.ts";
 import { describeMutation, isInput, isOutput, mutationsOf } from "./lib/mutation-functions.ts";
 import type { EveryInput } from "./lib/mutation-types.ts";
 import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./lib/mutation-types.ts";
 import { answerDecoder, inputEncoder } from "./lib/mutation-values.ts";
-import { defaultMutationTimeoutMs } from "../src/graphql/context.ts";
-import { secretColumnOf, settingsFor, showSecret } from "./lib/new-secret.ts";
-import { runMutation } from "./lib/run-mutation.ts";
+import { runMutation, secretColumnOf, showSecret } from "./lib/run-mutation.ts";
 
 declare global {
   namespace GraphileBuild {
     interface ScopeObjectFieldsField {
       /** The function that a field of the root type Mutation calls. */
       mutationFunction?: PgResource;
-      /** The column that a field of a payload shows. */
-      payloadColumn?: { name: string; isList: boolean };
     }
     interface ScopeObject {
       /** The function of this payload type. */
@@ -36,7 +31,6 @@ declare global {
 export const MutationFieldsPlugin: GraphileConfig.Plugin = {
   name: "MutationFieldsPlugin",
   description: "Offers the functions of the schema as mutations with an input and a payload with user errors",
-  version: "1.0.0",
   inflection: {
     replace: {
       // The composite types are already called stock_set_input and so on; the library would say StockSetInputRecord
@@ -85,11 +79,7 @@ export const MutationFieldsPlugin: GraphileConfig.Plugin = {
                   Object.entries(payload.attributes!).map(([name, attribute]) => {
                     const fieldName = build.inflection.camelCase(name);
                     const { config, target } = payloadField(build, name, attribute);
-                    const payloadColumn = { name, isList: attribute.codec.arrayOfCodec !== undefined };
-                    const scope = {
-                      ...{ fieldName, payloadColumn },
-                      ...(target ? { pgFieldResource: target } : {}),
-                    };
+                    const scope = target ? { fieldName, pgFieldResource: target } : { fieldName };
                     return [fieldName, fieldWithHooks(scope, config)];
                   }),
                 ),
@@ -134,7 +124,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
   const decode = answerDecoder(build, mutation);
   const secretColumn = secretColumnOf(mutation);
   const source = { version, operation, hasSecret: secretColumn !== undefined, encode, decode };
-  return {
+  return withSource("mutation", {
     extensions: { mutation: source },
     type: build.getTypeByName(payloadName) as GraphQLObjectType,
     args: {
@@ -147,30 +137,13 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
     plan: (_$root: Step, args: FieldArgs) =>
       sideEffect(
         [args.getRaw("input"), resource.executor.context(), context()],
-        async ([given, { withPgClient, pgSettings }, asked]) => {
-          const {
-            scopes,
-            arrivedAt = performance.now(),
-            mutationTimeoutMs = defaultMutationTimeoutMs,
-            mutationChecks = {},
-            mutationLog,
-            mutationOutcome,
-            noteWrite,
-          } = asked;
+        async ([given, connection, asked]) => {
+          const { mutationLog, mutationOutcome } = asked;
           const { idempotencyKey = null, validateOnly = false, ...fields } = given as EveryInput;
           if (mutationOutcome && "failure" in mutationOutcome) throw mutationOutcome.failure;
           const secret = secretColumn ? asked.newSecret?.() : undefined;
-          const own = pgSettings as ServiceContext["pgSettings"];
-          const settings = secret ? { ...own, ...settingsFor(secret) } : own;
-          const made =
-            mutationOutcome?.result ??
-            (await runMutation(withPgClient, settings, {
-              ...{ version, operation, input: encode(fields), idempotencyKey, validateOnly, arrivedAt },
-              timeoutMs: mutationTimeoutMs,
-              check: mutationChecks[operation],
-              scopes: scopes ?? new Set(),
-            }));
-          if (!mutationOutcome) await noteWrite?.();
+          const call = () => ({ version, operation, input: encode(fields), idempotencyKey, validateOnly });
+          const made = mutationOutcome?.result ?? (await runMutation(connection, asked, call(), secret));
           const result = secretColumn && secret ? showSecret(made, secretColumn, secret) : made;
           if (!result.payload) return decode(result);
           try {
@@ -181,5 +154,5 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
           }
         },
       ),
-  };
+  });
 }

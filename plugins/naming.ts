@@ -1,4 +1,3 @@
-import type {} from "postgraphile";
 import { tagText } from "./lib/tags.ts";
 
 const known = new WeakMap<object, Map<string, string>>();
@@ -21,7 +20,6 @@ export const NamingPlugin: GraphileConfig.Plugin = {
   name: "NamingPlugin",
   description:
     "Names root fields: `product(id:)` for one row, the tag @rootField for lists with a name of their own",
-  version: "1.0.0",
   inflection: {
     replace: {
       singularize: (previous, preset, word) => once(preset, "singularize", word, previous!),

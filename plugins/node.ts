@@ -1,14 +1,17 @@
-import type {} from "postgraphile";
 import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { FieldArgs, Step } from "postgraphile/grafast";
 import { access, inhibitOnNull, lambda } from "postgraphile/grafast";
 import type { GraphQLInterfaceType } from "postgraphile/graphql";
+import { GraphQLID, GraphQLList, GraphQLNonNull } from "postgraphile/graphql";
 import type { KeyOf } from "../src/graphql/global-id.ts";
 import { requireGlobalId, requireKey, splitGlobalId } from "../src/graphql/global-id.ts";
 import { uuidKey } from "../src/graphql/key-forms.ts";
-import { preservesSource } from "../src/reads/field-source.ts";
+import { maxPageSize } from "../src/graphql/page-size.ts";
+import { withSource } from "../src/reads/field-source.ts";
+import { readIds } from "../src/reads/ids.ts";
 import type { Key } from "../src/reads/keys.ts";
 import { findByKey, keyOfResource } from "./lib/keys.ts";
+import { viewsOf } from "./lib/views.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -33,7 +36,7 @@ function byKey(resources: ReadonlyMap<string, PgResource>, handler: NodeIdHandle
 }
 
 /** The keys of types whose rows can be found. */
-export const keyOf =
+const keyOf =
   (build: GraphileBuild.Build): KeyOf =>
   (typeName) =>
     build.getNodeIdHandler!(typeName) ? build.keyOfType.get(typeName) : undefined;
@@ -48,7 +51,6 @@ export const keyOf =
 export const NodePlugin: GraphileConfig.Plugin = {
   name: "GlobalNodePlugin",
   description: "Looks rows up by global id, in `node` and in one root field for each type",
-  version: "1.0.0",
   after: ["NodePlugin", "NodeAccessorPlugin"],
   before: ["PgTableNodePlugin"],
   inflection: {
@@ -71,11 +73,9 @@ export const NodePlugin: GraphileConfig.Plugin = {
             return decoded && [decoded.typeName, id];
           },
         });
-        const { pgResources } = build as GraphileBuild.Build;
         const keyOfType = new Map<string, Key>();
         const resources = new Map<string, PgResource>();
-        for (const resource of Object.values(pgResources) as PgResource[]) {
-          if (resource.parameters || !resource.codec.attributes) continue;
+        for (const resource of viewsOf(build as GraphileBuild.Build)) {
           const typeName = build.inflection.tableType(resource.codec);
           const key = keyOfResource(resource);
           if (key) keyOfType.set(typeName, key);
@@ -99,7 +99,7 @@ export const NodePlugin: GraphileConfig.Plugin = {
             return build.getNodeIdHandler!(typeName) ? id : null;
           };
           const plan = (_$root: Step, args: FieldArgs) => lambda(args.getRaw("id"), check);
-          field.plan = preservesSource(field.plan, plan);
+          return withSource("node", { ...field, plan });
         }
         const typeName = scope.nodeAccessorTypeName;
         if (typeName) {
@@ -109,9 +109,42 @@ export const NodePlugin: GraphileConfig.Plugin = {
             return id;
           };
           const plan = (_$root: Step, args: FieldArgs) => fetch(lambda(args.getRaw("id"), check));
-          field.plan = preservesSource(field.plan, plan);
+          return withSource("row", { ...field, plan });
         }
         return field;
+      },
+    },
+  },
+};
+
+/** `nodes(ids:)`: several things by their global ids, in their order. */
+export const NodesPlugin: GraphileConfig.Plugin = {
+  name: "NodesPlugin",
+  description: "Looks up several rows by global id, in the root field `nodes`",
+  after: ["GlobalNodePlugin"],
+  schema: {
+    hooks: {
+      GraphQLObjectType_fields(fields, build, { scope, fieldWithHooks }) {
+        if (!scope.isRootQuery) return fields;
+        const nodes = fieldWithHooks({ fieldName: "nodes" }, () =>
+          withSource("nodes", {
+            description:
+              "Things with global ids, whatever their types, in the order of the ids; null where there is none that the caller may read.",
+            type: new GraphQLNonNull(new GraphQLList(build.getOutputTypeByName("Node"))),
+            args: {
+              ids: {
+                description: `Global ids, ${maxPageSize} at most.`,
+                type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLID))),
+              },
+            },
+            plan: (_$root: Step, args: FieldArgs) =>
+              lambda(args.getRaw("ids"), (ids) => {
+                const found = readIds(ids as string[], keyOf(build));
+                return found.map(({ id, typeName }) => (build.getNodeIdHandler!(typeName) ? id : null));
+              }),
+          }),
+        );
+        return build.extend(fields, { nodes }, "Adding nodes to Query");
       },
     },
   },

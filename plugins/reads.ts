@@ -1,12 +1,16 @@
-import type {} from "postgraphile";
+import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { GrafastExecutionArgs } from "postgraphile/grafast";
 import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { answerBy } from "../src/reads/answer.ts";
-import { findSource, findRows } from "./lib/find-field-source.ts";
-import { register } from "../src/reads/field-source.ts";
+import { attributesOf } from "../src/reads/codecs.ts";
 import type { ReadExecutor } from "../src/reads/counts.ts";
 import { readCounts } from "../src/reads/counts.ts";
+import type { FieldSource } from "../src/reads/field-source.ts";
+import { withSource } from "../src/reads/field-source.ts";
 import { readStatementOf } from "../src/reads/statements.ts";
+import { aggregateOf } from "./lib/aggregates.ts";
+import type { FieldScope } from "./lib/views.ts";
+import { hopOf, rowsOf } from "./lib/views.ts";
 
 /** Called with the executor of a read operation, twice if it first seemed to go by SQL. */
 export type OnRead = (executor: ReadExecutor, args: GrafastExecutionArgs) => void;
@@ -17,39 +21,29 @@ const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
 /**
  * Answers read operations by one SQL statement each, which makes the finished JSON text.
  *
- * It learns the sources of fields while the schema is built, and accepts an operation only when it knows all parts.
- * Everything else goes to Grafast, whose answers are the standard: test/reads compares them. docs/performance.md says
- * what is covered.
+ * It declares the sources of fields that the library makes, as other plugins do beside their own plans, and accepts an
+ * operation only when all parts have one. Everything else goes to Grafast, whose answers are the standard: test/reads
+ * compares them. docs/performance.md says what is covered.
  */
 export const makeReadsPlugin = (onRead: OnRead = () => {}): GraphileConfig.Plugin => ({
   name: "ReadsPlugin",
   description: "Answers read operations by one SQL statement each",
-  version: "1.0.0",
   schema: {
     hooks: {
       GraphQLObjectType(config, build, { scope }) {
-        const rows = scope.isPgClassType ? findRows(build, scope.pgCodec) : undefined;
+        const rows = scope.isPgClassType ? rowsOf(build, scope.pgCodec) : undefined;
         if (rows) config.extensions = { ...config.extensions, rows };
         return config;
       },
-      GraphQLObjectType_fields_field: {
-        // Before the plugins that replace plans, so that it sees the library's own plans.
-        before: ["ConnectionsPlugin", "ListColumnsPlugin", "GlobalNodePlugin"],
-        callback(field, build, { Self, scope }) {
-          const source = findSource(build, Self.name, scope);
-          if (!source) return field;
-          register(field.plan);
-          field.extensions = { ...field.extensions, source };
-          return field;
-        },
-      },
+      GraphQLObjectType_fields_field: (field, build, { scope }) =>
+        withSource(sourceOfLibrary(build, scope), field),
     },
   },
   grafast: {
     middleware: {
       execute: {
         // Checks that refuse operations come first.
-        after: ["ScopeCheckPlugin"],
+        after: ["ScopesPlugin"],
         callback(next, { args }) {
           const statement = readStatementOf(args);
           const byGrafast = () => {
@@ -65,3 +59,30 @@ export const makeReadsPlugin = (onRead: OnRead = () => {}): GraphileConfig.Plugi
     },
   },
 });
+
+/** The source of a field that has the library's own plan, according to the scope that the library gives it. */
+function sourceOfLibrary(build: GraphileBuild.Build, scope: FieldScope): FieldSource | undefined {
+  const { fieldName } = scope;
+  if (scope.pgFieldAttribute) return columnSource(scope);
+  if (scope.isPgSingleRelationField) {
+    const hop = scope.pgRefDetails ? undefined : hopOf(scope);
+    return hop && { kind: "related", hop };
+  }
+  if (scope.isConnectionType && fieldName === "edges") return { kind: "edges" };
+  if (scope.isConnectionEdgeType && fieldName === "node") return { kind: "entry" };
+  if (scope.isPgAggregateField) return { kind: "aggregate" };
+  if (scope.isPgConnectionAggregateField) {
+    const { pgTypeResource, pgAggregateSpec } = scope;
+    const aggregate = aggregateOf(build, pgTypeResource as PgResource, pgAggregateSpec!, fieldName);
+    return aggregate && { kind: "aggregated", aggregate };
+  }
+  return undefined;
+}
+
+/** The column that a field shows. */
+export function columnSource({ pgCodec, pgFieldAttribute: attribute }: FieldScope): FieldSource | undefined {
+  if (!attribute || attribute.via || attribute.identicalVia) return undefined;
+  const columns = pgCodec ? attributesOf(pgCodec as PgCodec) : [];
+  const name = columns.find(([, candidate]) => candidate === attribute)?.[0];
+  return name === undefined ? undefined : { kind: "column", name, attribute: attribute as PgCodecAttribute };
+}

@@ -1,4 +1,3 @@
-import type {} from "postgraphile";
 import type { PgCodec } from "postgraphile/@dataplan/pg";
 import type { GraphQLInputFieldConfig, GraphQLInputFieldConfigMap } from "postgraphile/graphql";
 import { getNamedType, isObjectType } from "postgraphile/graphql";
@@ -6,11 +5,10 @@ import { requiresScopesDirective, requiresScopesOfInputs } from "../src/graphql/
 import type { Hop } from "../src/reads/hops.ts";
 import type { Quantifier } from "../src/reads/related-rows.ts";
 import { quantifiers } from "../src/reads/related-rows.ts";
-import { hopOf, hopsTo } from "./lib/find-field-source.ts";
 import { keyOfResource } from "./lib/keys.ts";
 import { hasTag } from "./lib/tags.ts";
-import type { FieldScope } from "./relations.ts";
-import { takesNoFilter } from "./relations.ts";
+import type { FieldScope } from "./lib/views.ts";
+import { hopOf, hopsTo, takesNoFilter } from "./lib/views.ts";
 
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -103,7 +101,6 @@ function registerListFilter(build: GraphileBuild.Build, codec: PgCodec): void {
 export const RelationFiltersPlugin: GraphileConfig.Plugin = {
   name: "RelationFiltersPlugin",
   description: "Adds relations to filters, where an index answers the join",
-  version: "1.0.0",
   after: ["FiltersPlugin", "ScopesPlugin"],
   schema: {
     hooks: {

@@ -1,4 +1,3 @@
-import type {} from "postgraphile";
 import type { PgCodec } from "postgraphile/@dataplan/pg";
 import { TYPES } from "postgraphile/@dataplan/pg";
 import { Kind, print } from "postgraphile/graphql";
@@ -52,7 +51,6 @@ function parseJson(value: unknown, levels = 0): unknown {
 export const ScalarsPlugin: GraphileConfig.Plugin = {
   name: "ScalarsPlugin",
   description: "timestamptz is DateTime; numeric and bigint are Float",
-  version: "1.0.0",
   before: ["PgCodecsPlugin"],
   gather: {
     hooks: {
@@ -88,6 +86,45 @@ export const ScalarsPlugin: GraphileConfig.Plugin = {
           return _;
         },
       },
+    },
+  },
+};
+
+const postgres = "https://www.postgresql.org/docs/18";
+const ranges = `${postgres}/rangetypes.html#RANGETYPES-IO`;
+
+/** Of each scalar, what specifies its texts. */
+const specifications: Readonly<Record<string, string>> = {
+  DateTime: "https://www.rfc-editor.org/rfc/rfc3339#section-5.6",
+  Date: "https://www.rfc-editor.org/rfc/rfc3339#section-5.6",
+  Time: "https://www.rfc-editor.org/rfc/rfc3339#section-5.6",
+  LocalDateTime: "https://www.w3.org/TR/xmlschema11-2/#dateTime",
+  Duration: "https://www.rfc-editor.org/rfc/rfc3339#appendix-A",
+  JSON: "https://www.rfc-editor.org/rfc/rfc8259",
+  UUID: "https://www.rfc-editor.org/rfc/rfc9562",
+  Base64: "https://www.rfc-editor.org/rfc/rfc4648#section-4",
+  BigInt: `${postgres}/datatype-numeric.html#DATATYPE-INT`,
+  Decimal: `${postgres}/datatype-numeric.html#DATATYPE-NUMERIC-DECIMAL`,
+  InternetAddress: `${postgres}/datatype-net-types.html#DATATYPE-INET`,
+  MacAddress: `${postgres}/datatype-net-types.html#DATATYPE-MACADDR`,
+  IntRange: ranges,
+  BigIntRange: ranges,
+  DecimalRange: ranges,
+  DateRange: ranges,
+  LocalDateTimeRange: ranges,
+  DateTimeRange: ranges,
+};
+
+/** Adds `@specifiedBy` to scalars. */
+export const SpecifiedScalarsPlugin: GraphileConfig.Plugin = {
+  name: "SpecifiedScalarsPlugin",
+  description: "Scalars say what specifies them",
+  schema: {
+    hooks: {
+      GraphQLScalarType: (config) => ({
+        ...config,
+        specifiedByURL: specifications[config.name] ?? config.specifiedByURL,
+      }),
     },
   },
 };

@@ -1,12 +1,12 @@
-import type {} from "postgraphile";
-import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
+import type { PgCodec } from "postgraphile/@dataplan/pg";
 import { specifiedDirectives } from "postgraphile/graphql";
 import { withKnownPlaces } from "../src/graphql/directives.ts";
+import { scopeRefusal } from "../src/graphql/missing-scopes.ts";
 import type { ScopeRequirement } from "../src/graphql/scopes.ts";
 import { requiresScopesDirective } from "../src/graphql/scopes.ts";
-import { relationOf } from "./relations.ts";
 import type { Tagged } from "./lib/tags.ts";
 import { hasTag, tagLines } from "./lib/tags.ts";
+import { relationOf, viewOfType } from "./lib/views.ts";
 
 /**
  * Reads the tag `@requiresScopes`: scopes of which one is enough, and after the word `allOf:` those that are all
@@ -37,12 +37,7 @@ function targetOf(
   const relation = relationOf(scope);
   if (relation) return relation.remoteResource.codec;
   if (pgFieldResource) return pgFieldResource.codec as PgCodec;
-  if (nodeAccessorTypeName) {
-    const resources = Object.values(build.pgResources) as PgResource[];
-    return resources.find(
-      ({ codec, parameters }) => !parameters && isType(build, codec, nodeAccessorTypeName),
-    )?.codec;
-  }
+  if (nodeAccessorTypeName) return viewOfType(build, nodeAccessorTypeName)?.codec;
   let target: PgCodec | undefined = pgRefDetails?.codec;
   for (const { relationName } of pgRefDetails?.ref.paths[0] ?? []) {
     target = pgRefDetails!.registry.pgRelations[target!.name]?.[relationName]?.remoteResource.codec;
@@ -50,17 +45,17 @@ function targetOf(
   return target;
 }
 
-const isType = (build: GraphileBuild.Build, codec: PgCodec, typeName: string): boolean =>
-  codec.attributes !== undefined && build.inflection.tableType(codec) === typeName;
-
 /**
  * Adds requirements to fields. They are declared once, on the view; fields that lead to its rows inherit them, unless
  * the foreign key or column has the tag itself. Row-level security of the tables checks them again.
+ *
+ * An operation is refused before any of it runs, when the caller lacks a scope for one of its fields. A check in the plan
+ * would come too late: a mutation would have been committed before a field below it is refused.
  */
 export const ScopesPlugin: GraphileConfig.Plugin = {
   name: "ScopesPlugin",
-  description: "Declares on each field which scopes it requires, from the tag @requiresScopes",
-  version: "1.0.0",
+  description:
+    "Declares on each field which scopes it requires, from the tag @requiresScopes, and checks them",
   schema: {
     hooks: {
       GraphQLSchema(config) {
@@ -89,6 +84,18 @@ export const ScopesPlugin: GraphileConfig.Plugin = {
           field.extensions = { ...field.extensions, scopesOfAll };
         }
         return field;
+      },
+    },
+  },
+  grafast: {
+    middleware: {
+      execute(next, { args }) {
+        const refusal = scopeRefusal(args);
+        return refusal ? { errors: [refusal] } : next();
+      },
+      subscribe(next, { args }) {
+        const refusal = scopeRefusal(args);
+        return refusal ? { errors: [refusal] } : next();
       },
     },
   },

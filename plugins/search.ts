@@ -1,4 +1,3 @@
-import type {} from "postgraphile";
 import type { PgResource, PgSelectQueryBuilder } from "postgraphile/@dataplan/pg";
 import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { FieldArg, Step } from "postgraphile/grafast";
@@ -8,8 +7,8 @@ import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { foundBy, readSearch } from "../src/reads/search.ts";
 import type { PageOfRows } from "./lib/page.ts";
-import { searchOf } from "./lib/search.ts";
 import { tagText } from "./lib/tags.ts";
+import { searchOf } from "./lib/views.ts";
 
 const oneOf = new Intl.ListFormat("en", { type: "disjunction" });
 
@@ -44,7 +43,6 @@ function describe(build: GraphileBuild.Build, resource: PgResource): string {
 export const SearchPlugin: GraphileConfig.Plugin = {
   name: "SearchPlugin",
   description: "Adds `search` to root lists, driven by the tag @search",
-  version: "1.0.0",
   schema: {
     hooks: {
       GraphQLObjectType_fields_field_args(args, build, { Self, scope }) {

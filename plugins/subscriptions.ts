@@ -1,8 +1,8 @@
-import type {} from "postgraphile";
 import type { PgResource } from "postgraphile/@dataplan/pg";
 import { GraphQLList, GraphQLNonNull, GraphQLString, specifiedDirectives } from "postgraphile/graphql";
-import { liveDirective } from "../src/graphql/live-directive.ts";
+import { liveDirective } from "../src/graphql/directives.ts";
 import { hasTag } from "./lib/tags.ts";
+import { viewsOf } from "./lib/views.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -14,9 +14,7 @@ declare global {
 }
 
 const logsOf = (build: GraphileBuild.Build): PgResource[] =>
-  Object.values(build.pgResources as Record<string, PgResource>).filter(
-    ({ codec, parameters }) => !parameters && hasTag(codec, "log"),
-  );
+  viewsOf(build).filter(({ codec }) => hasTag(codec, "log"));
 
 /**
  * Subscriptions to the views with the tag `@log`, whose list is the log of events, and the directive `@live`. They only
@@ -25,7 +23,6 @@ const logsOf = (build: GraphileBuild.Build): PgResource[] =>
 export const SubscriptionsPlugin: GraphileConfig.Plugin = {
   name: "SubscriptionsPlugin",
   description: "Offers subscriptions to the log of events, and queries that are kept up to date",
-  version: "1.0.0",
   schema: {
     hooks: {
       GraphQLSchema(config, build) {

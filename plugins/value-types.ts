@@ -1,10 +1,8 @@
-import type {} from "postgraphile";
 import type { PgCodec, PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
 import { listOfCodec } from "postgraphile/@dataplan/pg";
 import { sql } from "postgraphile/pg-sql2";
-import { elementOf } from "../src/reads/codecs.ts";
 import type { ScalarName } from "./lib/text-codecs.ts";
-import { builtInCodec, citextCodec, exactCodecOf, otherCodec, rangeCodec } from "./lib/text-codecs.ts";
+import { builtInCodec, citextCodec, exactly, otherCodec, rangeCodec } from "./lib/text-codecs.ts";
 import { inputReader, rangeReader, readers } from "./lib/scalar-texts.ts";
 import { hasTag, tagText } from "./lib/tags.ts";
 
@@ -70,7 +68,6 @@ const codecs = new WeakMap<object, PgCodec>();
 export const ValueTypesPlugin: GraphileConfig.Plugin = {
   name: "ValueTypesPlugin",
   description: "Dates, times, durations, bytes, addresses, ranges, and numbers that lose no digit, as texts",
-  version: "1.0.0",
   before: ["PgCodecsPlugin"],
   gather: {
     hooks: {
@@ -117,9 +114,7 @@ export const ValueTypesPlugin: GraphileConfig.Plugin = {
         const tagged = { extensions: { tags: namespace.getTagsAndDescription().tags } };
         if (!hasTag(tagged, "floats") || tagText(tagged, "floats")!.split(/\s+/).includes(pgClass.relname))
           return;
-        const listed = elementOf(attribute.codec as PgCodec);
-        const exact = exactCodecOf(listed ?? (attribute.codec as PgCodec));
-        if (exact) attribute.codec = listed ? listOfCodec(exact as PgCodecAnyScalar) : exact;
+        attribute.codec = exactly(attribute.codec as PgCodec);
       },
     },
   },

@@ -1,12 +1,13 @@
-import type {} from "postgraphile";
-import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
+import type { PgCodec } from "postgraphile/@dataplan/pg";
 import type { Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
 import { GraphQLInt, GraphQLNonNull, GraphQLString } from "postgraphile/graphql";
-import { maxCount } from "../src/reads/total-count.ts";
+import { maxCount } from "../src/reads/lists.ts";
+import { withSource } from "../src/reads/field-source.ts";
 import type { Orders } from "../src/reads/orders.ts";
 import type { PageOfRows } from "./lib/page.ts";
 import { ordersOf, registerOrderEnum } from "./lib/order-enums.ts";
+import { viewsOf } from "./lib/views.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -14,15 +15,8 @@ declare global {
       /** The orders that lists of each view offer. Versions without it have lists in one order and direction. */
       listOrders?: Map<PgCodec, Orders>;
     }
-    interface ScopeObjectFieldsField {
-      /** Which part of a count it is. */
-      countField?: "totalCount" | "count" | "precision";
-    }
   }
 }
-
-/** Versions that were frozen before lists had more than `first` and `after`. */
-export const narrow: ReadonlySet<string> = new Set(["api_2026_06_unstable"]);
 
 const exactly = "EXACT";
 const atLeast = "AT_LEAST";
@@ -51,16 +45,20 @@ function registerCount(build: GraphileBuild.Build): void {
     () => ({
       description: "How many entries a list has, on all of its pages.",
       fields: ({ fieldWithHooks }) => ({
-        count: fieldWithHooks({ fieldName: "count", countField: "count" }, () => ({
-          description: `The number of entries, ${maxCount} at most.`,
-          type: new GraphQLNonNull(GraphQLInt),
-          plan: counted((count) => Math.min(count, maxCount)),
-        })),
-        precision: fieldWithHooks({ fieldName: "precision", countField: "precision" }, () => ({
-          description: "Whether there are as many, or more.",
-          type: new GraphQLNonNull(build.getOutputTypeByName("CountPrecision")),
-          plan: counted((count) => (count > maxCount ? atLeast : exactly)),
-        })),
+        count: fieldWithHooks({ fieldName: "count" }, () =>
+          withSource("count", {
+            description: `The number of entries, ${maxCount} at most.`,
+            type: new GraphQLNonNull(GraphQLInt),
+            plan: counted((count) => Math.min(count, maxCount)),
+          }),
+        ),
+        precision: fieldWithHooks({ fieldName: "precision" }, () =>
+          withSource("precision", {
+            description: "Whether there are as many, or more.",
+            type: new GraphQLNonNull(build.getOutputTypeByName("CountPrecision")),
+            plan: counted((count) => (count > maxCount ? atLeast : exactly)),
+          }),
+        ),
       }),
     }),
     "WiderListsPlugin",
@@ -74,7 +72,6 @@ function registerCount(build: GraphileBuild.Build): void {
 export const WiderListsPlugin: GraphileConfig.Plugin = {
   name: "WiderListsPlugin",
   description: "Adds last, before and orderBy to connections, and totalCount",
-  version: "1.0.0",
   after: ["ConnectionsPlugin"],
   schema: {
     hooks: {
@@ -85,9 +82,9 @@ export const WiderListsPlugin: GraphileConfig.Plugin = {
         after: ["PgCodecs", "FiltersPlugin"],
         callback(_, build) {
           registerCount(build);
-          for (const resource of Object.values(build.pgResources) as PgResource[]) {
+          for (const resource of viewsOf(build)) {
             // As filters are offered
-            if (!build.filterFields.has(resource.codec) || resource.parameters) continue;
+            if (!build.filterFields.has(resource.codec)) continue;
             const orders = ordersOf(build, resource);
             build.listOrders!.set(resource.codec, orders);
             registerOrderEnum(build, resource.codec, orders);
@@ -97,11 +94,13 @@ export const WiderListsPlugin: GraphileConfig.Plugin = {
       },
       GraphQLObjectType_fields(fields, build, { Self, scope, fieldWithHooks }) {
         if (!scope.isConnectionType || !build.listOrders!.has(scope.pgCodec as PgCodec)) return fields;
-        const totalCount = fieldWithHooks({ fieldName: "totalCount", countField: "totalCount" }, () => ({
-          description: `How many entries the list has, on all pages, with its filter. Counted up to ${maxCount}.`,
-          type: new GraphQLNonNull(build.getOutputTypeByName("TotalCount")),
-          plan: ($page: Step) => ($page as PageOfRows).totalCount(),
-        }));
+        const totalCount = fieldWithHooks({ fieldName: "totalCount" }, () =>
+          withSource("totalCount", {
+            description: `How many entries the list has, on all pages, with its filter. Counted up to ${maxCount}.`,
+            type: new GraphQLNonNull(build.getOutputTypeByName("TotalCount")),
+            plan: ($page: Step) => ($page as PageOfRows).totalCount(),
+          }),
+        );
         return build.extend(fields, { totalCount }, `Adding totalCount to ${Self.name}`);
       },
       GraphQLObjectType_fields_field_args(args, build, { Self, scope }) {

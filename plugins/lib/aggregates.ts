@@ -1,11 +1,10 @@
-import type {} from "postgraphile";
 import type {} from "@graphile/pg-aggregates";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import type { Aggregate, Group, Groups } from "../../src/reads/groups.ts";
 import { requirementOf } from "../scopes.ts";
-import { exactCodecOf } from "./text-codecs.ts";
+import { exactly } from "./text-codecs.ts";
 import { tagText } from "./tags.ts";
 
 /** Names that the library gives, and doesn't declare. */
@@ -71,7 +70,7 @@ export function specsOf(specs: readonly Spec[]): Spec[] {
               pgTypeCodecModifier(codec) {
                 const result = pgTypeCodecModifier(codec) as PgCodec;
                 const isText = isExact(codec as PgCodec) && spec.id !== "distinctCount";
-                return ((isText ? exactCodecOf(result) : undefined) ?? result) as never;
+                return (isText ? exactly(result) : result) as never;
               },
             }
           : {}),

@@ -1,4 +1,3 @@
-import type {} from "postgraphile";
 import type { PgCodec, PgCodecAnyScalar, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
 import { isEnumCodec, listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { GraphQLInputFieldConfigMap, GraphQLInputType } from "postgraphile/graphql";

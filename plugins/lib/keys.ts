@@ -1,4 +1,3 @@
-import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { Step } from "postgraphile/grafast";

@@ -1,4 +1,3 @@
-import type {} from "postgraphile";
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
 import { elementOf } from "../../src/reads/codecs.ts";
 import { tagLines } from "./tags.ts";

@@ -1,4 +1,3 @@
-import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
 import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { GrafastFieldConfig, Step } from "postgraphile/grafast";
@@ -12,11 +11,15 @@ import {
   GraphQLString,
 } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
+import type { PayloadBound } from "../../src/graphql/page-size.ts";
+import { defaultBound } from "../../src/graphql/page-size.ts";
 import { attributesOf, elementOf } from "../../src/reads/codecs.ts";
+import type { FieldSource } from "../../src/reads/field-source.ts";
+import { withSource } from "../../src/reads/field-source.ts";
 import { isOutput } from "./mutation-functions.ts";
 import { findByKey } from "./keys.ts";
-import { payloadBound } from "./payload-bounds.ts";
-import { hasTag, tagText } from "./tags.ts";
+import { hasTag, tagLines, tagText } from "./tags.ts";
+import { rowsOf, viewOfType } from "./views.ts";
 
 const listOf = (type: GraphQLOutputType) =>
   new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(getNullableType(type))));
@@ -80,6 +83,7 @@ export function payloadField(
   const { codec, description } = attribute;
   const entity = tagText(attribute, "entity");
   const target = entity === undefined ? undefined : findTarget(build, entity);
+  const isList = codec.arrayOfCodec !== undefined;
   const element = elementOf(codec) ?? codec;
   const typeName = isOutput(element) ? build.inflection.tableType(element) : entity;
   const type = (
@@ -87,19 +91,30 @@ export function payloadField(
   ) as GraphQLOutputType;
   return {
     target,
-    config: {
-      type: codec.arrayOfCodec ? listOf(type) : type,
+    config: withSource(payloadSource(build, name, target, isList), {
+      type: isList ? listOf(type) : type,
       description,
-      ...(codec.arrayOfCodec && target
+      ...(isList && target
         ? { extensions: { payloadBound: payloadBound(attribute, build.inflection.camelCase) } }
         : {}),
       plan($payload: Step) {
         const $value: Step = get($payload, name);
         if (!target) return $value;
-        return codec.arrayOfCodec ? findThoseThere(target, $value) : findRow(target, $value);
+        return isList ? findThoseThere(target, $value) : findRow(target, $value);
       },
-    },
+    }),
   };
+}
+
+function payloadSource(
+  build: GraphileBuild.Build,
+  name: string,
+  target: PgResource | undefined,
+  isList: boolean,
+): FieldSource | undefined {
+  if (!target) return { kind: "value", name };
+  const rows = rowsOf(build, target.codec);
+  return rows?.resource === target ? { kind: "entity", name, rows, isList } : undefined;
 }
 
 /** The row with this id, which is whatever the ids of its type are made of. */
@@ -119,10 +134,28 @@ function findThoseThere(target: PgResource, $ids: Step): Step {
 }
 
 function findTarget(build: GraphileBuild.Build, typeName: string): PgResource {
-  const target = (Object.values(build.pgResources) as PgResource[]).find(
-    ({ parameters, codec }) =>
-      !parameters && codec.attributes && build.inflection.tableType(codec) === typeName,
-  );
+  const target = viewOfType(build, typeName);
   if (!target) throw new Error(`@entity ${typeName}: there is no such type`);
   return target;
+}
+
+/**
+ * Reads the tags of a payload's column `@perLine lines 2`, at most two rows for each element of the input's `lines`,
+ * and `@atMost 500`. With both it is the sum.
+ */
+function payloadBound(attribute: PgCodecAttribute, fieldName: (column: string) => string): PayloadBound {
+  const perLine = new Map(
+    tagLines(attribute, "perLine").map((line) => {
+      const [column = "", rows = "1"] = line.split(/\s+/);
+      return [fieldName(column), numberOf("perLine", rows)] as const;
+    }),
+  );
+  const atMost = tagText(attribute, "atMost");
+  if (atMost === undefined) return perLine.size > 0 ? { atMost: 0, perLine } : defaultBound;
+  return { atMost: numberOf("atMost", atMost), perLine };
+}
+
+function numberOf(tag: string, text: string): number {
+  if (!/^\d+$/.test(text)) throw new Error(`@${tag} ${text}: that is no number of rows`);
+  return Number(text);
 }

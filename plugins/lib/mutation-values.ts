@@ -1,4 +1,3 @@
-import type {} from "postgraphile";
 import type { PgCodec, PgCodecWithAttributes } from "postgraphile/@dataplan/pg";
 import { isEnumCodec } from "postgraphile/@dataplan/pg";
 import { encodeGlobalId } from "../../src/graphql/global-id.ts";

@@ -1,4 +1,3 @@
-import type {} from "postgraphile";
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
 import { defaultOrder } from "../../src/graphql/cursor.ts";
 import type { Order, OrderColumn, Orders } from "../../src/reads/orders.ts";

@@ -9,15 +9,15 @@ import type { Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import type { Position } from "../../src/graphql/cursor.ts";
 import { openRanges } from "../../src/graphql/cursor.ts";
 import { readPlace } from "../../src/graphql/key-forms.ts";
 import type { StageSql } from "../../src/reads/followed.ts";
-import { given, notYetGiven } from "../../src/reads/followed.ts";
 import { comparable, parameterType, rowOf } from "../../src/reads/keys.ts";
-import type { End, Order } from "../../src/reads/orders.ts";
-import { between, placeTextOf } from "../../src/reads/orders.ts";
+import type { Order } from "../../src/reads/orders.ts";
+import { placeTextOf } from "../../src/reads/orders.ts";
 import type { PagedList, PageRequest } from "../../src/reads/page-request.ts";
+import type { Range } from "../../src/reads/ranges.ts";
+import { conditionsOf } from "../../src/reads/ranges.ts";
 
 export type View = PgResource<string, PgCodecWithAttributes>;
 /** The library's step for rows of a view. */
@@ -33,45 +33,22 @@ function placeSql({ columns }: Order, key: string): (SQL | null)[] {
   );
 }
 
-const endAt = (order: Order, position: Position | null, isIncluded: boolean): End | null =>
-  position && { place: placeSql(order, position.at(-1)!.key), isIncluded };
-
-/** The condition of rows after the one of a cursor, or before it, in a followed list. */
-function besideFollowed(
-  { key, followed }: PagedList,
-  { order, after }: PageRequest,
-  side: typeof given | typeof notYetGiven,
-  alias: SQL,
-): SQL {
-  const stages = after!.map((stage) => ({
-    key: rowOf(placeSql(order, stage.key) as SQL[]),
-    open: stage.open === "" ? null : sql`${sql.value(openRanges(stage.open))}::int8multirange`,
-  }));
-  return side({ alias, key, followed }, stages as [StageSql, ...StageSql[]]);
-}
-
-/** Leaves of a list what is between the cursors, or before or after that. */
+/** Leaves of a list a part of it. */
 export const keep =
-  (list: PagedList, range: "page" | "preceding" | "following") =>
-  (page: PageRequest): Condition =>
+  (list: PagedList, range: Range) =>
+  ({ order, after, before }: PageRequest): Condition =>
   (rows) => {
-    const { order, after, before } = page;
-    const isFollowed = after !== null && order.isDefault && list.followed !== undefined;
-    const where = (condition: SQL) => rows.where(sql.parens(condition));
-    if (isFollowed && range !== "following")
-      where(besideFollowed(list, page, range === "page" ? notYetGiven : given, rows.alias));
-    const from = range === "page" && !isFollowed ? endAt(order, after, false) : null;
-    const start = range === "following" ? endAt(order, before, true) : from;
-    const to = range === "page" ? endAt(order, before, false) : null;
-    const end = range === "preceding" && !isFollowed ? endAt(order, after, true) : to;
-    const parts = between(order, rows.alias, start, end).filter((part) => part !== null);
-    if (parts.length > 0)
-      where(
-        sql.join(
-          parts.map((part) => sql.parens(part)),
-          " or ",
-        ),
-      );
+    const named = { alias: rows.alias, key: list.key, followed: list.followed };
+    const stages = () =>
+      after!.map((stage) => ({
+        key: rowOf(placeSql(order, stage.key) as SQL[]),
+        open: stage.open === "" ? null : sql`${sql.value(openRanges(stage.open))}::int8multirange`,
+      })) as [StageSql, ...StageSql[]];
+    const parts = conditionsOf(range, order, named, {
+      after: after && { place: () => placeSql(order, after.at(-1)!.key), stages },
+      before: before && { place: () => placeSql(order, before.at(-1)!.key) },
+    }).flatMap((condition) => (condition ? [sql.parens(condition)] : []));
+    if (parts.length > 0) rows.where(sql.parens(sql.join(parts, " or ")));
   };
 
 /** Makes the page stay between its cursors. Clones of mode "aggregate", which look beside the page, ignore that. */
@@ -89,7 +66,9 @@ export const orderRows =
     for (const column of order.columns) {
       const nulls = column.isNullable ? ({ nulls: order.isDescending ? "FIRST" : "LAST" } as const) : {};
       rows.orderBy({
-        ...{ fragment: comparable(column, rows.alias), codec: TYPES.text, ...nulls },
+        fragment: comparable(column, rows.alias),
+        codec: TYPES.text,
+        ...nulls,
         direction: order.isDescending ? "DESC" : "ASC",
       });
     }

@@ -1,7 +1,7 @@
 import type { PgSelectSingleStep } from "postgraphile/@dataplan/pg";
 import { TYPES } from "postgraphile/@dataplan/pg";
 import type { EdgeStep, Step } from "postgraphile/grafast";
-import { ConnectionStep, constant, ConstantStep, lambda, UnbatchedStep } from "postgraphile/grafast";
+import { ConnectionStep, constant, ConstantStep, lambda } from "postgraphile/grafast";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { decodeCursor, encodeCursor, listText } from "../../src/graphql/cursor.ts";
@@ -10,7 +10,8 @@ import { splitGlobalId } from "../../src/graphql/global-id.ts";
 import { orderOf } from "../../src/reads/keys.ts";
 import type { PagedList, PageRequest, RawPage } from "../../src/reads/page-request.ts";
 import { cursorListOf } from "../../src/reads/page-request.ts";
-import type { Condition, RowsStep, View } from "./page-rows.ts";
+import type { Range } from "../../src/reads/ranges.ts";
+import type { RowsStep, View } from "./page-rows.ts";
 import { keep, orderRows, placeOf, stayWithin } from "./page-rows.ts";
 
 /** The library's steps for rows of a view, and for edges of its pages. */
@@ -96,7 +97,8 @@ export class PageOfRows extends ConnectionStep<
     const isOrdered = mayBe("orderBy");
     const remembersAfter = list.followed !== undefined && this.#may.begin;
     cursorsOf.set($rows, {
-      ...{ list, $page },
+      list,
+      $page,
       after: remembersAfter ? $rows.placeholder($raw.after, TYPES.text) : null,
       place: isOrdered ? placeOf($rows, list, $page) : null,
     });
@@ -137,20 +139,13 @@ export class PageOfRows extends ConnectionStep<
       parts.push(lambda([$more, this.#page()] as const, ([more, page]) => Boolean(more) && isOpen(page)));
     }
     if (mayBeOpen && this.#mayBeEmpty) {
-      const rest = (page: PageRequest) => (isNext ? { ...page, before: null } : { ...page, after: null });
       const $wanted = lambda(this.#page(), (page) => page.size === 0 && isOpen(page));
-      parts.push(
-        this.#exists(
-          $wanted,
-          lambda(this.#page(), (page) => keep(this.#list, "page")(rest(page))),
-        ),
-      );
+      parts.push(this.#exists($wanted, isNext ? "afterStart" : "beforeEnd"));
     }
     if (isNext ? this.#may.end : this.#may.begin) {
       const isGiven = ({ after, before }: PageRequest) => (isNext ? before : after) !== null;
       const $wanted = lambda(this.#page(), (page) => isGiven(page) && !(page.size === 0 && isOpen(page)));
-      const range = isNext ? "following" : "preceding";
-      parts.push(this.#exists($wanted, lambda(this.#page(), keep(this.#list, range))));
+      parts.push(this.#exists($wanted, isNext ? "following" : "preceding"));
     }
     if (parts.length === 0) return constant(false);
     return parts.length === 1 ? parts[0]! : lambda(parts, (answers) => answers.some(Boolean));
@@ -171,15 +166,15 @@ export class PageOfRows extends ConnectionStep<
   }
 
   /**
-   * Whether the list has a row on one side of the page: one look at an index, and only when it is needed.
+   * Whether the list has a row in a part beside the page: one look at an index, and only when it is needed.
    *
    * The clone has mode "aggregate", the library's word for "all rows under the same conditions, unordered".
    */
-  #exists($wanted: Step<boolean>, $condition: Step<Condition>): Step<boolean> {
+  #exists($wanted: Step<boolean>, range: Range): Step<boolean> {
     const $rows: RowsStep = this.cloneSubplanWithoutPagination("aggregate");
     // A limit of 0 is never sent to Postgres.
     $rows.setFirst(lambda($wanted, (wanted) => (wanted ? 1 : 0)));
-    $rows.apply($condition);
+    $rows.apply(lambda(this.#page(), keep(this.#list, range)));
     return lambda($rows.singleAsRecord().select(sql`true`, TYPES.boolean, true), (found) => found === true);
   }
 }
@@ -188,31 +183,3 @@ export class PageOfRows extends ConnectionStep<
 const itemsOf = (page: { items: unknown } | null) => (page?.items ?? []) as unknown[];
 const firstItem = (page: { items: unknown } | null): unknown => itemsOf(page)[0] ?? null;
 const lastItem = (page: { items: unknown } | null): unknown => itemsOf(page).at(-1) ?? null;
-
-/** The `pageInfo` of a page. A field costs only when it is requested. */
-export class PageInfoOfRows extends UnbatchedStep {
-  static override $$export = { moduleName: "plugins/page", exportName: "PageInfoOfRows" };
-  override isSyncAndSafe = true;
-
-  constructor($page: PageOfRows) {
-    super();
-    this.addDependency($page);
-  }
-
-  override unbatchedExecute(_extra: unknown, page: unknown): unknown {
-    return page;
-  }
-
-  get(fieldName: string): Step {
-    const $page = this.getDepOptions<PageOfRows>(0).step;
-    switch (fieldName) {
-      case "hasNextPage":
-      case "hasPreviousPage":
-      case "startCursor":
-      case "endCursor":
-        return $page[fieldName]();
-      default:
-        throw new Error(`PageInfo has no plan for ${fieldName}`);
-    }
-  }
-}

@@ -1,12 +1,11 @@
-import type {} from "postgraphile";
-import type { PgCodec, PgCodecAnyScalar, PgResource } from "postgraphile/@dataplan/pg";
-import { listOfCodec } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
 import { sql } from "postgraphile/pg-sql2";
 import type { CallArgument, FunctionCall } from "../../src/reads/function-call.ts";
 import { attributesOf, elementOf } from "../../src/reads/codecs.ts";
 import { keyOfResource } from "./keys.ts";
-import { exactCodecOf } from "./text-codecs.ts";
+import { exactly } from "./text-codecs.ts";
 import { tagText } from "./tags.ts";
+import { viewsOf } from "./views.ts";
 
 /** A stable function that is a field: with arguments, or of rows. */
 export interface ReadFunction {
@@ -35,14 +34,6 @@ export function nameWithoutView(name: string, view: PgCodec): string {
   return name.startsWith(prefix) ? name.slice(prefix.length) : name;
 }
 
-/** The codec of numbers that lose no digit, also in lists. */
-export function exactly(codec: PgCodec): PgCodec {
-  const element = elementOf(codec);
-  const exact = exactCodecOf(element ?? codec);
-  if (!exact) return codec;
-  return element ? listOfCodec(exact as PgCodecAnyScalar) : exact;
-}
-
 const isPlain = (codec: PgCodec): boolean =>
   !codec.attributes && !elementOf(codec)?.attributes && codec.extensions?.pgType !== "other";
 
@@ -57,13 +48,13 @@ const all = new WeakMap<GraphileBuild.Build["pgResources"], ReadFunction[]>();
 export function readFunctionsOf(build: GraphileBuild.Build): ReadFunction[] {
   const known = all.get(build.pgResources);
   if (known) return known;
-  const resources = Object.values(build.pgResources) as PgResource[];
   const views = new Map(
-    resources
-      .filter((resource) => !resource.parameters && keyOfResource(resource))
+    viewsOf(build)
+      .filter(keyOfResource)
       .map((resource) => [resource.codec, resource]),
   );
-  const found = resources.flatMap((resource) => describe(build, resource, views) ?? []);
+  const functions = Object.values(build.pgResources) as PgResource[];
+  const found = functions.flatMap((resource) => describe(build, resource, views) ?? []);
   all.set(build.pgResources, found);
   return found;
 }

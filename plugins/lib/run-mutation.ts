@@ -1,49 +1,57 @@
 import type { WithPgClient } from "postgraphile/@dataplan/pg";
-import type { MutationCheck } from "../../src/graphql/mutation-check.ts";
 import { parseExactly } from "../../src/mutations/exact-json.ts";
 import { runCallOf, runStatement, textOfInput } from "../../src/mutations/run.ts";
 import type { MutationCall } from "../../src/mutations/run.ts";
 import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
+import type { NewSecret } from "../../src/graphql/context.ts";
+import { defaultMutationTimeoutMs } from "../../src/graphql/context.ts";
+import type { Mutation } from "./mutation-functions.ts";
+import { hasTag } from "./tags.ts";
 
-/** A mutation that is to run. */
-export interface PlannedMutation extends Omit<MutationCall, "input" | "refusals"> {
-  /** The input, fields named as columns. */
-  input: unknown;
-  /** When its request arrived, on the clock of `performance`. */
-  arrivedAt: number;
-  /** Milliseconds that it may take. */
-  timeoutMs: number;
-  /** Checks that run before it. */
-  check?: MutationCheck | undefined;
-  /** The caller's scopes. */
-  scopes: ReadonlySet<string>;
-}
+type Settings = Record<string, string>;
 
-/** Runs a mutation in its own transaction. */
+/** Runs a mutation in its own transaction, and notes that something was written. @param secret one that it stores */
 export async function runMutation(
-  withPgClient: WithPgClient,
-  pgSettings: Record<string, string | undefined> | null,
-  wanted: PlannedMutation,
+  { withPgClient, pgSettings }: { withPgClient: WithPgClient; pgSettings: Settings | null },
+  context: Grafast.Context,
+  { input, ...others }: Omit<MutationCall, "input" | "refusals"> & { input: unknown },
+  secret: NewSecret | undefined,
 ): Promise<MutationResult> {
-  const { version, arrivedAt, timeoutMs } = wanted;
-  const input = textOfInput(wanted.input);
-  const refusals = await wanted.check?.(wanted.input as Record<string, unknown>, {
+  const { version, operation } = others;
+  const { mutationTimeoutMs = defaultMutationTimeoutMs, arrivedAt = performance.now() } = context;
+  const settings: Settings = { ...pgSettings, ...(secret && settingsFor(secret)) };
+  const refusals = await context.mutationChecks?.[operation]?.(input as Record<string, unknown>, {
     version,
-    scopes: wanted.scopes,
+    scopes: context.scopes ?? new Set(),
     query: <Row>(text: string, values: unknown[]) =>
-      withPgClient(pgSettings as Record<string, string>, async (client) => {
-        return (await client.query<Row>({ text, values })).rows;
-      }),
+      withPgClient(settings, async (client) => (await client.query<Row>({ text, values })).rows),
   });
-  const settings = { ...pgSettings, statement_timeout: String(timeoutMs) };
-  const call: MutationCall = { ...wanted, input, refusals };
+  const call: MutationCall = { ...others, input: textOfInput(input), refusals };
+  const bounded = { ...settings, statement_timeout: String(mutationTimeoutMs) };
   const { result } = await runCallOf(call, arrivedAt, (parameters, onBegin) =>
     // One statement, and so one transaction: sent with its settings, committed when Postgres has answered
-    withPgClient(settings as Record<string, string>, async (client) => {
+    withPgClient(bounded, async (client) => {
       onBegin();
       const { rows } = await client.query<{ result: string }>({ ...runStatement, values: parameters });
       return { result: parseExactly(rows[0]!.result) as MutationResult };
     }),
   );
+  await context.noteWrite?.();
   return result;
+}
+
+/** The column of a mutation's payload that shows a new secret, by its tag @secret; undefined when there is none. */
+export function secretColumnOf({ payload }: Mutation): string | undefined {
+  return Object.entries(payload.attributes!).find(([, attribute]) => hasTag(attribute, "secret"))?.[0];
+}
+
+/** Settings from which the function of a mutation reads the new secret. */
+function settingsFor({ id, stored }: NewSecret): Record<string, string> {
+  return { "service.new_secret_id": id, "service.new_secret": stored };
+}
+
+/** Puts the secret in the place of its id, which a mutation returns when it has stored it. */
+export function showSecret(result: MutationResult, column: string, { id, plain }: NewSecret): MutationResult {
+  if (result.payload?.[column] !== id) return result;
+  return { ...result, payload: { ...result.payload, [column]: plain } };
 }

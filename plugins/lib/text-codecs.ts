@@ -1,8 +1,8 @@
-import type {} from "postgraphile";
-import type { PgCodec } from "postgraphile/@dataplan/pg";
-import { TYPES } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
+import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
+import { elementOf } from "../../src/reads/codecs.ts";
 import { textOf } from "../../src/reads/keys.ts";
 import type { readers } from "./scalar-texts.ts";
 
@@ -102,8 +102,16 @@ const exact = new Map<PgCodec, PgCodec>(
   ]),
 );
 
-/** The codec that loses no digit; undefined when the one that is there doesn't. */
-export const exactCodecOf = (codec: PgCodec): PgCodec | undefined => exact.get(codec);
+/** The codec of numbers that loses no digit, also in lists. */
+export const exactly = (codec: PgCodec): PgCodec => onElement(codec, (one) => exact.get(one) ?? one);
+
+/** A codec that is changed, or the list of the changed codec of its elements. */
+export function onElement(codec: PgCodec, change: (codec: PgCodec) => PgCodec): PgCodec {
+  const element = elementOf(codec);
+  const changed = change(element ?? codec);
+  if (!element) return changed;
+  return changed === element ? codec : listOfCodec(changed as PgCodecAnyScalar);
+}
 
 const boundNames: Readonly<Record<string, string>> = { int4range: "IntRange" };
 
@@ -114,7 +122,12 @@ export function rangeCodec(name: string, sqlType: SQL, oid: string, inner: PgCod
   if (!scalar) return undefined;
   const cast = (value: SQL) => bound.castFromPg?.(value, false) ?? sql`${value}::text`;
   return textCodec({
-    ...{ name, sqlType, oid, scalar, bound, pgType: "range" },
+    name,
+    sqlType,
+    oid,
+    scalar,
+    bound,
+    pgType: "range",
     toText(range) {
       const begin = sql`case when lower_inc(${range}) then '[' else '(' end||coalesce(${cast(sql`lower(${range})`)},'')`;
       const end = sql`coalesce(${cast(sql`upper(${range})`)},'')||case when upper_inc(${range}) then ']' else ')' end`;

@@ -2,6 +2,7 @@ import type { Change } from "@graphql-inspector/core";
 import { CriticalityLevel, diff } from "@graphql-inspector/core";
 import type { GraphQLField, GraphQLInputField, GraphQLSchema } from "graphql";
 import { buildSchema, isInputObjectType, isObjectType, print, valueFromASTUntyped } from "graphql";
+import { LRUCache } from "lru-cache";
 
 /** What a change means for clients that are there. */
 export type Weight = "breaking" | "dangerous" | "deprecated" | "added" | "changed";
@@ -15,17 +16,13 @@ export interface ApiChange {
 }
 
 /** The schemas of the last SDLs: one is compared with several, or several times. */
-const parsed = new Map<string, GraphQLSchema>();
-const keptAtMost = 3;
+const schemas = new LRUCache<string, GraphQLSchema>({
+  max: 3,
+  memoMethod: (sdl) => buildSchema(sdl, { assumeValid: true, assumeValidSDL: true }),
+});
 
 /** The schema of an SDL that was printed from one. */
-export function schemaOf(sdl: string): GraphQLSchema {
-  const schema = parsed.get(sdl) ?? buildSchema(sdl, { assumeValid: true, assumeValidSDL: true });
-  parsed.delete(sdl);
-  parsed.set(sdl, schema);
-  for (const [oldest] of parsed) if (parsed.size > keptAtMost) parsed.delete(oldest);
-  return schema;
-}
+export const schemaOf = (sdl: string): GraphQLSchema => schemas.memo(sdl);
 
 /** What differs between two SDLs, but for descriptions. What belongs to something new is not told by itself. */
 export async function apiChanges(before: string, after: string): Promise<ApiChange[]> {

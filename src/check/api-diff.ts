@@ -1,33 +1,35 @@
 import type { ApiChange, Weight } from "./api-changes.ts";
 import { apiChanges, schemaOf } from "./api-changes.ts";
 import { eventChanges } from "./event-changes.ts";
-import type { Finding, Severity } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 import type { BrokenOperation } from "./operations.ts";
 import { brokenOperations, readOperations, readPayloadQueries, readTrustedOperations } from "./operations.ts";
 import type { Places } from "./places.ts";
 import type { Source } from "./source.ts";
 import { readUsers, usersAt } from "./users.ts";
 
-const whys: Record<Weight, string> = {
-  breaking:
-    "Operations of clients of unstable that ask for it are refused, or answered otherwise, from the next start on.",
-  dangerous: "Clients that don't expect it may fail: programs that list the values of an enum, for one.",
-  deprecated: "Clients are told to stop using it.",
-  added: "",
-  changed: "",
+const rules: Record<Weight, Pick<Finding, "severity" | "why" | "wayOut">> = {
+  breaking: {
+    severity: "warning",
+    why: "Operations of clients of unstable that ask for it are refused, or answered otherwise, from the next start on.",
+    wayOut:
+      "keep it beside the new one, with @deprecated in the view's comment, until nobody uses it (docs/evolving.md). If it has to be, say so: -- waive api-breaking PATH: why.",
+  },
+  dangerous: {
+    severity: "warning",
+    why: "Clients that don't expect it may fail: programs that list the values of an enum, for one.",
+    wayOut: "tell clients in the changelog of the release.",
+  },
+  deprecated: { severity: "note", why: "Clients are told to stop using it.", wayOut: "" },
+  added: { severity: "note", why: "", wayOut: "" },
+  changed: { severity: "note", why: "", wayOut: "" },
 };
-const wayOuts: Record<Weight, string> = {
-  breaking:
-    "keep it beside the new one, with @deprecated in the view's comment, until nobody uses it (docs/evolving.md). If it has to be, say so: -- waive api-breaking PATH: why.",
-  dangerous: "tell clients in the changelog of the release.",
-  deprecated: "",
-  added: "",
-  changed: "",
+/** Events are the same for all versions, so that none of them shields their receivers. */
+const eventBreach: (typeof rules)[Weight] = {
+  severity: "error",
+  why: "Receivers of webhooks of all versions get these bodies, and may rely on it.",
+  wayOut: "keep the field; -- waive event-breaking PATH: why.",
 };
-const severities: Record<Weight, Severity> = {
-  ...{ breaking: "warning", dangerous: "warning", deprecated: "note", added: "note", changed: "note" },
-};
-
 /** What the head of the API gains, loses and changes, and whom that breaks. */
 export const apiDiff: Source = {
   name: "changes of the API",
@@ -72,7 +74,12 @@ export const eventDiff: Source = {
 };
 
 const unbuilt = ({ message }: Error): Finding => ({
-  ...{ rule: "api-fails", severity: "error", file: null, line: null, object: null, what: message },
+  rule: "api-fails",
+  severity: "error",
+  file: null,
+  line: null,
+  object: null,
+  what: message,
   why: "The head of the API can't be built from it: processes that start from then on answer 503 there.",
   wayOut: "mend what the message names.",
 });
@@ -80,22 +87,25 @@ const unbuilt = ({ message }: Error): Finding => ({
 async function findingOf(kind: "api" | "event", change: ApiChange, places: Places): Promise<Finding> {
   const { weight, path, message } = change;
   const place = kind === "api" ? await placeOf(path, places) : await places.of("events.topic");
-  const isBreach = kind === "event" && weight === "breaking";
+  const { wayOut, ...rule } = kind === "event" && weight === "breaking" ? eventBreach : rules[weight];
   return {
-    ...{ rule: `${kind}-${weight}`, severity: isBreach ? "error" : severities[weight], object: path },
-    ...{ what: message, file: place?.file ?? null, line: place?.line ?? null },
-    why: isBreach
-      ? "Receivers of webhooks of all versions get these bodies, and may rely on it."
-      : whys[weight],
-    wayOut: (isBreach ? "keep the field; -- waive event-breaking PATH: why." : wayOuts[weight]).replaceAll(
-      "PATH",
-      path,
-    ),
+    rule: `${kind}-${weight}`,
+    ...rule,
+    object: path,
+    what: message,
+    wayOut: wayOut.replaceAll("PATH", path),
+    file: place?.file ?? null,
+    line: place?.line ?? null,
   };
 }
 
 const brokenFinding = ({ file, line, reason }: BrokenOperation): Finding => ({
-  ...{ rule: "operation-breaks", severity: "error", file, line, object: null, what: reason },
+  rule: "operation-breaks",
+  severity: "error",
+  file,
+  line,
+  object: null,
+  what: reason,
   why: "The API of the database as it is committed takes this operation, and the changed one doesn't.",
   wayOut: "keep what it asks for, or change the operation in the same step.",
 });

@@ -58,21 +58,13 @@ function deprecationsOf(sdl: string): Map<string, string> {
   );
 }
 
-const words: Record<Weight, string> = {
-  breaking: "Breaking",
-  dangerous: "To be ready for",
-  deprecated: "Deprecated",
-  added: "New",
-  changed: "Changed",
-};
-
 /** What differs in the bodies of events, which are the same for all versions; empty when nothing does. */
 function printEventChanges(before: ApiState["events"], after: ApiState["events"]): string {
   const changes = eventChanges(before, after);
-  const lines = headings.flatMap(([weight]) =>
+  const lines = headings.flatMap(([weight, heading]) =>
     changes
       .filter((change) => change.weight === weight)
-      .map(({ path, message }) => `- ${words[weight]}: ${weight === "added" ? `\`${path}\`` : message}`),
+      .map(({ path, message }) => `- ${heading}: ${weight === "added" ? `\`${path}\`` : message}`),
   );
   if (lines.length === 0) return "";
   const note = "Topics and their fields are the same for all versions; receivers have them already.";

@@ -3,7 +3,7 @@ import type { CurrentFile } from "../database/migrations/migration-files.ts";
 import { readCommitted, readCurrent } from "../database/migrations/migration-files.ts";
 import { apiDiff, eventDiff } from "./api-diff.ts";
 import { dangerousDdl } from "./ddl/ddl.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding, Found } from "./finding.ts";
 import { forgottenFixtures } from "./fixtures.ts";
 import { frozenVersions } from "./frozen.ts";
 import { lints } from "./lints.ts";
@@ -26,8 +26,15 @@ const syntax: Source = {
 
 /** All checks, in the order of the report. */
 export const sources: readonly Source[] = [
-  ...[syntax, dangerousDdl, forgottenFixtures, frozenVersions, apiDiff, eventDiff, lints],
-  ...[indexUse, policies],
+  syntax,
+  dangerousDdl,
+  forgottenFixtures,
+  frozenVersions,
+  apiDiff,
+  eventDiff,
+  lints,
+  indexUse,
+  policies,
 ];
 
 export interface CheckOptions {
@@ -60,14 +67,20 @@ export async function check(client: ClientBase, options: CheckOptions = {}): Pro
   const oldColumns = options.oldColumns ?? (await committedColumns());
   const { before = null, after = () => Promise.reject(new Error("nothing to compare with")) } = options;
   const subject: Subject = {
-    ...{ client, scripts, oldColumns, places: new Places(scripts), before },
-    ...{ after: once(after), recorded: options.recorded ?? client },
+    client,
+    scripts,
+    oldColumns,
+    places: new Places(scripts),
+    before,
+    after: once(after),
+    recorded: options.recorded ?? client,
   };
   const findings: Finding[] = [];
   for (const source of options.only ?? sources) {
     options.signal?.throwIfAborted();
     try {
-      findings.push(...(await source.find(subject)));
+      const found = await source.find(subject);
+      findings.push(...(await Promise.all(found.map((one) => placed(one, subject.places)))));
     } catch (error) {
       findings.push(brokenOff(source, error as Error));
     }
@@ -80,6 +93,12 @@ async function readScripts(current?: readonly CurrentFile[]): Promise<Script[]> 
   return Promise.all((current ?? (await readCurrent())).map(readScript));
 }
 
+async function placed(found: Found, places: Places): Promise<Finding> {
+  const place = found.file === undefined && found.object !== null ? await places.of(found.object) : null;
+  const { file = place?.file ?? null, line = place?.line ?? null } = found;
+  return { ...found, file, line };
+}
+
 function once<T>(work: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => (result ??= work());
@@ -87,7 +106,12 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
 
 /** A check that can't run is a finding, because it proves nothing. */
 const brokenOff = ({ name }: Source, { message }: Error): Finding => ({
-  ...{ rule: "unchecked", severity: "error", file: null, line: null, object: name, what: message },
+  rule: "unchecked",
+  severity: "error",
+  file: null,
+  line: null,
+  object: name,
+  what: message,
   why: "This part of the check could not be run, so nobody knows whether it would find something.",
   wayOut: "Mend what the message names, and check again.",
 });

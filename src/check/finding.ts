@@ -26,6 +26,9 @@ export interface Finding {
   waived?: string;
 }
 
+/** A finding as a check reports it. Without a file it is at the place where its object is made. */
+export type Found = Omit<Finding, keyof Place> & Partial<Pick<Finding, keyof Place>>;
+
 /** Whether findings refuse what was checked. */
 export function isRefused(findings: readonly Finding[]): boolean {
   return findings.some(({ severity, waived }) => severity === "error" && waived === undefined);

@@ -42,7 +42,11 @@ async function fixtureNames(): Promise<string[]> {
 }
 
 const forgotten = (name: string, isKnown: boolean): Finding => ({
-  ...{ rule: "forgotten-fixture", severity: "error", file: `db/fixtures/${name}`, line: 1, object: name },
+  rule: "forgotten-fixture",
+  severity: "error",
+  file: `db/fixtures/${name}`,
+  line: 1,
+  object: name,
   what: isKnown ? "has been changed" : "is new",
   why: "No migration includes it as it is now, so no database gets it.",
   wayOut: `--!include ${name} in a file of db/current.`,

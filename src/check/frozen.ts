@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg";
 import { isServed } from "../versions/lifetime.ts";
 import { versions } from "../versions/versions.ts";
-import type { Finding } from "./finding.ts";
+import type { Found } from "./finding.ts";
 import type { Source } from "./source.ts";
 import type { FrozenPart } from "./state.ts";
 import { readParts } from "./state.ts";
@@ -15,7 +15,7 @@ const firstLine = (text: string) => text.split("\n")[0]!;
  */
 export const frozenVersions: Source = {
   name: "frozen versions",
-  async find({ before, client, places, recorded }) {
+  async find({ before, client, recorded }) {
     if (before === null) return [];
     const old = new Map(before.parts.map((part) => [keyOf(part), part]));
     const next = new Map((await readParts(client)).map((part) => [keyOf(part), part]));
@@ -25,18 +25,12 @@ export const frozenVersions: Source = {
     const gone = [...old.values()].filter((part) => left.has(part.version) && !next.has(keyOf(part)));
     const changed = [...next.values()].filter((part) => isChanged(old.get(keyOf(part)), part));
     const added = [...next.values()].filter((part) => known.has(part.version) && !old.has(keyOf(part)));
-    const findings = [
+    return [
       ...(await Promise.all(dropped.map((version) => dropping(version, recorded)))).flat(),
       ...gone.map((part) => breach(part, "is gone")),
       ...changed.map((part) => breach(part, changeOf(old.get(keyOf(part))!, part))),
       ...added.map(growth),
     ];
-    return Promise.all(
-      findings.map(async (finding) => {
-        const place = await places.of(finding.object!);
-        return { ...finding, file: place?.file ?? null, line: place?.line ?? null };
-      }),
-    );
   },
 };
 
@@ -49,18 +43,17 @@ const changeOf = ({ definition: old }: FrozenPart, { definition }: FrozenPart): 
     ? "has another comment"
     : `was: ${firstLine(old)}; is: ${firstLine(definition)}`;
 
-const breach = ({ version, kind, name }: FrozenPart, what: string): Omit<Finding, "file" | "line"> => ({
-  ...{ rule: "frozen-version", severity: "error", object: `${version}.${name}`, what: `${kind} ${what}` },
+const breach = ({ version, kind, name }: FrozenPart, what: string): Found => ({
+  rule: "frozen-version",
+  severity: "error",
+  object: `${version}.${name}`,
+  what: `${kind} ${what}`,
   why: "A frozen version stays as it was released: programs of its clients were written for it.",
-  wayOut:
-    "leave the version as it is, and change the head. If a fault has to be mended there: -- waive frozen-version OBJECT: why.".replace(
-      "OBJECT",
-      `${version}.${name}`,
-    ),
+  wayOut: `leave the version as it is, and change the head. If a fault has to be mended there: -- waive frozen-version ${version}.${name}: why.`,
 });
 
 /** A version that is served goes: for whom, if the service knows. */
-async function dropping(schemaName: string, recorded: ClientBase): Promise<Omit<Finding, "file" | "line">[]> {
+async function dropping(schemaName: string, recorded: ClientBase): Promise<Found[]> {
   const version = versions.find((one) => one.schemaName === schemaName);
   if (version === undefined || !isServed(version, versions, Date.now())) return [];
   const { rows } = await recorded.query<{ name: string; day: string }>(
@@ -71,7 +64,9 @@ async function dropping(schemaName: string, recorded: ClientBase): Promise<Omit<
   const users = rows.map(({ name, day }) => `${name} (last on ${day})`).join(", ");
   return [
     {
-      ...{ rule: "version-still-served", severity: "error", object: schemaName },
+      rule: "version-still-served",
+      severity: "error",
+      object: schemaName,
       what: users === "" ? "nobody has used it in 90 days" : `used by ${users}`,
       why: "The version is dropped before its end, which clients were told of.",
       wayOut: `retire it first: npm run release -- retire ${version.slug}.`,
@@ -79,7 +74,11 @@ async function dropping(schemaName: string, recorded: ClientBase): Promise<Omit<
   ];
 }
 
-const growth = ({ version, kind, name }: FrozenPart): Omit<Finding, "file" | "line"> => ({
-  ...{ rule: "frozen-version-grows", severity: "note", object: `${version}.${name}`, what: `${kind} is new` },
-  ...{ why: "Clients of the version will see it.", wayOut: "" },
+const growth = ({ version, kind, name }: FrozenPart): Found => ({
+  rule: "frozen-version-grows",
+  severity: "note",
+  object: `${version}.${name}`,
+  what: `${kind} is new`,
+  why: "Clients of the version will see it.",
+  wayOut: "",
 });

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import type { ClientBase } from "pg";
-import type { Finding } from "./finding.ts";
+import type { Found } from "./finding.ts";
 import type { Source } from "./source.ts";
 
 const folder = new URL("../../db/lint/", import.meta.url);
@@ -33,18 +33,19 @@ export async function readLints(): Promise<Lint[]> {
 const joined = (text: string) => text.trim().replaceAll("\n", " ");
 
 /** The findings of a lint, in any place. */
-export async function findByLint(
-  client: ClientBase,
-  { name, why, wayOut, query }: Lint,
-): Promise<Omit<Finding, "file" | "line">[]> {
+export async function findByLint(client: ClientBase, { name, why, wayOut, query }: Lint): Promise<Found[]> {
   const { rows } = await client.query<Record<string, unknown>>(query).catch((cause: Error) => {
     throw new Error(`${name}: ${cause.message}`, { cause });
   });
   return rows.map((row) => {
     const [object, ...rest] = Object.values(row).map(String);
     return {
-      ...{ rule: name, severity: "error", object: object!, what: rest.join(": ") },
-      ...{ why, wayOut: wayOut.replaceAll("OBJECT", object!) },
+      rule: name,
+      severity: "error",
+      object: object!,
+      what: rest.join(": "),
+      why,
+      wayOut: wayOut.replaceAll("OBJECT", object!),
     };
   });
 }
@@ -54,15 +55,11 @@ export const lints: Source = lintsNamed(() => true);
 
 /** Some queries of db/lint. */
 export function lintsNamed(isWanted: (name: string) => boolean): Source {
-  const find: Source["find"] = async ({ client, places }) => {
-    const findings: Finding[] = [];
-    for (const lint of (await readLints()).filter(({ name }) => isWanted(name))) {
-      for (const found of await findByLint(client, lint)) {
-        const place = await places.of(found.object!);
-        findings.push({ ...found, file: place?.file ?? null, line: place?.line ?? null });
-      }
-    }
-    return findings;
+  const find: Source["find"] = async ({ client }) => {
+    const found: Found[] = [];
+    for (const lint of (await readLints()).filter(({ name }) => isWanted(name)))
+      found.push(...(await findByLint(client, lint)));
+    return found;
   };
   return { name: "db/lint", find };
 }

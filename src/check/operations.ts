@@ -3,6 +3,7 @@ import { extname } from "node:path";
 import type { GraphQLSchema } from "graphql";
 import { Kind, parse, validate } from "graphql";
 import type { ClientBase } from "pg";
+import { hasTable } from "./users.ts";
 
 /** Where an operation is: a file from the root of the project, with its line; or in words, without one. */
 interface Source {
@@ -46,16 +47,15 @@ export async function readPayloadQueries(client: ClientBase): Promise<StoredOper
      where payload_query is not null and api_version = 'unstable' order by id`,
   );
   return rows.map(({ id, topic, text }) => ({
-    ...{ file: `webhook subscription ${id} to ${topic}`, line: null, text },
+    file: `webhook subscription ${id} to ${topic}`,
+    line: null,
+    text,
   }));
 }
 
 /** Operations of `unstable` that are stored for clients. */
 export async function readTrustedOperations(client: ClientBase): Promise<StoredOperation[]> {
-  const { rows: found } = await client.query<{ known: boolean }>(
-    "select to_regclass('auth.stored_operation') is not null as known",
-  );
-  if (!found[0]!.known) return [];
+  if (!(await hasTable(client, "auth.stored_operation"))) return [];
   const { rows } = await client.query<{
     name: string;
     credential: string | null;
@@ -68,7 +68,8 @@ export async function readTrustedOperations(client: ClientBase): Promise<StoredO
   );
   return rows.map(({ name, credential, sha256, text }) => ({
     file: `stored operation ${name} of ${credential ?? "all credentials"} (${sha256.slice(0, 12)}…)`,
-    ...{ line: null, text },
+    line: null,
+    text,
   }));
 }
 

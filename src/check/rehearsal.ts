@@ -56,7 +56,10 @@ export async function checkCurrent(
         recorded.once("end", () => (isLost = true));
         const findings = await withClient(urlAsOwner(url), (client) =>
           check(client, {
-            ...{ current, before, recorded, after: () => after(client) },
+            current,
+            before,
+            recorded,
+            after: () => after(client),
             only: fill === undefined ? sources : [...sources, rows],
           }),
         );
@@ -89,12 +92,13 @@ async function failureOf(run: Promise<void>): Promise<Finding | null> {
     if (!(error instanceof UserError)) throw error;
     const [, file = null, line] = /\b(db\/[\w./-]+\.sql)(?:, line |:)(\d+)/.exec(error.message) ?? [];
     return {
-      ...{ rule: "migration-fails", severity: "error", file, line: line === undefined ? null : Number(line) },
-      ...{
-        object: null,
-        what: error.message,
-        why: "It can't be run on a database with all that is committed.",
-      },
+      rule: "migration-fails",
+      severity: "error",
+      file,
+      line: line === undefined ? null : Number(line),
+      object: null,
+      what: error.message,
+      why: "It can't be run on a database with all that is committed.",
       wayOut: isMissing.test(error.message)
         ? "mend what the message names. What another program makes isn't on this database: begin with create … if not exists (docs/evolving.md)."
         : "mend what the message names.",

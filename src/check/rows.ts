@@ -1,27 +1,19 @@
 import type { ClientBase } from "pg";
-import type { Finding } from "./finding.ts";
+import type { Found } from "./finding.ts";
 import type { Source } from "./source.ts";
 
 /** Rules that rows break, and columns whose rows have null where clients are told that there is none. Needs rows. */
 export const rows: Source = {
   name: "rows",
-  async find({ client, places }) {
+  async find({ client }) {
     await client.query("begin");
     try {
-      const found = [...(await brokenRules(client)), ...(await nulls(client))];
-      return await Promise.all(
-        found.map(async (finding) => {
-          const place = await places.of(finding.object!);
-          return { ...finding, file: place?.file ?? null, line: place?.line ?? null };
-        }),
-      );
+      return [...(await brokenRules(client)), ...(await nulls(client))];
     } finally {
       await client.query("rollback");
     }
   },
 };
-
-type Found = Omit<Finding, "file" | "line">;
 
 /** Tries to validate what is not valid yet. */
 async function brokenRules(client: ClientBase): Promise<Found[]> {
@@ -44,7 +36,10 @@ async function brokenRules(client: ClientBase): Promise<Found[]> {
 }
 
 const brokenRule = (object: string, what: string): Found => ({
-  ...{ rule: "rows-break-rule", severity: "warning", object, what },
+  rule: "rows-break-rule",
+  severity: "warning",
+  object,
+  what,
   why: "Rows of the demonstration shop break the rule, so rows of merchants may, and it can't be validated.",
   wayOut: "repair such rows first with api_meta.backfill, and validate in the next migration.",
 });
@@ -61,8 +56,11 @@ async function nulls(client: ClientBase): Promise<Found[]> {
     const { rowCount } = await client.query(`select from ${view} where ${name} is null limit 1`);
     if (rowCount !== 0)
       found.push({
-        ...{ rule: "null-for-clients", severity: "error", object: `${view}.${name}` },
-        ...{ what: "null", why: "Clients are told that it is never null: a page with such a row fails." },
+        rule: "null-for-clients",
+        severity: "error",
+        object: `${view}.${name}`,
+        what: "null",
+        why: "Clients are told that it is never null: a page with such a row fails.",
         wayOut: "use coalesce in the view, or remove @notNull from the column's comment.",
       });
   }

@@ -60,7 +60,11 @@ export async function parsed(
 }
 
 const syntaxFault = (place: Place, message: string): Finding => ({
-  ...{ rule: "syntax", severity: "error", ...place, object: null, what: message },
+  rule: "syntax",
+  severity: "error",
+  ...place,
+  object: null,
+  what: message,
   why: "Postgres can't read the file, so nothing of it can run.",
   wayOut: "Mend the statement.",
 });

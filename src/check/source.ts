@@ -1,5 +1,5 @@
 import type { ClientBase } from "pg";
-import type { Finding } from "./finding.ts";
+import type { Found } from "./finding.ts";
 import type { OldColumns } from "./old-columns.ts";
 import type { Places } from "./places.ts";
 import type { Script } from "./script.ts";
@@ -26,5 +26,5 @@ export interface Subject {
 export interface Source {
   /** In one or two words, for the message when it can't run. */
   name: string;
-  find(subject: Subject): Promise<Finding[]>;
+  find(subject: Subject): Promise<Found[]>;
 }

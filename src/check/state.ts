@@ -1,4 +1,5 @@
 import { makePgService } from "postgraphile/adaptors/pg";
+import { LRUCache } from "lru-cache";
 import type { ClientBase } from "pg";
 import { readCatalog } from "../../plugins/index.ts";
 import { fingerprintOf } from "../versions/fingerprint.ts";
@@ -52,9 +53,7 @@ export async function readParts(client: ClientBase): Promise<FrozenPart[]> {
  * The last SDLs by fingerprint: most migrations leave the API as it is or make it what it was before, and building it takes
  * half a second.
  */
-const last = new Map<string, string>();
-/** What is committed, and what is being written. */
-const mostKept = 2;
+const sdls = new LRUCache<string, string>({ max: 2 }); // What is committed, and what is being written
 
 async function sdlOf(url: string, given?: string): Promise<string> {
   const schemaName = "api_unstable";
@@ -63,12 +62,9 @@ async function sdlOf(url: string, given?: string): Promise<string> {
     const catalog = given ?? (await readCatalog(pgService, schemaName));
     const fingerprint = fingerprintOf(catalog);
     const sdl =
-      last.get(fingerprint) ??
+      sdls.get(fingerprint) ??
       (await printVersion({ schemaName }, pgService, () => Promise.resolve(catalog)));
-    // The one that was used last comes last
-    last.delete(fingerprint);
-    last.set(fingerprint, sdl);
-    if (last.size > mostKept) last.delete(last.keys().next().value!);
+    sdls.set(fingerprint, sdl);
     return sdl;
   } finally {
     await pgService.release?.();

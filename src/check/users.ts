@@ -17,10 +17,7 @@ const spanDays = 90;
 
 /** Who has used which fields of a version lately, as the service has noted it. */
 export async function readUsers(client: ClientBase, version: string): Promise<FieldUser[]> {
-  const { rows: found } = await client.query<{ known: boolean }>(
-    "select to_regclass('auth.field_use') is not null as known",
-  );
-  if (!found[0]!.known) return [];
+  if (!(await hasTable(client, "auth.field_use"))) return [];
   const { rows } = await client.query<FieldUser>(
     `select c.name, u.field, u.last_used_on::text as "lastUsedOn"
      from auth.field_use u join auth.credential c on c.id = u.credential_id
@@ -31,7 +28,15 @@ export async function readUsers(client: ClientBase, version: string): Promise<Fi
   return rows;
 }
 
-/** Those whom a change at a path concerns, each once with the last day: clients that used the field, or a field that leads there. */
+/** Whether a database has a table, which came with a migration. */
+export async function hasTable(client: ClientBase, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ known: boolean }>("select to_regclass($1) is not null as known", [
+    name,
+  ]);
+  return rows[0]!.known;
+}
+
+/** Clients that a change at a path concerns, each once with the last day: they used the field, or one that leads there. */
 export function usersAt(users: readonly FieldUser[], path: string, schema: GraphQLSchema): FieldUser[] {
   const concerned = fieldsAt(path, schema);
   const found = new Map<string, FieldUser>();

@@ -41,7 +41,9 @@ export function applyWaivers(
 
 function waiversIn(text: string): Waiver[] {
   return [...text.matchAll(pattern)].map(([, rule = "", object = "", reason = ""]) => ({
-    ...{ rule, object, reason: reason.trim() },
+    rule,
+    object,
+    reason: reason.trim(),
   }));
 }
 
@@ -49,13 +51,11 @@ function unreasoned({ comments, text, place }: Script["statements"][number]): Fi
   return waiversIn(comments + text)
     .filter(({ reason }) => reason === "")
     .map(({ rule }) => ({
-      ...{
-        rule: "waiver",
-        severity: "error",
-        ...place,
-        object: null,
-        what: `waives ${rule} without a reason`,
-      },
+      rule: "waiver",
+      severity: "error",
+      ...place,
+      object: null,
+      what: `waives ${rule} without a reason`,
       why: "Who reads the migration later can't tell whether the danger was seen or overlooked.",
       wayOut: `-- waive ${rule}: why it does no harm here`,
     }));

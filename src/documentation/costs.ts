@@ -11,7 +11,7 @@ import {
 import { defaultPageSize, maxPageSize } from "../graphql/page-size.ts";
 import { rowsOfComparison, rowsPerRelation } from "../graphql/given-argument.ts";
 import { operationSize } from "../graphql/operation-size.ts";
-import { costOf, pointsPerMutation, rowsPerPoint } from "../graphql/size.ts";
+import { costOf, pointsPerMutation, rowsPerPoint } from "../graphql/assess.ts";
 import type { Field, Model } from "./model.ts";
 import { entryOf } from "./model.ts";
 import { selectionOf } from "./sample-operation.ts";

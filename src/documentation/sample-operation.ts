@@ -18,7 +18,7 @@ import {
   parse,
 } from "postgraphile/graphql";
 import { operationSize } from "../graphql/operation-size.ts";
-import { costOf } from "../graphql/size.ts";
+import { costOf } from "../graphql/assess.ts";
 import type { Field, Model } from "./model.ts";
 import { entryOf, operations } from "./model.ts";
 

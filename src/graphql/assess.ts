@@ -1,9 +1,10 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema } from "postgraphile/graphql";
+import { apiError } from "../errors/api-error.ts";
 import type { Variables } from "./operation.ts";
 import { costOfIntrospection, introspectionOf, refusalOfIntrospection } from "./introspection.ts";
 import type { Limits } from "./limits.ts";
+import type { OperationSize } from "./operation-size.ts";
 import { operationSize } from "./operation-size.ts";
-import { costOf, refusalOf, refusalOfCost } from "./size.ts";
 
 /** The cost of an operation in points, and why it is too large; null when it isn't. */
 export interface Assessment {
@@ -25,4 +26,44 @@ export function assess(
   const refusal =
     refusalOf(size, limits) ?? refusalOfIntrospection(introspection) ?? refusalOfCost(cost, limits);
   return { cost, refusal };
+}
+
+export const pointsPerMutation = 10;
+export const rowsPerPoint = 10;
+
+/**
+ * Cost of an operation in points: one for each relation or list, one for every ten rows in answer or input, ten for
+ * each mutation.
+ */
+export function costOf({
+  relations,
+  rows,
+  mutations,
+}: Pick<OperationSize, "relations" | "rows" | "mutations">): number {
+  return Math.max(1, relations + Math.ceil(rows / rowsPerPoint) + mutations * pointsPerMutation);
+}
+
+/** Which limit an operation exceeds; null if none. */
+export function refusalOf(size: OperationSize, limits: Limits): GraphQLError | null {
+  const { depth, relations, mutations } = size;
+  if (depth > limits.depth) {
+    const message = `The operation is ${depth} fields deep; ${limits.depth} are allowed.`;
+    return apiError("QUERY_TOO_DEEP", message, { depth, maximum: limits.depth });
+  }
+  if (relations > limits.relations) {
+    const message = `The operation follows ${relations} relations and lists; ${limits.relations} are allowed.`;
+    return apiError("QUERY_TOO_COMPLEX", message, { relations, maximum: limits.relations });
+  }
+  if (mutations > limits.mutations) {
+    const message = `The operation has ${mutations} mutations; ${limits.mutations} are allowed.`;
+    return apiError("QUERY_TOO_COMPLEX", message, { mutations, maximum: limits.mutations });
+  }
+  return null;
+}
+
+/** Why an operation of this cost is refused; null when it isn't. */
+export function refusalOfCost(cost: number, limits: Limits): GraphQLError | null {
+  if (cost <= limits.cost) return null;
+  const message = `The operation costs ${cost} points; ${limits.cost} are allowed. Ask for smaller pages.`;
+  return apiError("QUERY_TOO_COMPLEX", message, { cost, maximum: limits.cost });
 }

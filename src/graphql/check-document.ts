@@ -1,5 +1,14 @@
-import type { ASTNode, DocumentNode, GraphQLSchema, ValidationRule } from "postgraphile/graphql";
+import type {
+  ASTNode,
+  ASTVisitor,
+  DocumentNode,
+  GraphQLSchema,
+  ValidationContext,
+  ValidationRule,
+  ValueNode,
+} from "postgraphile/graphql";
 import {
+  getNamedType,
   GraphQLError,
   Kind,
   parse,
@@ -11,7 +20,6 @@ import {
 } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
 import type { Limits } from "./limits.ts";
-import { LiteralRule } from "./literal-rule.ts";
 import { comparesTooMuch } from "./repeated-fields.ts";
 
 /** Comparisons of fields that validating a document may need: some 20 ms. */
@@ -145,4 +153,34 @@ function documentError(error: unknown): GraphQLError {
   const isSyntaxError = message.startsWith("Syntax Error");
   const code = isSyntaxError ? "GRAPHQL_PARSE_FAILED" : "GRAPHQL_VALIDATION_FAILED";
   return apiError(code, message, {}, place);
+}
+
+/** Scalars whose numbers have as many digits as they are given. */
+const unbounded = new Set(["BigInt", "Decimal"]);
+
+/**
+ * Refuses literals for which graphql-js makes another value than what was written: a number beyond those of floating
+ * point, which would be infinite, and so null as JSON; and a word without quotation marks within JSON, which would be left out.
+ */
+function LiteralRule(context: ValidationContext): ASTVisitor {
+  const typeName = (): string | undefined => getNamedType(context.getInputType())?.name;
+  const refuse = (message: string, nodes: ValueNode): void =>
+    context.reportError(new GraphQLError(message, { nodes }));
+  const checkNumber = (node: ValueNode & { value: string }): void => {
+    if (Number.isFinite(Number(node.value)) || unbounded.has(typeName() ?? "")) return;
+    const shown = node.value.length > 40 ? `${node.value.slice(0, 40)}…` : node.value;
+    refuse(`${shown} is too large for a number of floating point.`, node);
+  };
+  const numbers = { FloatValue: checkNumber, IntValue: checkNumber };
+  const within: ASTVisitor = {
+    ...numbers,
+    EnumValue: (node) => refuse(`JSON has no ${node.value}. Texts need quotation marks.`, node),
+  };
+  // Nothing in it has a type of its own
+  const checkJson = (node: ValueNode): false | undefined => {
+    if (typeName() !== "JSON") return undefined;
+    visit(node, within);
+    return false;
+  };
+  return { ...numbers, ListValue: checkJson, ObjectValue: checkJson };
 }

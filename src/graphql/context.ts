@@ -1,10 +1,21 @@
 import type { MutationChecks } from "./mutation-check.ts";
 import type { MutationLog } from "./mutation-log.ts";
 import type { MutationOutcome } from "./mutation-outcome.ts";
-import type { NewSecret } from "./new-secret.ts";
 
 /** Longest time that Postgres may work on a mutation, in milliseconds. Writing may take longer than reading. */
 export const defaultMutationTimeoutMs = 15_000;
+
+/**
+ * A secret that a mutation stores and shows once. The service makes it, so that the database never sees it in plain
+ * text.
+ */
+export interface NewSecret {
+  /** Id of the row that stores it. */
+  id: string;
+  plain: string;
+  /** The stored form: encrypted if there is a key. */
+  stored: string;
+}
 
 /** What the HTTP middlewares pass to the plan of an operation: the context of every Grafast execution. */
 export interface ServiceContext {

@@ -1,5 +1,5 @@
 import type { GraphQLDirective as Directive } from "postgraphile/graphql";
-import { GraphQLDirective, specifiedDirectives } from "postgraphile/graphql";
+import { DirectiveLocation, GraphQLDirective, specifiedDirectives } from "postgraphile/graphql";
 
 /** A place that graphql-js lists though only the next edition of the specification has it. */
 const newPlace = "DIRECTIVE_DEFINITION";
@@ -19,3 +19,12 @@ export const knownDirectives: readonly Directive[] = specifiedDirectives.map((di
 /** The same for the directives of a schema. */
 export const withKnownPlaces = (directives: readonly Directive[]): Directive[] =>
   directives.map((directive) => knownDirectives.find(({ name }) => name === directive.name) ?? directive);
+
+/** The directive of queries whose answer is kept up to date (src/live). */
+export const liveDirective = new GraphQLDirective({
+  name: "live",
+  description:
+    "Answered as text/event-stream, the query is run again whenever an event tells of something that it shows, and " +
+    "its answer is sent again if it has changed. Other answers are as without the directive.",
+  locations: [DirectiveLocation.QUERY],
+});

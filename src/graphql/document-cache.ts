@@ -9,17 +9,10 @@ const maxSeenDocuments = 20_000;
 const bytesPerNode = 300;
 
 /** A valid document. */
-export interface ValidDocument {
+interface ValidDocument {
   document: DocumentNode;
   /** Nodes of its tree. */
   nodes: number;
-}
-
-/** A kept document, and where: by its text, in a map for the schema that it was read for. */
-export interface KeptDocument extends ValidDocument {
-  id: number;
-  text: string;
-  owner: Map<string, KeptDocument>;
 }
 
 /**
@@ -27,25 +20,24 @@ export interface KeptDocument extends ValidDocument {
  * times as large as its text, so a document is kept from its second use on, and never if it was refused.
  */
 export class DocumentCache {
-  readonly #kept = new LRUCache<number, KeptDocument>({
+  readonly #kept = new LRUCache<string, ValidDocument>({
     maxSize: maxKeptBytes,
-    sizeCalculation: ({ nodes, text }) => nodes * bytesPerNode + text.length * 2 + 500,
-    dispose: ({ owner, text }) => owner.delete(text),
+    sizeCalculation: ({ nodes }, key) => nodes * bytesPerNode + key.length * 2 + 500,
   });
   readonly #seen = new LRUCache<string, true>({ max: maxSeenDocuments });
-  #count = 0;
 
-  /** Notes the use of a kept document. */
-  touch({ id }: KeptDocument): void {
-    this.#kept.get(id);
+  has(key: string): boolean {
+    return this.#kept.has(key);
   }
 
-  /** Keeps a document in the map of its owner, if it was sent before. */
-  offer(owner: Map<string, KeptDocument>, digest: string, text: string, read: ValidDocument): void {
-    if (!this.#seen.has(digest)) return void this.#seen.set(digest, true);
-    const kept = { ...read, id: this.#count++, text, owner };
-    owner.set(text, kept);
-    this.#kept.set(kept.id, kept);
+  get(key: string): ValidDocument | undefined {
+    return this.#kept.get(key);
+  }
+
+  /** Keeps a document, if one with this digest was sent before. */
+  offer(key: string, digest: string, read: ValidDocument): void {
+    if (this.#seen.has(digest)) this.#kept.set(key, read);
+    else this.#seen.set(digest, true);
   }
 
   /** Estimated bytes in use. */

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DocumentNode, GraphQLError, GraphQLSchema, ValidationRule } from "postgraphile/graphql";
 import type { Parsed } from "./check-document.ts";
 import { errorsOf, parseWithin, valueRules } from "./check-document.ts";
-import type { DocumentCache, KeptDocument } from "./document-cache.ts";
+import type { DocumentCache } from "./document-cache.ts";
 import type { Limits } from "./limits.ts";
 import { comparesTooMuch } from "./repeated-fields.ts";
 
@@ -34,9 +34,10 @@ let schemas = 0;
 export class Documents {
   readonly #schema: GraphQLSchema;
   readonly #cache: DocumentCache;
-  /** By limits, which merchants may have of their own, and text: documents that were read within these limits. */
-  readonly #kept = new WeakMap<Limits, Map<string, KeptDocument>>();
-  readonly #name = `${schemas++} `;
+  readonly #number = schemas++;
+  /** Numbers of limits, which merchants may have of their own: a document was read within some. */
+  readonly #limits = new WeakMap<Limits, number>();
+  #count = 0;
 
   constructor(schema: GraphQLSchema, cache: DocumentCache) {
     this.#schema = schema;
@@ -45,7 +46,9 @@ export class Documents {
 
   /** @param limits the same object while they are the same */
   read(text: string, limits: Limits): DocumentReading {
-    return this.#known(text, limits) ?? this.#validated(text, limits, parseWithin(text, limits));
+    return (
+      this.#cache.get(this.#keyOf(text, limits)) ?? this.#validated(text, limits, parseWithin(text, limits))
+    );
   }
 
   /** The same, for any client: documents that take long to check are checked elsewhere. */
@@ -54,7 +57,7 @@ export class Documents {
     limits: Limits,
     check: CheckElsewhere,
   ): DocumentReading | Promise<DocumentReading> {
-    const known = this.#known(text, limits);
+    const known = this.#cache.get(this.#keyOf(text, limits));
     if (known) return known;
     if (text.length < quick.characters) {
       const parsed = parseWithin(text, limits);
@@ -77,19 +80,13 @@ export class Documents {
 
   /** Whether a document is cached, so that reading it costs nothing. */
   isKept(text: string, limits: Limits): boolean {
-    return this.#keptFor(limits).has(text);
+    return this.#cache.has(this.#keyOf(text, limits));
   }
 
-  #known(text: string, limits: Limits): KeptDocument | undefined {
-    const kept = this.#keptFor(limits).get(text);
-    if (kept) this.#cache.touch(kept);
-    return kept;
-  }
-
-  #keptFor(limits: Limits): Map<string, KeptDocument> {
-    let kept = this.#kept.get(limits);
-    if (!kept) this.#kept.set(limits, (kept = new Map<string, KeptDocument>()));
-    return kept;
+  #keyOf(text: string, limits: Limits): string {
+    let number = this.#limits.get(limits);
+    if (number === undefined) this.#limits.set(limits, (number = this.#count++));
+    return `${this.#number} ${number} ${text}`;
   }
 
   #validated(
@@ -101,8 +98,8 @@ export class Documents {
     if (parsed.errors) return parsed;
     const errors = errorsOf(this.#schema, parsed.document, rules);
     if (errors.length > 0) return { errors };
-    const digest = this.#name + hash("sha1", text, "base64");
-    this.#cache.offer(this.#keptFor(limits), digest, text, parsed);
+    const digest = `${this.#number} ${hash("sha1", text, "base64")}`;
+    this.#cache.offer(this.#keyOf(text, limits), digest, parsed);
     return parsed;
   }
 }

@@ -1,4 +1,5 @@
 import type {
+  ArgumentNode,
   FieldNode,
   GraphQLArgument,
   GraphQLSchema,
@@ -8,9 +9,8 @@ import type {
 } from "postgraphile/graphql";
 import { isLeafType, Kind, valueFromASTUntyped } from "postgraphile/graphql";
 import { relationsIn } from "./filter-relations.ts";
-import type { PayloadBound } from "./payload-bound.ts";
-import { defaultBound } from "./payload-bound.ts";
-import { maxPageSize } from "./page-size.ts";
+import type { PayloadBound } from "./page-size.ts";
+import { defaultBound, defaultPageSize, maxPageSize } from "./page-size.ts";
 import type { Variables } from "./operation.ts";
 
 /** Operators that no index answers: Postgres examines every row. */
@@ -150,3 +150,32 @@ export function withDefaults(
   );
   return defaults.length > 0 ? { ...variables, ...(Object.fromEntries(defaults) as Variables) } : variables;
 }
+
+/** The `first` or `last` of a list. An invalid one counts as one: the list itself will refuse it. */
+export function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables: Variables): number {
+  const sizes = node.arguments?.filter(isSize).map(({ value }) => sizeOf(value, operation, variables)) ?? [];
+  const given = sizes.filter((size) => size !== undefined);
+  return given.length > 0 ? Math.max(...given) : defaultPageSize;
+}
+
+function sizeOf(
+  given: ValueNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): number | undefined {
+  let value: ValueNode | undefined = given;
+  let size: unknown;
+  if (value?.kind === Kind.VARIABLE) {
+    const name = value.name.value;
+    size = variables[name];
+    value = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name)?.defaultValue;
+  }
+  if (size === undefined && value?.kind === Kind.INT) size = Number(value.value);
+  return typeof size === "number" ? Math.min(Math.max(size, 0), maxPageSize) : undefined;
+}
+
+const isSize = ({ name }: ArgumentNode): boolean => name.value === "first" || name.value === "last";
+
+/** Whether the size of a list's page is a variable. */
+export const hasVariableSize = ({ arguments: given = [] }: FieldNode): boolean =>
+  given.some((argument) => isSize(argument) && argument.value.kind === Kind.VARIABLE);

@@ -7,7 +7,7 @@ import type {
 } from "postgraphile/graphql";
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, Kind } from "postgraphile/graphql";
 import type { Variables } from "./operation.ts";
-import { findOperation, isLeftOut } from "./operation.ts";
+import { findOperation, partsOf } from "./operation.ts";
 import { apiError } from "../errors/api-error.ts";
 
 /** The introspection in an operation. */
@@ -50,19 +50,16 @@ export function introspectionOf(
   if (!hasAny) return none;
   const { operation, fragments } = findOperation(document, operationName);
   if (!operation) return none;
+  const walked = { schema, operation, fragments, variables };
   const found = { ...none, isAll: true };
   const { sizes } = ofSchema;
 
   /** Estimated things in the answer to a selection set on one object. */
   const thingsIn = (set: SelectionSetNode, isRoot: boolean): number => {
     let things = 0;
-    for (const node of set.selections) {
-      if (isLeftOut(node, operation, variables)) continue;
-      if (node.kind === Kind.FIELD) things += isRoot ? rootThings(node) : thingsOf(node);
-      else {
-        const below = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : node;
-        if (below) things += thingsIn(below.selectionSet, isRoot);
-      }
+    for (const part of partsOf(walked, null, set)) {
+      if (part.set) things += thingsIn(part.set, isRoot);
+      else things += isRoot ? rootThings(part.field) : thingsOf(part.field);
     }
     return things;
   };

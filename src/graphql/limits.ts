@@ -14,7 +14,7 @@ export interface Limits {
   tokens: number;
   /** Mutations of one operation. */
   mutations: number;
-  /** Points of one operation, see size.ts. */
+  /** Points of one operation, see assess.ts. */
   cost: number;
   /** Size of a token's bucket, in points. */
   bucket: number;

@@ -1,13 +1,82 @@
 import type { GrafastExecutionArgs } from "postgraphile/grafast";
-import type { DocumentNode, GraphQLError, GraphQLSchema } from "postgraphile/graphql";
-import { Kind, visit } from "postgraphile/graphql";
+import type {
+  DocumentNode,
+  FieldNode,
+  GraphQLError,
+  GraphQLField,
+  GraphQLSchema,
+  SelectionSetNode,
+} from "postgraphile/graphql";
+import { getNamedType, Kind, valueFromASTUntyped, visit } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
 import "./context.ts";
 import type { FilterVariable } from "./filter-relations.ts";
-import { filterVariables, relationsOf } from "./filter-relations.ts";
-import type { RequiringField } from "./requiring-fields.ts";
-import { requiringFields } from "./requiring-fields.ts";
+import { filterVariables, forEachRelation, relationsOf } from "./filter-relations.ts";
+import { withDefaults } from "./given-argument.ts";
+import type { Part, Variables } from "./operation.ts";
+import { fieldOf, findOperation, partsOf } from "./operation.ts";
 import type { ScopeRequirement } from "./scopes.ts";
+
+/** A field of an operation that requires scopes, or a relation that a filter in it follows. */
+export interface RequiringField extends ScopeRequirement {
+  /** Type and field, for example `Product.tags` or `ProductFilterInput.tags`. */
+  field: string;
+  /** Its first place in the operation, as names in the answer. */
+  path: string[];
+}
+
+/**
+ * The fields of an operation that require scopes, each once.
+ *
+ * The operation must be valid for the schema. Every selection set is visited once, however often fragments are spread,
+ * so the work is limited by the length of the document.
+ */
+export function requiringFields(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operationName: string | null | undefined,
+  variables: Variables,
+): RequiringField[] {
+  const { fragments, operation } = findOperation(document, operationName);
+  if (!operation) return [];
+  const found = new Map<string, RequiringField>();
+  const visited = new Set<SelectionSetNode>();
+  const values = withDefaults(operation, variables);
+
+  const note = (owner: string, name: string, requirement: ScopeRequirement | undefined, path: string[]) => {
+    const field = `${owner}.${name}`;
+    if (requirement && !found.has(field)) found.set(field, { field, path, ...requirement });
+  };
+  const noteFilters = ({ args }: GraphQLField<unknown, unknown>, node: FieldNode, path: string[]) => {
+    for (const { name, value } of node.arguments ?? []) {
+      const type = args.find((argument) => argument.name === name.value)?.type;
+      if (!type) continue;
+      forEachRelation(type, valueFromASTUntyped(value, values), (owner, relation) =>
+        note(owner, relation.name, relation.extensions.requiresScopes, path),
+      );
+    }
+  };
+
+  const walked = { schema, operation, fragments, variables };
+  const walk = (from: Part["type"], selections: SelectionSetNode, path: string[]): void => {
+    if (visited.has(selections)) return;
+    visited.add(selections);
+    for (const { type, field: node, set } of partsOf(walked, from, selections)) {
+      if (set) {
+        walk(type, set, path);
+        continue;
+      }
+      const field = fieldOf(type, node);
+      if (!field) continue;
+      const here = [...path, node.alias?.value ?? node.name.value];
+      note(type!.name, field.name, field.extensions.requiresScopes, here);
+      noteFilters(field, node, here);
+      if (node.selectionSet) walk(getNamedType(field.type), node.selectionSet, here);
+    }
+  };
+  walk(schema.getRootType(operation.operation), operation.selectionSet, []);
+  return [...found.values()];
+}
 
 const isMet = ({ anyOf, allOf }: ScopeRequirement, scopes: ReadonlySet<string>): boolean =>
   (!anyOf || anyOf.some((scope) => scopes.has(scope))) &&

@@ -1,12 +1,9 @@
 import type {
   FieldNode,
-  FragmentDefinitionNode,
-  FragmentSpreadNode,
   GraphQLField,
   GraphQLNamedType,
   GraphQLSchema,
   DocumentNode,
-  InlineFragmentNode,
   OperationDefinitionNode,
   SelectionSetNode,
 } from "postgraphile/graphql";
@@ -16,15 +13,30 @@ import {
   isInterfaceType,
   isListType,
   isObjectType,
-  Kind,
 } from "postgraphile/graphql";
 import { maxPageSize } from "./page-size.ts";
-import { hasVariableSize, pageSize } from "./given-page-size.ts";
-import type { Variables } from "./operation.ts";
-import { findOperation, isLeftOut } from "./operation.ts";
+import type { Part, Variables, WalkedOperation } from "./operation.ts";
+import { fieldOf, findOperation, partsOf } from "./operation.ts";
 import type { Dependence } from "./given-argument.ts";
-import { GivenArgument, stronger } from "./given-argument.ts";
-import type { OperationSize } from "./size.ts";
+import { GivenArgument, hasVariableSize, pageSize, stronger } from "./given-argument.ts";
+
+/** Size of an operation. */
+export interface OperationSize {
+  /** Depth: fields within fields. */
+  depth: number;
+  /** Relations and lists, fragments counted each time they are spread. */
+  relations: number;
+  /**
+   * Rows that the answer can have, by `first` and inputs; elements of input lists; and comparisons of filters, as the
+   * rows that they count as.
+   */
+  rows: number;
+  /** Selected fields of the present row that are no relations. */
+  values: number;
+  /** How often the present list is counted; aggregates count as several times. */
+  counts: number;
+  mutations: number;
+}
 
 /** Fields of a row that count as one row; every so many more count as another. */
 const valuesPerRow = 25;
@@ -81,7 +93,7 @@ export function operationSize(
   const given = givenVariables(operation, variables);
   const same = before?.get("always") ?? (given === null ? undefined : before?.get(given));
   if (same) return same;
-  const { size, dependence } = new Measurement(schema, fragments, operation, variables);
+  const { size, dependence } = new Measurement({ schema, fragments, operation, variables });
   const key = dependence === "document" ? "always" : dependence === "given" ? given : null;
   if (key !== null && (before?.size ?? 0) < maxKnownSizes) {
     if (before) before.set(key, size);
@@ -101,38 +113,24 @@ class Measurement {
   readonly size: OperationSize;
   /** What the size depends on. */
   dependence: Dependence = "document";
-  readonly #schema: GraphQLSchema;
-  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly #operation: OperationDefinitionNode;
-  readonly #variables: Variables;
+  readonly #walked: WalkedOperation;
   readonly #shared: Measured = new Map();
 
-  constructor(
-    schema: GraphQLSchema,
-    fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-    operation: OperationDefinitionNode,
-    variables: Variables,
-  ) {
-    this.#schema = schema;
-    this.#fragments = fragments;
-    this.#operation = operation;
-    this.#variables = variables;
+  constructor(walked: WalkedOperation) {
+    this.#walked = walked;
+    const { schema, operation } = walked;
     this.size = this.#ofSet(schema.getRootType(operation.operation), operation.selectionSet);
   }
 
   // Only the payload's own fields depend on the input; selections below them have the same size everywhere
-  #ofSet(type: GraphQLNamedType | null | undefined, set: SelectionSetNode, payload?: Payload): OperationSize {
+  #ofSet(from: Part["type"], selections: SelectionSetNode, payload?: Payload): OperationSize {
     const measured = payload?.measured ?? this.#shared;
-    const earlier = measured.get(set);
+    const earlier = measured.get(selections);
     if (earlier) return earlier;
+    if (selections.selections.some(({ directives }) => directives?.length)) this.dependence = "values";
     const sum = { ...nothing };
-    for (const node of set.selections) {
-      if (node.directives?.length) this.dependence = "values";
-      if (isLeftOut(node, this.#operation, this.#variables)) continue;
-      const part =
-        node.kind === Kind.FIELD
-          ? this.#ofField(type, node, payload?.input)
-          : this.#ofFragment(type, node, payload);
+    for (const { type, field, set } of partsOf(this.#walked, from, selections)) {
+      const part = set ? this.#ofSet(type, set, payload) : this.#ofField(type, field, payload?.input);
       sum.depth = Math.max(sum.depth, part.depth);
       sum.relations += part.relations;
       sum.rows += part.rows;
@@ -140,30 +138,16 @@ class Measurement {
       sum.counts += part.counts;
       sum.mutations += part.mutations;
     }
-    measured.set(set, sum);
+    measured.set(selections, sum);
     return sum;
   }
 
-  #ofFragment(
-    type: GraphQLNamedType | null | undefined,
-    node: FragmentSpreadNode | InlineFragmentNode,
-    payload: Payload | undefined,
-  ): OperationSize {
-    const fragment = node.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(node.name.value) : node;
-    if (!fragment) return nothing;
-    const condition = fragment.typeCondition?.name.value;
-    return this.#ofSet(condition ? this.#schema.getType(condition) : type, fragment.selectionSet, payload);
-  }
-
-  #ofField(
-    type: GraphQLNamedType | null | undefined,
-    node: FieldNode,
-    input: GivenArgument | undefined,
-  ): OperationSize {
-    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
-    if (!field) return nothing; // __typename, and introspection at the root
+  #ofField(type: Part["type"], node: FieldNode, input: GivenArgument | undefined): OperationSize {
+    const { schema, operation, variables } = this.#walked;
+    const field = fieldOf(type, node);
+    if (!field) return nothing;
     const target = getNamedType(field.type);
-    if (type === this.#schema.getMutationType()) return this.#ofMutation(field, node);
+    if (type === schema.getMutationType()) return this.#ofMutation(field, node);
     if (!node.selectionSet) return { ...nothing, depth: 1, values: 1 };
     const { depth, relations, rows, values, counts } = this.#ofSet(target, node.selectionSet);
     const isAggregate = type!.name.endsWith("Connection") && target.name.endsWith("Aggregates");
@@ -178,7 +162,7 @@ class Measurement {
     // Lists in payloads of mutations have no pages
     const isOther = isListType(getNullableType(field.type));
     const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? this.#ids(field, node)) : 1;
-    const times = isList ? pageSize(node, this.#operation, this.#variables) : others;
+    const times = isList ? pageSize(node, operation, variables) : others;
     if (isList && hasVariableSize(node)) this.dependence = "values";
     const filter = isList ? this.#filter(field, node) : null;
     const compared = filter ? filter.rows + counts * rowsPerCount : 0;
@@ -223,7 +207,8 @@ class Measurement {
 
   #argument({ args }: Field, node: FieldNode, name: string): GivenArgument {
     const argument = args.find((each) => each.name === name);
-    return new GivenArgument(this.#schema, node, argument, this.#operation, this.#variables);
+    const { schema, operation, variables } = this.#walked;
+    return new GivenArgument(schema, node, argument, operation, variables);
   }
 }
 

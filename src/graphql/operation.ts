@@ -1,11 +1,16 @@
 import type {
   DocumentNode,
+  FieldNode,
   FragmentDefinitionNode,
+  GraphQLField,
+  GraphQLNamedType,
+  GraphQLSchema,
   OperationDefinitionNode,
   SelectionNode,
+  SelectionSetNode,
   ValueNode,
 } from "postgraphile/graphql";
-import { Kind } from "postgraphile/graphql";
+import { isInterfaceType, isObjectType, Kind } from "postgraphile/graphql";
 
 /** Values of variables, as the request has them. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -56,3 +61,38 @@ export function isLeftOut(
     return false;
   });
 }
+
+/** An operation of a request, as it is walked through. */
+export interface WalkedOperation {
+  schema: GraphQLSchema;
+  operation: OperationDefinitionNode;
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  variables: Variables;
+}
+
+type MaybeType = GraphQLNamedType | null | undefined;
+/** A field of a selection set, or the selection set of a fragment, with the type that it selects from. */
+export type Part =
+  | { type: MaybeType; field: FieldNode; set?: undefined }
+  | { type: MaybeType; field?: undefined; set: SelectionSetNode };
+
+/** The parts of a selection set that aren't left out. */
+export function* partsOf(
+  { schema, operation, fragments, variables }: WalkedOperation,
+  type: MaybeType,
+  { selections }: SelectionSetNode,
+): Iterable<Part> {
+  for (const node of selections) {
+    if (isLeftOut(node, operation, variables)) continue;
+    if (node.kind === Kind.FIELD) yield { type, field: node };
+    else {
+      const fragment = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : node;
+      const condition = fragment?.typeCondition?.name.value;
+      if (fragment) yield { type: condition ? schema.getType(condition) : type, set: fragment.selectionSet };
+    }
+  }
+}
+
+/** A field by the type that it is selected from; undefined of __typename, and of introspection at the root. */
+export const fieldOf = (type: MaybeType, { name }: FieldNode): GraphQLField<unknown, unknown> | undefined =>
+  isObjectType(type) || isInterfaceType(type) ? type.getFields()[name.value] : undefined;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { GraphQLError } from "postgraphile/graphql";
 import { getNamedType, isInputObjectType } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
-import { requiringFields } from "../graphql/requiring-fields.ts";
+import { requiringFields } from "../graphql/missing-scopes.ts";
 import { usedFieldsOf } from "../graphql/used-fields.ts";
 import { Signal } from "../lib/signal.ts";
 import type { Live, LiveRequest, Sink } from "./live.ts";

@@ -2,7 +2,7 @@ import type { ReadRows } from "../database/pipeline/read-text.ts";
 import type { SettingsStatement, StatementUse } from "../database/pipeline/settings.ts";
 import { noteShared } from "../database/pipeline/settings.ts";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
-import type { PayloadStatement } from "../reads/compile-payload.ts";
+import type { Statement } from "../reads/compilation.ts";
 
 /** The columns that a payload is made of. */
 export type PayloadRow = (string | null)[];
@@ -11,7 +11,7 @@ export type PayloadRow = (string | null)[];
 export interface PayloadRequest {
   client: string;
   settings: SettingsStatement;
-  statement: PayloadStatement;
+  statement: Statement;
   /** Values of the statement's slots. */
   values: readonly unknown[];
   payload: MutationResult["payload"];

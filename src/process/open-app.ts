@@ -240,9 +240,9 @@ function openThreads(
     const render = (config: unknown) => shared.renderer.render(config, merchant);
     return { thread: shared.thread.of(merchant, meter.used), renderer: { render }, documentation };
   }
-  const thread = new SchemaThread(meter.used);
-  closing.add(() => thread.close());
+  const schemaThread = new SchemaThread();
+  closing.add(() => schemaThread.close());
   const renderer = new Renderer();
   closing.add(() => renderer.close());
-  return { thread, renderer, documentation };
+  return { thread: schemaThread.of("", meter.used), renderer, documentation };
 }

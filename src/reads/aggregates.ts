@@ -1,25 +1,15 @@
 import type { PgCodecAttribute } from "postgraphile/@dataplan/pg";
-import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
-import { getNamedType, isNonNullType, isObjectType } from "postgraphile/graphql";
+import type { GraphQLObjectType } from "postgraphile/graphql";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import type { Compilation } from "./compilation.ts";
-import { typename, understood } from "./compilation.ts";
+import type { Compilation, Field } from "./compilation.ts";
+import { objectTypeOf } from "./compilation.ts";
 import type { Aggregate, Group } from "./groups.ts";
 import { groupText, maxAggregated, requireFew, valueOf } from "./groups.ts";
-import type { Piece } from "./json-text.ts";
-import {
-  concatenated,
-  expression,
-  identifier,
-  json,
-  objectPieces,
-  quoted,
-  textWithConstants,
-} from "./json-text.ts";
+import { concatenated, expression, identifier, quoted, textWithConstants } from "./json-text.ts";
 import type { SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
-import { encoderOf } from "./values.ts";
+import { valueText } from "./values.ts";
 
 /** The text of a value of a column within the rows of a subquery. */
 const inner = (name: string, alias: string): SQL => sql.identifier(alias, name);
@@ -84,11 +74,11 @@ export class AggregateText {
 
   #container(type: GraphQLObjectType, selected: SelectedField, keys: readonly string[]): string {
     return concatenated(
-      this.#object(type, selected, (field, source, part) => {
+      this.#compilation.object(type, selected, (field, source, part) => {
         if (source.kind === "entryCount") return [expression("count(*)::text")];
         if (source.kind === "groupKeys") return [expression(listOfKeys(keys))];
         if (source.kind !== "aggregate") throw new NotCovered(source.kind);
-        return this.#object(objectType(field), part, (value, of) => {
+        return this.#compilation.object(objectTypeOf(field), part, (value, of) => {
           if (of.kind !== "aggregated") throw new NotCovered(of.kind);
           return [expression(this.#value(value, of.aggregate))];
         });
@@ -96,29 +86,9 @@ export class AggregateText {
     );
   }
 
-  #value({ type, name }: GraphQLField<unknown, unknown>, aggregate: Aggregate): string {
-    const { codec, wrap } = aggregate;
-    const encode = encoderOf(codec, type);
-    if (!encode) throw new NotCovered(`${codec.name} as ${name}`);
-    const value = `(${textWithConstants(wrap(this.#use(aggregate)))})`;
-    return isNonNullType(type) ? encode(value) : `coalesce(${encode(value)},'null')`;
-  }
-
-  #object(
-    type: GraphQLObjectType,
-    selected: SelectedField,
-    piecesOf: (
-      field: GraphQLField<unknown, unknown>,
-      source: ReturnType<typeof understood>["source"],
-      part: SelectedField,
-    ) => Piece[],
-  ): Piece[] {
-    const fields = this.#compilation.select(type, selected).map(([key, part]): [string, Piece[]] => {
-      if (part.name === "__typename") return [key, typename(type)];
-      const { field, source } = understood(type, part.name);
-      return [key, piecesOf(field, source, part)];
-    });
-    return fields.length > 0 ? objectPieces(fields) : [json("{}")];
+  #value(field: Field, aggregate: Aggregate): string {
+    const value = `(${textWithConstants(aggregate.wrap(this.#use(aggregate)))})`;
+    return valueText(aggregate.codec, field, value);
   }
 }
 
@@ -126,10 +96,4 @@ export class AggregateText {
 function listOfKeys(keys: readonly string[]): string {
   if (keys.length === 0) return quoted("null");
   return `'['||${keys.map((key) => `coalesce(to_json(${key})::text,'null')`).join("||','||")}||']'`;
-}
-
-function objectType({ type, name }: GraphQLField<unknown, unknown>): GraphQLObjectType {
-  const named = getNamedType(type);
-  if (!isObjectType(named)) throw new NotCovered(`type of ${name}`);
-  return named;
 }

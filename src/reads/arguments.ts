@@ -5,7 +5,7 @@ import type { Group, Groups } from "./groups.ts";
 import type { FilterTree, FilterValue } from "./filter-conditions.ts";
 import { readFilter } from "./filter-conditions.ts";
 import { requireGlobalId, requireKey } from "../graphql/global-id.ts";
-import type { FieldSource } from "./field-source.ts";
+import type { FieldSource, ListSource } from "./field-source.ts";
 import type { FunctionCall } from "./function-call.ts";
 import { readArgument } from "./function-call.ts";
 import { textOfSql } from "./json-text.ts";
@@ -85,7 +85,7 @@ export function argumentsReader(
   }
   if (source.kind === "nodes")
     return (variables) => describeIds(readIds(value("ids")(variables) as string[], keyOf));
-  const readCall = call ? callReader(call, value) : () => ({ shape: "", call: [] });
+  const readCall = callReader(call?.arguments ?? [], value);
   if (source.kind === "function" || source.kind === "returned")
     return (variables) => {
       const values: unknown[] = [];
@@ -103,9 +103,9 @@ type Value = (name: string) => (variables: Coerced) => unknown;
 
 /** Makes a reader for the arguments of a list. */
 function listReader(
-  source: FieldSource & { kind: "list" },
+  source: ListSource,
   value: Value,
-  readCall: (variables: Coerced, values: unknown[]) => Pick<Given, "shape" | "call">,
+  readCall: (variables: Coerced, values: unknown[]) => { shape: string; call: CallValue[] },
 ): ReadArguments {
   const readers = pageArguments.map((name) => [name, value(name)] as const);
   const readWanted = value("filter");
@@ -129,10 +129,16 @@ function listReader(
     const direction = `${isBackward ? "-" : ""}${order.isDefault ? "" : `${order.name} `}`;
     const shape = `${called.shape}${direction}${size}${form}${describe(filter, values)}`;
     const page = {
-      ...{ size, isBackward, order, after: after?.stages ?? null, before },
-      ...{ search, filter, filterIndex },
+      size,
+      isBackward,
+      order,
+      after: after?.stages ?? null,
+      before,
+      search,
+      filter,
+      filterIndex,
     };
-    return { shape, values, page, ...(called.call ? { call: called.call } : {}) };
+    return { shape, values, page, call: called.call };
   };
 }
 
@@ -142,8 +148,8 @@ const knownArguments = new Set<string>(["id", "ids", "filter", "search", "groupB
 const listCodec = listOfCodec(TYPES.text);
 
 /** Makes a reader for the arguments of a function, which adds their values. */
-function callReader(call: FunctionCall, value: Value) {
-  const readers = call.arguments.map((argument) => [argument, value(argument.fieldName)] as const);
+function callReader(called: FunctionCall["arguments"], value: Value) {
+  const readers = called.map((argument) => [argument, value(argument.fieldName)] as const);
   return (variables: Coerced, values: unknown[]): { shape: string; call: CallValue[] } => {
     const given = readers.flatMap(([argument, read], number) => {
       const found = readArgument(argument, read(variables));
@@ -151,7 +157,7 @@ function callReader(call: FunctionCall, value: Value) {
       const index = values.push(found.value) - 1;
       return [{ number, name: found.name, type: textOfSql(found.type), index }];
     });
-    return { shape: `(${given.map(({ number }) => number).join()})`, call: given };
+    return { shape: readers.length > 0 ? `(${given.map(({ number }) => number).join()})` : "", call: given };
   };
 }
 

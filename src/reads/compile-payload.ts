@@ -1,10 +1,8 @@
 import type { FieldNode, GraphQLObjectType, GraphQLOutputType } from "postgraphile/graphql";
 import { getNamedType, isObjectType } from "postgraphile/graphql";
 import type { Given } from "./arguments.ts";
-import type { Slot } from "./compilation.ts";
-import { commented } from "./comment.ts";
+import type { Statement } from "./compilation.ts";
 import { Compilation, fromOf, understood } from "./compilation.ts";
-import { nameOf } from "./compile.ts";
 import { identifier, quoted } from "./json-text.ts";
 import { isUuidKey } from "./keys.ts";
 import type { FieldSource } from "./field-source.ts";
@@ -19,19 +17,13 @@ export type PayloadPart =
   | { kind: "read"; column: number }
   | { kind: "value"; name: string; type: GraphQLOutputType };
 
-/**
- * The statement that reads the rows of payloads. Its parameters are the values of the slots, an array of payloads or null, and
- * the key of the kept answer of `mutation.run` that has the only one otherwise. Its last column says which payload a row is for.
- */
-export interface PayloadStatement {
-  text: string;
-  name: string;
-  slots: readonly Slot[];
-}
-
 export interface CompiledPayload {
-  /** Null when nothing has to be read. */
-  statement: PayloadStatement | null;
+  /**
+   * Reads the rows of payloads; null when nothing has to be read. Its parameters are the values of the slots, an array of
+   * payloads or null, and the key of the kept answer of `mutation.run` that has the only one otherwise. Its last column says
+   * which payload a row is for.
+   */
+  statement: Statement | null;
   parts: readonly (readonly [key: string, part: PayloadPart])[];
 }
 
@@ -48,7 +40,7 @@ export function compilePayload(
   type: GraphQLObjectType,
   selected: SelectedField,
 ): CompiledPayload {
-  const compilation = new Compilation(operation, variables, given);
+  const compilation = new Compilation(operation, variables, given, objectExpression);
   const [ids, columns]: [string[], string[]] = [[], []];
   const parts = compilation.select(type, selected).map(([key, part]): [string, PayloadPart] => {
     if (part.name === "__typename") return [key, { kind: "typename" }];
@@ -62,16 +54,16 @@ export function compilePayload(
     return [key, { kind: "read", column }];
   });
   if (columns.length === 0) return { statement: null, parts };
-  const { slots } = compilation;
+  const { parameterCount } = compilation;
   const kept = `current_setting(${quoted(answerSetting)},true)`;
   const answers =
-    `jsonb_array_elements(coalesce($${slots.length + 1}::jsonb,` +
-    `case when starts_with(${kept},$${slots.length + 2}::text) ` +
+    `jsonb_array_elements(coalesce($${parameterCount + 1}::jsonb,` +
+    `case when starts_with(${kept},$${parameterCount + 2}::text) ` +
     `then jsonb_build_array(substr(${kept},${answerKeyLength + 1})::jsonb->'payload') end)) with ordinality`;
   const text =
     `select ${columns.join()},a.nth::text from (select ${ids.join()},p.nth from ${answers} p(v,nth) ` +
     `where jsonb_typeof(p.v)='object' offset 0) a`;
-  return { statement: { text: commented(text, operation), name: nameOf(text), slots }, parts };
+  return { statement: compilation.statement(text), parts };
 }
 
 type Entity = FieldSource & { kind: "entity" };
@@ -97,7 +89,7 @@ function entityExpression(
   if (!isUuidKey(rows.key)) throw new NotCovered(`ids of ${type.name}`);
   const alias = compilation.alias();
   const id = `${alias}.${identifier(rows.key[0].name)}`;
-  const object = objectExpression(compilation, type, selected, alias);
+  const object = compilation.row(type, selected, alias);
   const from = `from ${fromOf(rows.resource)} ${alias} where ${id}=`;
   if (!isList) return `coalesce((select ${object} ${from}${ids}),'null')`;
   const found = compilation.alias();

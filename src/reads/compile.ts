@@ -1,75 +1,99 @@
-import { createHash } from "node:crypto";
-import type { FieldNode, GraphQLObjectType } from "postgraphile/graphql";
-import { getNamedType, isInterfaceType, isNonNullType, isObjectType } from "postgraphile/graphql";
+import type { FieldNode } from "postgraphile/graphql";
+import { getNamedType, isInterfaceType, isNonNullType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import type { Given } from "./arguments.ts";
-import type { Slot } from "./compilation.ts";
-import { commented } from "./comment.ts";
-import { Compilation, fromOf, typename, understood } from "./compilation.ts";
+import type { Field, Statement } from "./compilation.ts";
+import { Compilation, fromOf, rowsById } from "./compilation.ts";
+import type { FieldSource } from "./field-source.ts";
+import type { IdsOfType } from "./ids.ts";
 import type { Piece } from "./json-text.ts";
-import { concatenated, expression, json, objectPieces, textOfSql } from "./json-text.ts";
+import { concatenated, expression, json, textOfSql } from "./json-text.ts";
 import { orderOf, parameterType } from "./keys.ts";
 import { listExpression } from "./lists.ts";
-import { rowsOfType } from "./field-source.ts";
-import { nodesExpression } from "./nodes.ts";
 import { objectExpression, returnedExpression } from "./objects.ts";
 import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 
-/** An operation as one SQL statement, which returns one row with one column: the data as JSON text. */
-export interface CompiledRead {
-  text: string;
-  /** Equal for equal texts, but for their comments. */
-  name: string;
-  slots: readonly Slot[];
-}
-
-/** @throws {NotCovered} when some part of the operation has no known SQL form */
+/**
+ * An operation as one SQL statement, which returns one row with one column: the data as JSON text.
+ *
+ * @throws {NotCovered} when some part of the operation has no known SQL form
+ */
 export function compile(
   operation: ReadableOperation,
   variables: Coerced,
   given: ReadonlyMap<FieldNode, Given>,
-): CompiledRead {
-  const compilation = new Compilation(operation, variables, given);
-  const query = operation.schema.getQueryType()!;
+): Statement {
+  const compilation = new Compilation(operation, variables, given, objectExpression);
   const set = { below: [operation.definition.selectionSet] };
-  const fields = compilation.select(query, set).map(([key, selected]) => {
-    return [
-      key,
-      selected.name === "__typename" ? typename(query) : [root(compilation, query, selected)],
-    ] as const;
-  });
-  const text = `select ${concatenated(objectPieces(fields))}`;
-  return { text: commented(text, operation), name: nameOf(text), slots: compilation.slots };
+  const pieces = compilation.object(operation.schema.getQueryType()!, set, (field, source, selected) => [
+    root(compilation, field, source, selected),
+  ]);
+  return compilation.statement(`select ${concatenated(pieces)}`);
 }
 
-/** The name of a statement: equal for equal texts. */
-export const nameOf = (text: string): string =>
-  createHash("sha256").update(text).digest("base64url").slice(0, 32);
-
-function root(compilation: Compilation, query: GraphQLObjectType, selected: SelectedField): Piece {
-  const { field, source } = understood(query, selected.name);
-  if (source.kind === "list")
-    return expression(listExpression(compilation, field, source, selected, null, objectExpression));
+function root(compilation: Compilation, field: Field, source: FieldSource, selected: SelectedField): Piece {
+  if (source.kind === "list") return expression(listExpression(compilation, field, source, selected, null));
   if (source.kind === "returned")
     return expression(returnedExpression(compilation, field, source, selected, null));
-  if (source.kind === "nodes") return nodesExpression(compilation, selected, objectExpression);
+  if (source.kind === "nodes") return nodesExpression(compilation, selected);
   if (source.kind !== "row" && source.kind !== "node") throw new NotCovered(source.kind);
   if (isNonNullType(field.type)) throw new NotCovered("a row that must be there");
-  const { typeName } = compilation.given.get(selected.node)!;
   const named = getNamedType(field.type);
-  const type = isInterfaceType(named) ? compilation.operation.schema.getType(typeName!) : named;
-  // An id of a type that doesn't exist leads to nothing.
-  if (!isObjectType(type) || !type.getInterfaces().some(({ name }) => name === "Node")) return json("null");
-  const rows = rowsOfType(type);
-  if (!rows) throw new NotCovered(`rows of ${type.name}`);
+  const found = rowsById(
+    isInterfaceType(named)
+      ? compilation.operation.schema.getType(compilation.given(selected.node, "typeName"))
+      : named,
+  );
+  if (!found) return json("null");
+  const { type, rows } = found;
   const alias = compilation.alias();
   const compared = orderOf(rows.key, sql.identifier(alias)).map((column, index) => {
-    const type = textOfSql(parameterType(rows.key[index]!));
-    return `${textOfSql(column)}=${compilation.parameter(selected.node, index, type)}`;
+    const part = textOfSql(parameterType(rows.key[index]!));
+    return `${textOfSql(column)}=${compilation.parameter(selected.node, index, part)}`;
   });
-  const object = objectExpression(compilation, type, selected, alias);
+  const object = compilation.row(type, selected, alias);
   return expression(
     `coalesce((select ${object} from ${fromOf(rows.resource)} ${alias} where ${compared.join(" and ")}),'null')`,
+  );
+}
+
+/** The objects with some ids as a JSON list: each type's are found together, by the index of its key. */
+function nodesExpression(compilation: Compilation, selected: SelectedField): Piece {
+  const { ids, count } = compilation.given(selected.node, "nodes");
+  if (count === 0) return json("[]");
+  const [row, place] = [compilation.alias(), compilation.alias()];
+  const places = `generate_series(1,${compilation.parameter(selected.node, 0, "int")}) ${place}(n)`;
+  const found = ids.flatMap((one) => nodesOfType(compilation, one, selected) ?? []);
+  if (found.length === 0) return expression(`(select '['||string_agg('null',',')||']' from ${places})`);
+  const text = `'['||string_agg(coalesce(${row}.o,'null'),',' order by ${place}.n)||']'`;
+  return expression(
+    `(select ${text} from ${places} left join (${found.join(" union all ")}) ${row} on ${row}.n=${place}.n)`,
+  );
+}
+
+function nodesOfType(
+  compilation: Compilation,
+  { typeName, index }: IdsOfType,
+  selected: SelectedField,
+): string | null {
+  const found = rowsById(compilation.operation.schema.getType(typeName));
+  if (!found) return null;
+  const { resource, key } = found.rows;
+  const [alias, given] = [compilation.alias(), compilation.alias()];
+  const lists = [
+    compilation.parameter(selected.node, index, "int[]"),
+    ...key.map((part, column) =>
+      compilation.parameter(selected.node, index + 1 + column, `${textOfSql(parameterType(part))}[]`),
+    ),
+  ];
+  const object = compilation.row(found.type, selected, alias);
+  const matches = orderOf(key, sql.identifier(alias)).map(
+    (column, part) => `${textOfSql(column)}=${given}.k${part}`,
+  );
+  const names = ["n", ...key.map((_part, column) => `k${column}`)].join();
+  return (
+    `select ${given}.n,${object} as o from unnest(${lists.join()}) ${given}(${names}) ` +
+    `join ${fromOf(resource)} ${alias} on ${matches.join(" and ")}`
   );
 }

@@ -2,13 +2,12 @@ import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { Aggregate, Groups } from "./groups.ts";
 import type { FilterFields } from "./filter-conditions.ts";
-import type { Followed } from "./followed.ts";
 import type { FunctionCall } from "./function-call.ts";
 import type { Hop } from "./hops.ts";
 import type { Key } from "./keys.ts";
-import type { Orders } from "./orders.ts";
+import type { PagedList } from "./page-request.ts";
 import type { KeyOf } from "../graphql/global-id.ts";
-import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
+import type { GraphQLField } from "postgraphile/graphql";
 import type { SQL } from "postgraphile/pg-sql2";
 
 /** The source of a field in SQL. */
@@ -20,43 +19,35 @@ export type FieldSource =
   | { kind: "function"; call: FunctionCall; codec: PgCodec }
   /** The row that a function returns, if it returns one. `present` is a column of it that is never null. */
   | { kind: "returned"; call: FunctionCall; present: string | undefined }
-  /**
-   * A page of rows: all rows of a view, those at the end of hops, or those that a function returns. `list` is the name in
-   * its cursors.
-   */
-  | {
-      kind: "list";
-      resource: PgResource;
-      key: Key;
-      list: string;
-      hops: readonly Hop[];
-      call: FunctionCall | undefined;
-      filterFields: FilterFields | undefined;
-      followed: Followed | undefined;
-      /** The orders that it offers beside that of its key. */
-      orders: Orders | undefined;
-      /** The function that searches it, if it can be searched. */
-      search: SQL | undefined;
-    }
-  /** The row with a global id, of the field's type. */
-  | { kind: "row" }
-  /** The row with a global id, of any type. */
-  | { kind: "node" }
-  /** Rows with global ids, of any types. */
-  | { kind: "nodes" }
-  /** A mutation. */
-  | { kind: "mutation" }
+  | ListSource
   /** A column of a mutation's payload with the id of a row, or the ids of rows. */
   | { kind: "entity"; name: string; rows: Rows; isList: boolean }
   /** Another column of a payload. */
   | { kind: "value"; name: string }
-  /** Parts of a page. */
-  | { kind: "edges" | "pageInfo" | "entry" | "cursor" | "totalCount" | "count" | "precision" }
-  /** Aggregates of all rows of a list: together, in groups; and what they show. */
-  | { kind: "aggregates" | "aggregate" | "entryCount" | "groupKeys" }
+  /** Aggregates of all rows of a list in groups, and a value that aggregates show. */
   | { kind: "groupedAggregates"; groups: Groups }
   | { kind: "aggregated"; aggregate: Aggregate }
-  | { kind: "hasNextPage" | "hasPreviousPage" | "startCursor" | "endCursor" };
+  | { kind: PlainKind };
+
+/** The row with a global id, of the field's type or of any; rows with global ids; a mutation. */
+type RootKind = "row" | "node" | "nodes" | "mutation";
+type PageKind = "edges" | "pageInfo" | "entry" | "cursor" | "totalCount" | "count" | "precision";
+type PageInfoKind = "hasNextPage" | "hasPreviousPage" | "startCursor" | "endCursor";
+/** Aggregates of all rows of a list together, and what they show. */
+type AggregateKind = "aggregates" | "aggregate" | "entryCount" | "groupKeys";
+/** Kinds of sources that have nothing else to say. */
+type PlainKind = RootKind | PageKind | PageInfoKind | AggregateKind;
+
+/** A page of rows: all rows of a view, those at the end of hops, or those that a function returns. */
+export interface ListSource extends PagedList {
+  kind: "list";
+  resource: PgResource;
+  hops: readonly Hop[];
+  call: FunctionCall | undefined;
+  filterFields: FilterFields | undefined;
+  /** The function that searches it, if it can be searched. */
+  search: SQL | undefined;
+}
 
 /** A view with its key. */
 export interface Rows {
@@ -64,10 +55,12 @@ export interface Rows {
   key: Key;
 }
 
+type PlanResolver = ((...args: never[]) => unknown) | undefined;
+
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The source of the field in SQL, if known. */
-    source?: FieldSource;
+    /** The source of the field in SQL, and the plan by which Grafast reads the same. */
+    described?: { source: FieldSource; plan: PlanResolver };
   }
   interface GraphQLObjectTypeExtensions<_TSource, _TContext> {
     /** The view of the type's rows. */
@@ -79,35 +72,26 @@ declare module "postgraphile/graphql" {
   }
 }
 
-type PlanResolver = ((...args: never[]) => unknown) | undefined;
-
-// A field without its own plan reads the property of its name; that is built into the library.
-const registered = new WeakSet<NonNullable<PlanResolver>>();
-const isRegistered = (plan: PlanResolver): boolean => plan === undefined || registered.has(plan);
-
-/** Registers a plan as the one that the source of its field describes. */
-export function register(plan: PlanResolver): void {
-  if (plan) registered.add(plan);
-}
-
 /**
- * Registers a plan that replaces another one, as one that preserves the source of its field. Only for plans whose
- * effect src/reads has an SQL form of: fields with other plans are left to Grafast.
+ * Declares the source of a field in SQL beside its plan; undefined for a field that only Grafast reads. A plan that
+ * replaces this one needs its own declaration, or else the field is left to Grafast.
  */
-export function preservesSource<T extends NonNullable<PlanResolver>>(before: PlanResolver, plan: T): T {
-  if (isRegistered(before)) registered.add(plan);
-  return plan;
-}
+export const withSource = <Field extends { plan?: PlanResolver; extensions?: object | null | undefined }>(
+  source: FieldSource | PlainKind | undefined,
+  field: Field,
+): Field => {
+  if (source === undefined) return field;
+  const described = { source: typeof source === "string" ? { kind: source } : source, plan: field.plan };
+  return { ...field, extensions: { ...field.extensions, described } };
+};
 
-/** The source of a field, if its plan is still a registered one; otherwise undefined. */
-export function sourceOf(field: GraphQLField<unknown, unknown>): FieldSource | undefined {
-  const { source, grafast } = field.extensions as typeof field.extensions & {
-    grafast?: { plan?: PlanResolver };
-  };
-  const isUntouched =
-    field.resolve === undefined && field.subscribe === undefined && isRegistered(grafast?.plan);
-  return isUntouched ? source : undefined;
+/** The source of a field, if its plan is still the one that was declared with it. */
+export function sourceOf({
+  extensions,
+  resolve,
+  subscribe,
+}: GraphQLField<unknown, unknown>): FieldSource | undefined {
+  const { described, grafast } = extensions as typeof extensions & { grafast?: { plan?: PlanResolver } };
+  const isUntouched = resolve === undefined && subscribe === undefined && grafast?.plan === described?.plan;
+  return isUntouched ? described?.source : undefined;
 }
-
-/** The view of a type's rows. */
-export const rowsOfType = (type: GraphQLObjectType): Rows | undefined => type.extensions.rows;

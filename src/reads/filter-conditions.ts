@@ -76,7 +76,9 @@ export type FilterTree =
  */
 export function readFilter(fields: FilterFields, filter: FilterValue): FilterTree {
   return treeOf(fields, filter, {
-    ...{ path: "filter", depth: 0, relationsDeep: 0 },
+    path: "filter",
+    depth: 0,
+    relationsDeep: 0,
     budget: { comparisons: maxComparisons, relations: maxRelations },
   });
 }

@@ -4,40 +4,36 @@ import type { PageArguments } from "./arguments.ts";
 import type { Compilation } from "./compilation.ts";
 import { fromOf, joinOf } from "./compilation.ts";
 import { cursorExpression } from "./cursors.ts";
-import type { FieldSource } from "./field-source.ts";
+import type { ListSource } from "./field-source.ts";
 import { conditionOf } from "./filter-conditions.ts";
 import type { StageSql } from "./followed.ts";
-import { given, notYetGiven, openTransactions } from "./followed.ts";
+import { openTransactions } from "./followed.ts";
 import { identifier, textOfSql } from "./json-text.ts";
 import { isUuidKey, keyTextOf, parameterType, rowOf } from "./keys.ts";
 import type { SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
-import type { End } from "./orders.ts";
-import { between, orderParts, placeTextOf } from "./orders.ts";
+import { orderParts, placeTextOf } from "./orders.ts";
 import { cursorListOf } from "./page-request.ts";
 import type { StageValues } from "./places.ts";
+import type { Range } from "./ranges.ts";
+import { conditionsOf } from "./ranges.ts";
 import { foundBy } from "./search.ts";
 import { listText } from "../graphql/cursor.ts";
-
-export type List = FieldSource & { kind: "list" };
-
-/** Parts of a list: all of it, what is between its cursors, what comes before or after that, or one of both ends. */
-export type Range = "all" | "page" | "preceding" | "following" | "afterStart" | "beforeEnd";
 
 /** The rows of a list in a statement: where they come from, how they are ordered, and their cursors. */
 export class ListRows {
   readonly #compilation: Compilation;
-  readonly #list: List;
+  readonly #list: ListSource;
   readonly #selected: SelectedField;
   readonly #parent: string | null;
   readonly #page: PageArguments;
 
-  constructor(compilation: Compilation, list: List, selected: SelectedField, parent: string | null) {
+  constructor(compilation: Compilation, list: ListSource, selected: SelectedField, parent: string | null) {
     this.#compilation = compilation;
     this.#list = list;
     this.#selected = selected;
     this.#parent = parent;
-    this.#page = compilation.given.get(selected.node)!.page!;
+    this.#page = compilation.given(selected.node, "page");
   }
 
   /**
@@ -99,23 +95,16 @@ export class ListRows {
   /** The conditions of a part of the list, one for each way to find its rows. */
   #conditions(range: Range, alias: string): (string | null)[] {
     const { after, before, order } = this.#page;
-    const begins = after !== null && (range === "page" || range === "afterStart");
-    const ends = before !== null && (range === "page" || range === "beforeEnd");
-    const isRest = (range === "preceding" && after) || (range === "following" && before);
-    if (!begins && !ends && !isRest) return [null];
     const places: string[] = [];
     const rows = { alias: sql.identifier(alias), key: this.#list.key, followed: this.#list.followed };
-    let late: SQL | null = null;
-    if (rows.followed && order.isDefault && after && (begins || range === "preceding"))
-      late = (begins ? notYetGiven : given)(rows, this.#stages(after, places));
-    const end = (one: StageValues | null | undefined, isIncluded = false): End | null =>
-      one ? { place: this.#place(one, places), isIncluded } : null;
-    const from = range === "following" ? end(before, true) : begins && !late ? end(after[0]) : null;
-    const to = range === "preceding" && !late ? end(after![0], true) : ends ? end(before) : null;
-    return between(order, rows.alias, from, to).map((condition) => {
-      const both = [late, condition].filter((one) => one !== null);
-      return placed(sql.join(both, " and "), places).text;
+    const conditions = conditionsOf(range, order, rows, {
+      after: after && {
+        place: () => this.#place(after[0]!, places),
+        stages: () => this.#stages(after, places),
+      },
+      before: before && { place: () => this.#place(before, places) },
     });
+    return conditions.map((condition) => condition && placed(condition, places).text);
   }
 
   #place({ key }: StageValues, places: string[]): (SQL | null)[] {

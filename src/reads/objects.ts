@@ -1,17 +1,15 @@
-import type { PgCodec } from "postgraphile/@dataplan/pg";
-import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
+import type { GraphQLObjectType } from "postgraphile/graphql";
 import { getNamedType, isNonNullType, isObjectType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
-import type { Compilation } from "./compilation.ts";
-import { fromOf, joinOf, typename, understood } from "./compilation.ts";
-import type { Piece } from "./json-text.ts";
-import { concatenated, expression, failure, identifier, objectPieces, textOfSql } from "./json-text.ts";
+import type { Compilation, Field } from "./compilation.ts";
+import { fromOf, joinOf, objectTypeOf } from "./compilation.ts";
+import { concatenated, expression, failure, identifier, textOfSql } from "./json-text.ts";
 import { listExpression } from "./lists.ts";
 import type { FieldSource } from "./field-source.ts";
 import { isPresent } from "./function-call.ts";
 import type { SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
-import { encoderOf } from "./values.ts";
+import { valueText } from "./values.ts";
 
 /** The JSON text of an object from a row. It fails when a required value is missing. */
 export function objectExpression(
@@ -21,20 +19,18 @@ export function objectExpression(
   alias: string,
 ): string {
   let mayFail = false;
-  const fields = compilation.select(type, selected).map(([key, part]): [string, Piece[]] => {
-    if (part.name === "__typename") return [key, typename(type)];
-    const { field, source } = understood(type, part.name);
+  const pieces = compilation.object(type, selected, (field, source, part) => {
     const isValue = source.kind === "column" || source.kind === "function";
     if (isValue && isNonNullType(field.type)) mayFail = true;
-    return [key, [expression(valueExpression(compilation, field, source, part, alias))]];
+    return [expression(valueExpression(compilation, field, source, part, alias))];
   });
-  const text = concatenated(objectPieces(fields));
+  const text = concatenated(pieces);
   return mayFail ? `coalesce(${text},${failure})` : text;
 }
 
 function valueExpression(
   compilation: Compilation,
-  field: GraphQLField<unknown, unknown>,
+  field: Field,
   source: FieldSource,
   selected: SelectedField,
   alias: string,
@@ -44,19 +40,11 @@ function valueExpression(
     const { codec, call } = source;
     return valueText(codec, field, compilation.call(selected.node, call, alias));
   }
-  if (source.kind === "list")
-    return listExpression(compilation, field, source, selected, alias, objectExpression);
+  if (source.kind === "list") return listExpression(compilation, field, source, selected, alias);
   if (source.kind === "returned") return returnedExpression(compilation, field, source, selected, alias);
-  const type = getNamedType(field.type);
-  if (
-    source.kind !== "related" ||
-    !isObjectType(type) ||
-    isNonNullType(field.type) ||
-    selected.node.arguments?.length
-  )
-    throw new NotCovered(field.name);
+  if (source.kind !== "related" || isNonNullType(field.type)) throw new NotCovered(field.name);
   const target = compilation.alias();
-  const object = objectExpression(compilation, type, selected, target);
+  const object = objectExpression(compilation, objectTypeOf(field), selected, target);
   const on = joinOf(source.hop, alias, target);
   return `coalesce((select ${object} from ${fromOf(source.hop.to)} ${target} where ${on}),'null')`;
 }
@@ -68,29 +56,27 @@ function valueExpression(
  */
 export function returnedExpression(
   compilation: Compilation,
-  { name, type }: GraphQLField<unknown, unknown>,
+  field: Field,
   { call, present }: FieldSource & { kind: "returned" },
   selected: SelectedField,
   parent: string | null,
 ): string {
-  const named = getNamedType(type);
-  if (!isObjectType(named)) throw new NotCovered(name);
+  const type = objectTypeOf(field);
   const called = compilation.call(selected.node, call, call.takesRow ? parent : null);
   const alias = compilation.alias();
-  const object = objectExpression(compilation, named, selected, alias);
+  const object = objectExpression(compilation, type, selected, alias);
   const condition = textOfSql(isPresent(present, sql.identifier(alias)));
-  const otherwise = isNonNullType(type) ? failure : "'null'";
+  const otherwise = isNonNullType(field.type) ? failure : "'null'";
   return `coalesce((select ${object} from ${called} ${alias} where ${condition}),${otherwise})`;
 }
 
 function columnExpression(
   compilation: Compilation,
-  field: GraphQLField<unknown, unknown>,
+  field: Field,
   { name, attribute }: FieldSource & { kind: "column" },
   selected: SelectedField,
   alias: string,
 ): string {
-  if (selected.node.arguments?.length) throw new NotCovered(`arguments of ${field.name}`);
   const column = attribute.expression
     ? textOfSql(attribute.expression(sql.identifier(alias)))
     : `${alias}.${identifier(name)}`;
@@ -110,10 +96,4 @@ function columnExpression(
     );
   }
   return valueText(attribute.codec, field, column);
-}
-
-function valueText(codec: PgCodec, { type }: GraphQLField<unknown, unknown>, value: string): string {
-  const encode = encoderOf(codec, type);
-  if (!encode) throw new NotCovered(`${codec.name} as ${String(type)}`);
-  return isNonNullType(type) ? encode(value) : `coalesce(${encode(value)},'null')`;
 }

@@ -5,7 +5,8 @@ import type {
   GraphQLObjectType,
   SelectionSetNode,
 } from "postgraphile/graphql";
-import { getNamedType, isInterfaceType, isObjectType, Kind, OperationTypeNode } from "postgraphile/graphql";
+import { getNamedType, isObjectType, Kind, OperationTypeNode } from "postgraphile/graphql";
+import { fieldOf } from "../graphql/operation.ts";
 import type { Given, ReadArguments } from "./arguments.ts";
 import { argumentsReader } from "./arguments.ts";
 import type { FieldSource } from "./field-source.ts";
@@ -66,7 +67,7 @@ export function prepareFields(operation: ReadableOperation, root: GraphQLObjectT
   const visitField = (type: GraphQLNamedType | undefined, node: FieldNode): void => {
     const name = node.name.value;
     if (name === "__typename") return;
-    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+    const field = fieldOf(type, node);
     if (!field) throw new NotCovered(name);
     const target = getNamedType(field.type);
     // The only field of an interface is `id`, which its types have too
@@ -74,7 +75,8 @@ export function prepareFields(operation: ReadableOperation, root: GraphQLObjectT
     if (isObjectType(type) && !source) throw new NotCovered(`${type.name}.${name}`);
     if (source && withArguments.has(source.kind)) {
       readers.push([node, argumentsReader(operation, source, field, node)]);
-    }
+    } else if (node.arguments?.length && source?.kind !== "mutation")
+      throw new NotCovered(`arguments of ${name}`);
     if (node.selectionSet && source?.kind !== "value") visit(target, node.selectionSet);
   };
   visit(root, definition.selectionSet);

@@ -1,18 +1,22 @@
 import { LRUCache } from "lru-cache";
 import type { GrafastExecutionArgs } from "postgraphile/grafast";
-import type { DocumentNode, FieldNode, GraphQLSchema, OperationDefinitionNode } from "postgraphile/graphql";
-import { Kind } from "postgraphile/graphql";
+import type {
+  DocumentNode,
+  FieldNode,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  VariableDefinitionNode,
+} from "postgraphile/graphql";
+import { getVariableValues, Kind } from "postgraphile/graphql";
 import { isApiError } from "../errors/api-error.ts";
 import { findOperation } from "../graphql/operation.ts";
 import type { Given } from "./arguments.ts";
-import type { Slot } from "./compilation.ts";
-import type { CompiledRead } from "./compile.ts";
+import type { Slot, Statement } from "./compilation.ts";
 import { compile } from "./compile.ts";
 import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
 import { NotCovered, selectedFields } from "./operation.ts";
 import type { PreparedOperation } from "./prepare.ts";
 import { prepareOperation, readRequest } from "./prepare.ts";
-import { coerce } from "./variables.ts";
 
 /** The statement of one request, with its values. */
 export interface ReadStatement {
@@ -117,8 +121,8 @@ export class Compilations<Compiled extends object> {
 export const valuesOf = (slots: readonly Slot[], given: ReadonlyMap<FieldNode, Given>): unknown[] =>
   slots.map(({ node, index }) => given.get(node)!.values[index]);
 
-const reads = { prepare: prepareOperation, compile, textOf: ({ text }: CompiledRead) => text };
-const bySchema = new WeakMap<GraphQLSchema, Compilations<CompiledRead>>();
+const reads = { prepare: prepareOperation, compile, textOf: ({ text }: Statement) => text };
+const bySchema = new WeakMap<GraphQLSchema, Compilations<Statement>>();
 
 /** The one statement that answers a request; null to leave it to Grafast. */
 export function readStatementOf(request: OperationRequest): ReadStatement | null {
@@ -129,7 +133,9 @@ export function readStatementOf(request: OperationRequest): ReadStatement | null
   if (found === null) return null;
   const { compiled, operation, variables, given } = found;
   return {
-    ...{ text: compiled.text, name: compiled.name, values: valuesOf(compiled.slots, given) },
+    text: compiled.text,
+    name: compiled.name,
+    values: valuesOf(compiled.slots, given),
     fields: () =>
       selectedFields(operation, schema.getQueryType()!, [operation.definition.selectionSet], variables),
   };
@@ -145,4 +151,32 @@ function unlessNotCovered<T>(work: () => T): T | null {
     if (error instanceof NotCovered) return null;
     throw error;
   }
+}
+
+const noVariables: Coerced = {};
+
+/** Checks for scalars whose values need no coercion, which most variables have. */
+const isPlain: Readonly<Record<string, (value: unknown) => boolean>> = {
+  ID: (value) => typeof value === "string",
+  String: (value) => typeof value === "string",
+  Boolean: (value) => typeof value === "boolean",
+  Int: (value) => Number.isInteger(value) && Math.abs(value as number) < 2 ** 31,
+  Float: (value) => Number.isFinite(value),
+};
+
+function isPlainlyGiven({ variable, type }: VariableDefinitionNode, given: Coerced): boolean {
+  const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
+  if (named.kind !== Kind.NAMED_TYPE) return false;
+  return isPlain[named.name.value]?.(given[variable.name.value]) ?? false;
+}
+
+/** The coerced variables of a request; null when some are wrong, which Grafast will report. */
+function coerce(
+  { schema, definition: { variableDefinitions } }: ReadableOperation,
+  given: GrafastExecutionArgs["variableValues"],
+): Coerced | null {
+  if (!variableDefinitions?.length) return noVariables;
+  const values = given ?? noVariables;
+  if (variableDefinitions.every((definition) => isPlainlyGiven(definition, values))) return values;
+  return getVariableValues(schema, variableDefinitions, values, { maxErrors: 1 }).coerced ?? null;
 }

@@ -5,11 +5,13 @@ import { getNullableType, isEnumType, isListType, isNonNullType, isScalarType } 
 import { sql } from "postgraphile/pg-sql2";
 import { globalIdPrefix } from "../graphql/global-id.ts";
 import { baseOf, elementOf, pgTypeOf } from "./codecs.ts";
+import type { Field } from "./compilation.ts";
 import { isPlainText } from "./keys.ts";
 import { failure, quoted, textWithConstants } from "./json-text.ts";
+import { NotCovered } from "./operation.ts";
 
 /** Makes the SQL expression of a value's JSON text from that of a column; null stays null. */
-export type Encode = (column: string) => string;
+type Encode = (column: string) => string;
 
 const asText: Encode = (column) => `${column}::text`;
 // The cast to JSON fails for NaN and infinities, as GraphQL does.
@@ -41,8 +43,15 @@ const byScalar: Readonly<Record<string, ReadonlyMap<PgCodec, Encode>>> = {
   ]),
 };
 
+/** The JSON text of a field's value. @throws {NotCovered} when its form in SQL isn't known */
+export function valueText(codec: PgCodec, { type }: Field, value: string): string {
+  const encode = encoderOf(codec, type);
+  if (!encode) throw new NotCovered(`${codec.name} as ${String(type)}`);
+  return isNonNullType(type) ? encode(value) : `coalesce(${encode(value)},'null')`;
+}
+
 /** How values of a column become values of a field; undefined when that isn't known for these types. */
-export function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode | undefined {
+function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode | undefined {
   const type = getNullableType(fieldType);
   const element = elementOf(codec);
   if (isListType(type)) return element && encoderOfList(element, type.ofType);

@@ -9,7 +9,7 @@ import type {
 } from "postgraphile/graphql";
 import { getVariableValues, Kind, OperationTypeNode } from "postgraphile/graphql";
 import type { ServiceContext } from "../graphql/context.ts";
-import { requiringFields } from "../graphql/requiring-fields.ts";
+import { requiringFields } from "../graphql/missing-scopes.ts";
 import { missingScopes } from "../graphql/missing-scopes.ts";
 import type { WithClients } from "../database/pg-service.ts";
 import { apiError } from "../errors/api-error.ts";
@@ -87,7 +87,8 @@ export class Reader {
     withPgClient?: WithClients,
   ): Promise<ExecutionResult> {
     const { document, error } = await this.#read(source, variables).catch((cause: unknown): QueryReading => ({
-      ...{ document: null, cost: null },
+      document: null,
+      cost: null,
       error: clientError(cause, { requestId: context.requestId, logger: this.#logger }),
     }));
     return error ? { errors: [error] } : this.execute(document, variables, context, withPgClient);
@@ -104,7 +105,12 @@ export class Reader {
     try {
       const { schema, resolvedPreset } = this.#version.current();
       const args = await hookArgs({
-        ...{ schema, resolvedPreset, document, rootValue: null, contextValue: {}, variableValues: variables },
+        schema,
+        resolvedPreset,
+        document,
+        rootValue: null,
+        contextValue: {},
+        variableValues: variables,
         requestContext: { inside: context },
       });
       if (withPgClient) args.contextValue.withPgClient = withPgClient;

@@ -5,7 +5,7 @@ import type { ServiceContext } from "../graphql/context.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
 import { MutationLog } from "../graphql/mutation-log.ts";
 import type { MutationOutcome } from "../graphql/mutation-outcome.ts";
-import type { NewSecret } from "../graphql/new-secret.ts";
+import type { NewSecret } from "../graphql/context.ts";
 import { contextFor } from "./context.ts";
 import type { OwnParts } from "./own-parts.ts";
 
@@ -54,8 +54,16 @@ export function contextOf(
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
   return {
-    ...{ ...context, arrivedAt, readFailure, mutationLog, mutationOutcome, noteWrite },
-    ...{ mutationTimeoutMs, mutationChecks, newSecret, pgSettings },
+    ...context,
+    arrivedAt,
+    readFailure,
+    mutationLog,
+    mutationOutcome,
+    noteWrite,
+    mutationTimeoutMs,
+    mutationChecks,
+    newSecret,
+    pgSettings,
     // It wins over that of the preset
     ...(own && { withPgClient: own.withPgClient }),
   };

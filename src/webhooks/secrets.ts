@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import type { NewSecret } from "../graphql/new-secret.ts";
+import type { NewSecret } from "../graphql/context.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { UnreadableSecret, webhookSecretPlace } from "../secrets/secrets.ts";
 import type { Delivery } from "./delivery-queues.ts";

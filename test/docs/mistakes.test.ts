@@ -6,6 +6,7 @@ import { catalogQuery } from "../../plugins/index.ts";
 import { apiDiff } from "../../src/check/api-diff.ts";
 import { check } from "../../src/check/check.ts";
 import { dangerousDdl } from "../../src/check/ddl/ddl.ts";
+import type { Finding } from "../../src/check/finding.ts";
 import { lintsNamed } from "../../src/check/lints.ts";
 import { printFindings } from "../../src/check/report.ts";
 import type { ApiState } from "../../src/check/state.ts";
@@ -128,7 +129,7 @@ describe("mistakes in files", () => {
     await project.write(fixture, (await project.read(fixture)).replace("A label", "A sticker"));
     const { forgottenFixtures } =
       await project.import<typeof import("../../src/check/fixtures.ts")>("src/check/fixtures.ts");
-    const findings = await forgottenFixtures.find({ scripts: [] } as never);
+    const findings = (await forgottenFixtures.find({ scripts: [] } as never)) as Finding[];
     assert.equal(findings.length, 1);
     assertSays(printFindings(findings), rowOf("A fixture that is changed, and not included"));
   });

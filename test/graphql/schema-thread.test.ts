@@ -9,6 +9,7 @@ import { createPreset } from "../../plugins/index.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { schemaFromText, textOfSchema } from "../../src/graphql/schema-copy.ts";
+import type { SchemaWork } from "../../src/graphql/schema-thread.ts";
 import { SchemaThread } from "../../src/graphql/schema-thread.ts";
 import { NoTurn } from "../../src/lib/turns.ts";
 import { versions } from "../../src/versions/versions.ts";
@@ -51,12 +52,13 @@ describe("a copy of a schema", () => {
 describe("the thread of schemas", () => {
   const schema = buildSchema("scalar Day type Query { day(of: Day, size: Int): Day }");
   let worked: Record<string, number>;
-  let thread: SchemaThread;
+  const schemaThread = new SchemaThread();
+  let thread: SchemaWork;
   before(() => {
     worked = {};
-    thread = new SchemaThread((client, ms) => (worked[client] = (worked[client] ?? 0) + ms));
+    thread = schemaThread.of("", (client, ms) => (worked[client] = (worked[client] ?? 0) + ms));
   });
-  after(() => thread.close());
+  after(() => schemaThread.close());
   const check = (text: string, client = "a") => thread.check(client, schema, text, defaultLimits);
 
   it("finds the same errors in the same places", async () => {

@@ -4,7 +4,7 @@ import type { GraphQLObjectType } from "postgraphile/graphql";
 import { buildSchema, parse } from "postgraphile/graphql";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { operationSize } from "../../src/graphql/operation-size.ts";
-import { costOf, refusalOf, refusalOfCost } from "../../src/graphql/size.ts";
+import { costOf, refusalOf, refusalOfCost } from "../../src/graphql/assess.ts";
 
 const schema = buildSchema(`
   type Query { node(id: ID!): Node  things(first: Int = 10): ThingConnection!  thing(id: ID!): Thing }

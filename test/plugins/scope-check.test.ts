@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { buildSchema, isObjectType, parse, validate } from "postgraphile/graphql";
-import { requiringFields } from "../../src/graphql/requiring-fields.ts";
+import { requiringFields } from "../../src/graphql/missing-scopes.ts";
 import { missingScopes } from "../../src/graphql/missing-scopes.ts";
 
 const schema = buildSchema(`

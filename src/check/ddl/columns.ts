@@ -35,7 +35,6 @@ function rewriteOf(definition: ColumnDef, known: Known): string | null {
 
 const addColumn: DdlRule = {
   name: "column-rewrites-table",
-  severity: "error",
   why: "Every row is written anew, while nobody else can read or write the table.",
   wayOut:
     "add the column without a default; in the next migration give it the default, for new rows; fill the old ones in batches by api_meta.backfill, and then make it not null (docs/evolving.md). A virtual generated column rewrites nothing.",
@@ -49,7 +48,6 @@ const addColumn: DdlRule = {
 
 const notNullWithoutDefault: DdlRule = {
   name: "not-null-without-default",
-  severity: "error",
   why: "The table has rows, which would have no value there: the migration fails wherever it isn't empty.",
   wayOut:
     "give it a constant default, or add it nullable, fill it in batches, and then make it not null (docs/evolving.md).",
@@ -69,7 +67,6 @@ const notNullWithoutDefault: DdlRule = {
 
 const setNotNull: DdlRule = {
   name: "not-null-scans",
-  severity: "error",
   why: "All rows are looked at, while nobody else can read or write the table.",
   wayOut:
     "alter table TABLE add constraint COLUMN_is_given not null COLUMN not valid; and in the next migration: alter table TABLE validate constraint COLUMN_is_given. That one looks at the rows while others read and write.",
@@ -90,7 +87,6 @@ const setNotNull: DdlRule = {
 
 const changeType: DdlRule = {
   name: "type-rewrites-table",
-  severity: "error",
   why: "Every row is written anew and every index of the column is built again, while nobody else can read or write the table.",
   wayOut:
     "add a column of the new type beside it, keep both in step by a trigger, fill it in batches, and let views read the new one (docs/evolving.md). Waive it where Postgres rewrites nothing, as from varchar to text.",
@@ -103,7 +99,6 @@ const changeType: DdlRule = {
 
 const dropColumn: DdlRule = {
   name: "drops-data",
-  severity: "error",
   why: "What lies there is gone with the commit; processes of the release before, which still run meanwhile, may read it.",
   wayOut:
     "take it out of the head's view first, and drop it when no served version and no function reads it, in a release of its own; then waive this with the reason.",

@@ -20,7 +20,6 @@ const titles: Partial<Record<NonNullable<Constraint["contype"]>, string>> = {
 
 const addValidated: DdlRule = {
   name: "constraint-scans",
-  severity: "error",
   why: "All rows are looked at, while nobody else can write the table, and nobody can read it either unless it is a foreign key.",
   wayOut:
     "add the constraint not valid, which holds for new rows at once; and in the next migration: alter table TABLE validate constraint …. That one looks at the rows while others read and write.",
@@ -39,7 +38,6 @@ const addValidated: DdlRule = {
 
 const buildsIndex: DdlRule = {
   name: "constraint-builds-index",
-  severity: "error",
   why: "Its index is built while nobody else can read or write the table.",
   wayOut:
     "create unique index concurrently in a migration of its own, which begins with --! no-transaction; and in the next: alter table TABLE add constraint … unique using index ….",
@@ -54,7 +52,6 @@ const buildsIndex: DdlRule = {
 
 const validatesAtOnce: DdlRule = {
   name: "validates-at-once",
-  severity: "error",
   why: "Adding the constraint has locked the table until the end of the transaction, so others wait while all rows are looked at.",
   wayOut: "validate it in the next migration.",
   find: (node, known) =>

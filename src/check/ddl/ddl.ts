@@ -37,8 +37,12 @@ function dangersIn(script: Script, subject: Subject, catalogue: Catalogue): Find
   );
 }
 
-const findingOf = ({ name, severity, why, wayOut }: DdlRule, danger: Danger) => ({
-  ...{ rule: name, severity, object: danger.object, what: danger.what, why },
+const findingOf = ({ name, severity = "error", why, wayOut }: DdlRule, danger: Danger) => ({
+  rule: name,
+  severity,
+  object: danger.object,
+  what: danger.what,
+  why,
   wayOut: (danger.wayOut ?? wayOut).replaceAll("TABLE", danger.object),
 });
 

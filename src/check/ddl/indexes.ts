@@ -3,7 +3,6 @@ import { relationName } from "./rule.ts";
 
 const blocksWrites: DdlRule = {
   name: "index-blocks-writes",
-  severity: "error",
   why: "Nobody can write the table while the index is built.",
   wayOut: "create index concurrently …, in a migration of its own that begins with --! no-transaction.",
   find(node, known) {
@@ -23,7 +22,6 @@ const blocksWrites: DdlRule = {
 
 const inTransaction: DdlRule = {
   name: "concurrently-in-transaction",
-  severity: "error",
   why: "Postgres refuses it: what works concurrently commits several times.",
   wayOut: "put it into a migration of its own, whose first line is --! no-transaction.",
   find(node, known) {
@@ -36,7 +34,6 @@ const inTransaction: DdlRule = {
 
 const ifNotExists: DdlRule = {
   name: "concurrently-if-not-exists",
-  severity: "error",
   why: "When it fails it leaves an invalid index of that name, and the next run takes it for the index.",
   wayOut: "leave out if not exists. After a failure: drop index concurrently, and migrate again.",
   find: (node) =>
@@ -47,7 +44,6 @@ const ifNotExists: DdlRule = {
 
 const withOthers: DdlRule = {
   name: "no-transaction-with-others",
-  severity: "error",
   why: "Without a transaction, what ran before the statement that fails stays, and the next run stumbles over it.",
   wayOut: "leave the statement alone in its migration.",
   find: (node, known) =>

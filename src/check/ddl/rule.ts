@@ -33,7 +33,8 @@ export interface Known {
 /** A rule about dangerous statements. */
 export interface DdlRule {
   name: string;
-  severity: Severity;
+  /** By default it is an error. */
+  severity?: Severity;
   why: string;
   /** `TABLE` and `WHAT` stand for what is found. */
   wayOut: string;

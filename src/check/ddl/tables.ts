@@ -11,7 +11,6 @@ const rewriting: Record<string, string> = {
 
 const rewritesTable: DdlRule = {
   name: "rewrites-table",
-  severity: "error",
   why: "The whole table is written anew, while nobody else can read or write it.",
   wayOut:
     "do it outside of migrations, at a time when the service may stand still; vacuum without full is mostly enough.",
@@ -33,7 +32,6 @@ const rewritesTable: DdlRule = {
 
 const refresh: DdlRule = {
   name: "refresh-blocks-reads",
-  severity: "error",
   why: "Nobody can read the materialized view until it is full again.",
   wayOut: "refresh materialized view concurrently …; it needs a unique index.",
   find: (node) =>
@@ -44,7 +42,6 @@ const refresh: DdlRule = {
 
 const locks: DdlRule = {
   name: "locks-table",
-  severity: "error",
   why: "Others wait for the table until the migration has ended.",
   wayOut: "leave it out: each statement takes the lock that it needs.",
   find: (node, known) =>
@@ -97,7 +94,6 @@ const renames: DdlRule = {
 
 const grantsReads: DdlRule = {
   name: "grants-reads",
-  severity: "error",
   why: "What service_api may read follows from the views of the API, and each migration ends with taking back what is more.",
   wayOut: "leave it out. A view of the API with @requiresScopes opens what it reads.",
   find(node) {

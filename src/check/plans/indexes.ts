@@ -1,5 +1,5 @@
 import type { ClientBase } from "pg";
-import type { Finding } from "../finding.ts";
+import type { Found } from "../finding.ts";
 import type { Source } from "../source.ts";
 import { isByIndex, isSorted, planOf } from "../../database/explain.ts";
 import type { Column, View } from "./views.ts";
@@ -49,7 +49,7 @@ async function isLeakproof(client: ClientBase, operators: readonly string[]): Pr
   return rows[0]!.all;
 }
 
-type Fault = Pick<Finding, "rule" | "object" | "what" | "why" | "wayOut">;
+type Fault = Omit<Found, "severity">;
 
 async function faultsOfFilters(client: ClientBase, view: View): Promise<Fault[]> {
   const unanswered: string[] = [];
@@ -67,14 +67,16 @@ async function faultsOfFilters(client: ClientBase, view: View): Promise<Fault[]>
   const faults: Fault[] = [];
   if (unanswered.length > 0)
     faults.push({
-      ...{ ...found, what: unanswered.join(", ") },
+      ...found,
+      what: unanswered.join(", "),
       why: "No index finds the rows of these filters: Postgres reads the whole table for a page of them.",
       wayOut:
         'create an index that begins with the column, for startsWith with collate "C"; or leave the column out of @filters.',
     });
   if (leaky.length > 0)
     faults.push({
-      ...{ ...found, what: leaky.join(", ") },
+      ...found,
+      what: leaky.join(", "),
       why: "There is an index, but the comparison isn't leakproof, and so Postgres hides the rows first that policies hide: it reads the whole table for a page of these filters.",
       wayOut: "leave the column out of @filters, or let the view show it as text, uuid, integer or date.",
     });
@@ -87,7 +89,9 @@ async function faultsOfOrder(client: ClientBase, view: View): Promise<Fault[]> {
   if (plan === null || !isSorted(plan)) return [];
   return [
     {
-      ...{ rule: "order-without-index", object: view.name, what: `in the order of ${view.key.join(", ")}` },
+      rule: "order-without-index",
+      object: view.name,
+      what: `in the order of ${view.key.join(", ")}`,
       why: "No index has the order of the list: Postgres reads and sorts all rows for each page.",
       wayOut: "make a unique index on the columns of @primaryKey, in their order; or make the view simpler.",
     },
@@ -103,7 +107,9 @@ async function faultsOfRelations(client: ClientBase, view: View): Promise<Fault[
     const answer = await answerTo(client, view, condition.join(" and "), types as string[]);
     if (answer === "yes" || answer === null) continue;
     faults.push({
-      ...{ rule: "relation-without-index", object: view.name, what: `by ${columns.join(", ")}` },
+      rule: "relation-without-index",
+      object: view.name,
+      what: `by ${columns.join(", ")}`,
       why: "No index finds the rows of this relation: Postgres reads the whole table for each row that they belong to.",
       wayOut: "create an index that begins with the columns, on a large table concurrently.",
     });
@@ -115,17 +121,14 @@ async function faultsOfRelations(client: ClientBase, view: View): Promise<Fault[
 export const indexUse: Source = {
   name: "index use",
   async find(subject) {
-    const { client, places } = subject;
-    const findings: Finding[] = [];
+    const found: Found[] = [];
     for (const view of await viewsToPlan(subject)) {
-      const place = await places.of(view.name);
       for (const look of [faultsOfFilters, faultsOfOrder, faultsOfRelations]) {
-        for (const fault of await look(client, view)) {
-          const severity = view.rows >= largeRows || look === faultsOfRelations ? "warning" : "note";
-          findings.push({ ...fault, severity, file: place?.file ?? null, line: place?.line ?? null });
-        }
+        const severity = view.rows >= largeRows || look === faultsOfRelations ? "warning" : "note";
+        const faults = await look(subject.client, view);
+        found.push(...faults.map((fault) => ({ ...fault, severity }) as const));
       }
     }
-    return findings;
+    return found;
   },
 };

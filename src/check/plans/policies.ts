@@ -1,5 +1,5 @@
 import type { ClientBase } from "pg";
-import type { Finding } from "../finding.ts";
+import type { Found } from "../finding.ts";
 import type { Source } from "../source.ts";
 import type { PlanNode } from "../../database/explain.ts";
 import { planOf } from "../../database/explain.ts";
@@ -54,21 +54,22 @@ async function findIn(client: ClientBase, { name, functions }: Protected): Promi
 /** Policies that cost something for each row. */
 export const policies: Source = {
   name: "policies",
-  async find({ client, places }) {
+  async find({ client }) {
     const { rows } = await client.query<Protected>(query);
-    const findings: Finding[] = [];
+    const found: Found[] = [];
     for (const table of rows) {
       const costs = await findIn(client, table);
       if (costs.length === 0) continue;
-      const place = await places.of(table.name);
-      findings.push({
-        ...{ rule: "costly-policy", severity: "warning", object: table.name, what: costs.join(", ") },
-        ...{ file: place?.file ?? null, line: place?.line ?? null },
+      found.push({
+        rule: "costly-policy",
+        severity: "warning",
+        object: table.name,
+        what: costs.join(", "),
         why: "Every query of the table pays for its policies, row by row, before its own conditions.",
         wayOut:
           "put what is the same for all rows into a sub-select: (select auth.has_scope(…)); compare columns of the row with a list that such a sub-select returns: column = any ((select …)::text[]).",
       });
     }
-    return findings;
+    return found;
   },
 };

@@ -76,7 +76,9 @@ function viewOf(
   const isContainer = ({ type, category }: Column) => category === "A" || /^jsonb?$/.test(type);
   const hasMany = (column: Column) => !/[BE]/.test(column.category) && !few.includes(column.name);
   return {
-    ...{ name, columns, key: words(key) },
+    name,
+    columns,
+    key: words(key),
     filtered: columns.filter(
       (column) => hasMany(column) && (offered.has(column.name) || (offered.has("*") && !isContainer(column))),
     ),

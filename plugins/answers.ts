@@ -29,15 +29,23 @@ type Execute = ExecutionConfig["execute"];
 
 /**
  * Gives every error of a GraphQL answer its code and the request's id, and masks what clients must not see. Adds the
- * cost of the operation.
+ * cost of the operation. Grafserv's own hook for errors, `maskError`, doesn't know the request.
  *
- * Grafserv's own hook for errors, `maskError`, doesn't know the request.
+ * Answers are made as JSON text directly, not as objects that are serialised afterwards. Grafserv's option
+ * `outputDataAsString` tells Grafserv, and this tells Grafast. The service's own queries still get objects.
  */
-export function makeReportErrorsPlugin({ logger, requestOf }: ReportOptions): GraphileConfig.Plugin {
+export function makeAnswersPlugin({ logger, requestOf }: ReportOptions): GraphileConfig.Plugin {
   return {
-    name: "ReportErrorsPlugin",
-    description: "Turns errors into answers that carry a code and the id of the request",
-    version: "1.0.0",
+    name: "AnswersPlugin",
+    description: "Makes answers as JSON text, whose errors carry a code and the id of the request",
+    grafast: {
+      middleware: {
+        prepareArgs(next, { args }) {
+          if (args.requestContext?.node) args.outputDataAsString = true;
+          return next();
+        },
+      },
+    },
     grafserv: {
       middleware: {
         setPreset(next, event) {

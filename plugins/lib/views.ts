@@ -1,0 +1,104 @@
+import type { PgCodec, PgCodecRelation, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import type { Rows } from "../../src/reads/field-source.ts";
+import type { Followed } from "../../src/reads/followed.ts";
+import type { Hop, Match } from "../../src/reads/hops.ts";
+import { keyOfResource } from "./keys.ts";
+import { hasTag, tagLines, tagText } from "./tags.ts";
+
+export type FieldScope = GraphileBuild.ScopeObjectFieldsField;
+
+/** The views of a version. */
+export const viewsOf = ({ pgResources }: Pick<GraphileBuild.Build, "pgResources">): PgResource[] =>
+  (Object.values(pgResources) as PgResource[]).filter(
+    ({ parameters, codec }) => !parameters && codec.attributes,
+  );
+
+/** The view whose rows are of a GraphQL type. */
+export const viewOfType = (build: GraphileBuild.Build, typeName: string): PgResource | undefined =>
+  viewsOf(build).find(({ codec }) => build.inflection.tableType(codec) === typeName);
+
+/** A view whose rows can simply be selected: no function, no hook that adds conditions. */
+function isPlain(resource: PgResource | null | undefined): resource is PgResource {
+  if (!resource || resource.parameters || resource.isVirtual || resource.codec.polymorphism) return false;
+  return typeof resource.from !== "function" && Reflect.get(resource, "selectAuth") == null;
+}
+
+/** The view of a type, if its rows have a key. */
+export function rowsOf(build: GraphileBuild.Build, codec: PgCodec | undefined): Rows | undefined {
+  if (!codec?.attributes || codec.polymorphism) return undefined;
+  const resource = build.pgTableResource(codec as PgCodecWithAttributes);
+  const key = isPlain(resource) ? keyOfResource(resource) : undefined;
+  return key && isPlain(resource) ? { resource, key } : undefined;
+}
+
+/** The foreign key, seen from the field's type, that a relation field follows; undefined for other fields. */
+export function relationOf({ pgRelationDetails }: FieldScope): PgCodecRelation | undefined {
+  if (!pgRelationDetails) return undefined;
+  const { registry, relationName } = pgRelationDetails;
+  const codec = pgRelationDetails.codec as PgCodec;
+  return registry.pgRelations[codec.name]?.[relationName];
+}
+
+/**
+ * Whether the list of a relation takes no filter: the foreign key or the function has the tag @noFilter, or the line of the ref has the
+ * word noFilter (`@ref fulfillments to:Fulfillment plural noFilter`).
+ */
+export function takesNoFilter(scope: FieldScope): boolean {
+  if (hasTag(scope.readFunction?.resource ?? relationOf(scope), "noFilter")) return true;
+  const { codec, ref } = scope.pgRefDetails ?? {};
+  const name = Object.entries(codec?.refs ?? {}).find(([, candidate]) => candidate === ref)?.[0];
+  const words = tagLines(codec, "ref").map((line) => line.split(/\s+/));
+  return words.some(([refName, ...rest]) => refName === name && rest.includes("noFilter"));
+}
+
+/** The hop along a foreign key. */
+export function hopOf(scope: FieldScope): Hop | undefined {
+  const relation = relationOf(scope);
+  const to = relation?.remoteResource as PgResource | undefined;
+  if (!relation || !isPlain(to)) return undefined;
+  return { to, on: matches(relation.localAttributes, relation.remoteAttributes) };
+}
+
+/** The hops to the rows of a list: none for all rows, one for a foreign key, more through link views. */
+export function hopsTo(scope: FieldScope): Hop[] | undefined {
+  if (scope.isRootQuery) return [];
+  if (!scope.isPgManyRelationConnectionField) return undefined;
+  const { pgRefDetails } = scope;
+  if (!pgRefDetails) {
+    const hop = hopOf(scope);
+    return hop && [hop];
+  }
+  const [path, ...others] = pgRefDetails.ref.paths;
+  if (!path || others.length > 0) return undefined;
+  const hops: Hop[] = [];
+  let { codec } = pgRefDetails as { codec: PgCodec };
+  for (const { relationName } of path) {
+    const relation = pgRefDetails.registry.pgRelations[codec.name]?.[relationName];
+    const to = relation?.remoteResource as PgResource | undefined;
+    if (!relation || !isPlain(to)) return undefined;
+    hops.push({ to, on: matches(relation.localAttributes, relation.remoteAttributes) });
+    ({ codec } = to);
+  }
+  return hops;
+}
+
+const matches = (local: readonly string[], remote: readonly string[]): Match[] =>
+  local.map((name, index) => ({ local: name, remote: remote[index]! }));
+
+/** The content of a view's tag @followed; undefined when its lists are not followed. */
+export function followedOf({ codec, from, name }: PgResource): Followed | undefined {
+  const transaction = tagText(codec, "followed");
+  if (transaction === undefined || typeof from === "function") return undefined;
+  if (!codec.attributes?.[transaction])
+    throw new Error(`${name} has no column ${transaction}, which its tag @followed names`);
+  return { transaction, from };
+}
+
+/** The function that searches a view, made by api_meta.derive_searches(); undefined when its lists aren't searched. */
+export function searchOf({ codec }: PgResource): SQL | undefined {
+  if (!hasTag(codec, "search")) return undefined;
+  const { schemaName, name } = codec.extensions!.pg!;
+  return sql.identifier("search", `${schemaName.replace(/^api_/, "")}_${name}`);
+}

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { Turns } from "../lib/turns.ts";
+import { FairQueue, unboundedWaiting } from "../lib/fair-queue.ts";
 
 /** Milliseconds that a merchant waits until it may open a connection. */
 const waitMs = 4_500;
@@ -49,7 +49,7 @@ export class ConnectionBudget {
   readonly #max: number;
   readonly #mostStatements: number;
   readonly #aloneAfterMs: number;
-  readonly #turns: Turns;
+  readonly #turns: FairQueue;
   readonly #pools = new Set<Set<pg.Pool>>();
   readonly #held = new Map<string, number>();
   /** Connections that are being closed to make room. */
@@ -66,11 +66,7 @@ export class ConnectionBudget {
     this.#mostStatements = mostStatements;
     this.#aloneAfterMs = aloneAfterMs;
     // Waiting requests are bounded where they wait for a pool
-    const unbounded = { maxWaiting: Infinity, maxWaitingPerClient: Infinity };
-    this.#turns = new Turns({
-      ...{ total: () => max, perClient: () => max, maxWaitMs: () => waitMs },
-      ...unbounded,
-    });
+    this.#turns = new FairQueue({ ...unboundedWaiting, limit: () => max, maxWaitMs: () => waitMs });
   }
 
   /** Connections that are open, and those that are waited for. */

@@ -77,8 +77,12 @@ export function createPool(
 }
 
 /** Opens a pool. It replaces connections that break. */
-export function openPool(config: pg.PoolConfig, allotment?: Allotment): pg.Pool {
-  const pool = new pg.Pool({
+export function openPool(
+  config: pg.PoolConfig,
+  allotment?: Allotment,
+  Pool: typeof pg.Pool = pg.Pool,
+): pg.Pool {
+  const pool = new Pool({
     connectionTimeoutMillis: 5_000,
     // Only these detect a connection that the other side has silently left
     keepAlive: true,

@@ -1,8 +1,7 @@
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { GraphQLError } from "postgraphile/graphql";
 import { openThreads } from "../lib/threads.ts";
-import { Turns } from "../lib/turns.ts";
-import type { NoTurn } from "../lib/turns.ts";
+import { FairQueue } from "../lib/fair-queue.ts";
 import { asSource } from "./check-document.ts";
 import type { Limits } from "./limits.ts";
 import type { SchemaText } from "./schema-copy.ts";
@@ -31,11 +30,10 @@ export interface SchemaWork {
  * introspection. It does one piece at a time, client by client. The thread starts when it is needed.
  */
 export class SchemaThread {
-  readonly #turns = new Turns({
-    total: () => 1,
-    perClient: () => 1,
+  readonly #queue = new FairQueue({
+    limit: () => 1,
     maxWaiting: maxWaiting.ofAll,
-    maxWaitingPerClient: maxWaiting.ofOne,
+    maxWaitingPerOwner: maxWaiting.ofOne,
     maxWaitMs: () => timeoutsMs.wait,
   });
   readonly #threads = openThreads({
@@ -69,15 +67,14 @@ export class SchemaThread {
     await this.#threads.destroy();
   }
 
-  async #run<Result>(
+  #run<Result>(
     name: string,
     client: string,
     onDone: (ms: number) => void,
     schema: GraphQLSchema,
     task: object,
   ): Promise<Result> {
-    await this.#takeTurn(client);
-    try {
+    return this.#queue.run(client, async () => {
       const { id, text } = this.#dataOf(schema);
       const run = (more: object): Promise<SchemaAnswer<Result>> => {
         const signal = AbortSignal.timeout(timeoutsMs.work);
@@ -88,16 +85,7 @@ export class SchemaThread {
       const done = (await run({})) ?? (await run({ schemaText: text }))!;
       onDone(done.ms);
       return done.result;
-    } finally {
-      this.#turns.end(client);
-    }
-  }
-
-  async #takeTurn(client: string): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<NoTurn | null>();
-    this.#turns.take(client, resolve);
-    const refusal = await promise;
-    if (refusal) throw refusal;
+    });
   }
 
   #dataOf(schema: GraphQLSchema): { id: number; text: SchemaText } {

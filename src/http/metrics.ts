@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import type { ReadBacklog } from "../database/backlog.ts";
 import type { Replicas } from "../database/replicas/replicas.ts";
-import type { Waits } from "../lib/turns.ts";
+import type { Waits } from "../lib/fair-queue.ts";
 import { readCounts } from "../reads/counts.ts";
 import { watchBacklog } from "./backlog-metrics.ts";
 import { RequestFigures } from "./request-figures.ts";
@@ -50,7 +50,7 @@ export class Metrics {
 
   /** @param merchant whose they are, where a process has several: it has figures of its own then */
   constructor(
-    streams: { readonly count: number },
+    streams: { readonly counts: { running: number } },
     replicas: Replicas | null,
     merchant: string | null = null,
   ) {
@@ -65,7 +65,7 @@ export class Metrics {
     new Gauge({
       ...{ ...gauge, name: "service_streams", help: "Open streams of server-sent events." },
       collect() {
-        this.set(streams.count);
+        this.set(streams.counts.running);
       },
     });
   }

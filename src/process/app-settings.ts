@@ -2,7 +2,7 @@ import { defaultBulkLimits } from "../bulk/limits.ts";
 import type { BulkLimits } from "../bulk/limits.ts";
 import { defaultLimits } from "../graphql/limits.ts";
 import type { PartSettings } from "../http/parts.ts";
-import { defaultWebhookLimits } from "../webhooks/limits.ts";
+import { defaultWebhookLimits } from "../webhooks/webhook-limits.ts";
 import type { VersionSettings } from "./open-versions.ts";
 
 /** Settings of the app. The service's settings (src/process/settings.ts) include them. */

@@ -28,7 +28,7 @@ import { Refusals } from "../http/refusals.ts";
 import { UnreadAnswers } from "../http/unread-answers.ts";
 import type { Parts } from "../http/parts.ts";
 import { Closing } from "../lib/closing.ts";
-import { GroupTurns, LoopTurns } from "../lib/loop-turns.ts";
+import { EventLoopQueue } from "../lib/event-loop-queue.ts";
 import { Readiness } from "../lib/readiness.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Tracing } from "../tracing/tracing.ts";
@@ -151,12 +151,12 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     spend: spender(rates, limitsNow, meter),
   });
   closing.add(() => live.close());
-  const { metrics, refusals } = openFigures(metricsOf(options, access, live.open), logger, closing);
+  const { metrics, refusals } = openFigures(metricsOf(options, access, live.streams), logger, closing);
   const forThreads = { served, versions, pool, now, ...settings, shared: shared?.documentation };
   const threads = openThreads(meter, forThreads, closing, shared);
   watch(readiness, pool, availability, closing);
   const spend = spender(rates, limitsNow);
-  const turns = shared ? new GroupTurns(shared.loop, shared.merchant) : new LoopTurns();
+  const turns = new EventLoopQueue(shared && { queue: shared.loop, owner: shared.merchant });
   const spending = new Spending(rates, meter, served, turns);
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
@@ -187,7 +187,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
 function metricsOf(
   { pool, apiPool, shared }: AppOptions,
   { turns, replicas }: Access,
-  streams: Live["open"],
+  streams: Live["streams"],
 ): Metrics {
   const metrics = new Metrics(streams, replicas, shared?.merchant);
   metrics.watchPool("service", pool);

@@ -22,9 +22,9 @@ import type { Version } from "../versions/versions.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { AllowList } from "../webhooks/addresses.ts";
 import { subscriptionChecks } from "../webhooks/check-subscription.ts";
-import { defaultWebhookLimits, webhookSettings } from "../webhooks/limits.ts";
-import type { WebhookLimits } from "../webhooks/limits.ts";
-import { newWebhookSecret } from "../webhooks/secrets.ts";
+import { defaultWebhookLimits, webhookSettings } from "../webhooks/webhook-limits.ts";
+import type { WebhookLimits } from "../webhooks/webhook-limits.ts";
+import { newWebhookSecret } from "../webhooks/webhook-secrets.ts";
 
 export interface VersionSettings {
   /** Whether to serve the explorer. Meant for development. */

@@ -3,7 +3,7 @@ import type { Share } from "../database/connection-budget.ts";
 import type { ListeningPlaces } from "../database/occasional-listener.ts";
 import type { SharedDocumentation } from "../documentation/documentation.ts";
 import type { SchemaThread } from "../graphql/schema-thread.ts";
-import type { LoopTurns } from "../lib/loop-turns.ts";
+import type { EventLoopQueue } from "../lib/event-loop-queue.ts";
 import type { Renderer } from "../pdf/renderer.ts";
 import type { SharedVersions } from "../versions/shared-versions.ts";
 
@@ -16,7 +16,7 @@ export interface SharedParts {
   firstRights: FirstRights;
   /** Called with that state as it is later, again and again while there are requests. */
   onState: (state: string) => void;
-  loop: LoopTurns;
+  loop: EventLoopQueue;
   thread: SchemaThread;
   renderer: Renderer;
   documentation: SharedDocumentation;

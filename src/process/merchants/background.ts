@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Allotment } from "../../database/connection-budget.ts";
 import { choresOf } from "../../jobs/chores.ts";
 import { tasksOf } from "../../jobs/tasks.ts";
+import { FairQueue, unboundedWaiting } from "../../lib/fair-queue.ts";
 import { growingPause } from "../../lib/retry.ts";
 import type { Settings } from "../settings.ts";
 import { AwayServers } from "./away-servers.ts";
@@ -10,7 +11,6 @@ import { Backlogs, isBehind } from "./backlogs.ts";
 import { briefly, dueQuery, kinds, readDue, readDueBy, Unreachable } from "./due.ts";
 import type { Due, Kind } from "./due.ts";
 import { betweenFirstMs, FirstVisits, timeOfFirst } from "./first-requests.ts";
-import { Lane } from "./lane.ts";
 import type { Merchant } from "./merchant.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
 import { plan } from "./plan.ts";
@@ -70,8 +70,16 @@ export class Background {
   readonly backlogs = new Backlogs(() => this.#known.size);
   readonly #options: BackgroundOptions;
   readonly #known = new Map<string, Known>();
-  readonly #lanes: Record<Kind, Lane>;
-  readonly #visits = new Lane(visitsAtOnce, visitsOfServer);
+  /** Turns at each kind of work, merchant by merchant. */
+  readonly #queues: Record<Kind, FairQueue>;
+  /** Turns at asking merchants, server by server. */
+  readonly #visits = new FairQueue({
+    ...unboundedWaiting,
+    limit: () => visitsAtOnce,
+    limitPerOwner: () => visitsOfServer,
+  });
+  /** What runs or waits for its turn, each once: a kind of work, or a visit, and a merchant. */
+  readonly #running = new Map<string, Promise<void>>();
   readonly #servers = new AwayServers();
   readonly #watch: WriteWatch | null;
   readonly #firstVisits: FirstVisits;
@@ -81,8 +89,9 @@ export class Background {
 
   constructor(options: BackgroundOptions) {
     this.#options = options;
-    const laneOf = (kind: Kind) => [kind, new Lane(options.sizes[kind])] as const;
-    this.#lanes = Object.fromEntries(kinds.map(laneOf)) as Record<Kind, Lane>;
+    const queueFor = (kind: Kind) =>
+      new FairQueue({ ...unboundedWaiting, limit: () => options.sizes[kind], limitPerOwner: () => 1 });
+    this.#queues = { webhooks: queueFor("webhooks"), bulk: queueFor("bulk"), jobs: queueFor("jobs") };
     this.#watch = options.watches ? new WriteWatch(this.#known, options, this) : null;
     this.#firstVisits = new FirstVisits(options.merchants.firstRequests);
     this.#timer = setInterval(() => this.#tick(), tickMs).unref();
@@ -90,7 +99,7 @@ export class Background {
 
   /** Merchants that are worked on and that wait for their turn, by the kind of work. */
   get counts(): Record<Kind, { running: number; waiting: number }> {
-    return Object.fromEntries(kinds.map((kind) => [kind, this.#lanes[kind].counts])) as never;
+    return Object.fromEntries(kinds.map((kind) => [kind, this.#queues[kind].counts])) as never;
   }
 
   /** How often a merchant was asked, and how many can't be. */
@@ -124,7 +133,7 @@ export class Background {
     if (!known) return;
     known.vain = known.changes = 0;
     const { inTurn, otherwise } = writtenMs;
-    visitBy(known, known.visitedAt + (this.#lanes.webhooks.has(name) ? inTurn : otherwise));
+    visitBy(known, known.visitedAt + (this.#running.has(`webhooks ${name}`) ? inTurn : otherwise));
     if (known.visitAt <= performance.now()) this.#begin(known);
   }
 
@@ -137,8 +146,8 @@ export class Background {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     for (const { leaving } of this.#known.values()) leaving.abort();
-    const lanes = [this.#visits, ...Object.values(this.#lanes)];
-    await Promise.all([this.#watch?.close(), ...lanes.map((lane) => lane.close())]);
+    // Work that waits for its turn then ends at once
+    await Promise.all([this.#watch?.close(), ...this.#running.values()]);
   }
 
   #tick(): void {
@@ -148,7 +157,16 @@ export class Background {
   }
 
   #begin(known: Known): void {
-    this.#visits.run(known.merchant.name, () => this.#visit(known), known.server);
+    const { merchant, server } = known;
+    this.#runOnce(`visit ${merchant.name}`, () => this.#visits.run(server, () => this.#visit(known)));
+  }
+
+  #runOnce(key: string, run: () => Promise<void>): void {
+    if (!this.#running.has(key))
+      this.#running.set(
+        key,
+        run().finally(() => this.#running.delete(key)),
+      );
   }
 
   /** Asks a merchant's database, and begins what is due. */
@@ -226,11 +244,11 @@ export class Background {
 
   /** Gives a merchant its turn. */
   #take(kind: Kind, known: Known): void {
-    const lane = this.#lanes[kind];
+    const queue = this.#queues[kind];
     const { merchant, logger, held, leaving } = known;
-    lane.run(merchant.name, async () => {
+    const work = async () => {
       const end = performance.now() + turnMs;
-      const mustRest = () => lane.counts.waiting > 0 && performance.now() > end;
+      const mustRest = () => queue.counts.waiting > 0 && performance.now() > end;
       const turn = { merchant, logger, held, stopping: leaving.signal, mustRest };
       const worked = leaving.signal.aborted
         ? true
@@ -244,6 +262,7 @@ export class Background {
       // It may be another one by now
       const next = this.#known.get(merchant.name);
       if (next) visitBy(next, performance.now() + (worked ? 0 : growingPause(known.vain, pauses)));
-    });
+    };
+    this.#runOnce(`${kind} ${merchant.name}`, () => queue.run(merchant.name, work));
   }
 }

@@ -16,7 +16,8 @@ import type { SharedDocumentation } from "../../documentation/documentation.ts";
 import { UserError } from "../../errors/user-error.ts";
 import type { SchemaThread } from "../../graphql/schema-thread.ts";
 import { Closing } from "../../lib/closing.ts";
-import type { LoopTurns } from "../../lib/loop-turns.ts";
+import type { EventLoopQueue } from "../../lib/event-loop-queue.ts";
+import type { FairQueue } from "../../lib/fair-queue.ts";
 import type { Renderer } from "../../pdf/renderer.ts";
 import type { Tracing } from "../../tracing/tracing.ts";
 import type { SharedVersions } from "../../versions/shared-versions.ts";
@@ -24,7 +25,6 @@ import type { Version } from "../../versions/versions.ts";
 import { openApp } from "../open-app.ts";
 import type { App } from "../open-app.ts";
 import type { Settings } from "../settings.ts";
-import type { Lane } from "./lane.ts";
 import type { Merchant } from "./merchant.ts";
 
 /** Most connections of a merchant for tokens, documents and the administration. */
@@ -39,7 +39,7 @@ export interface Common {
   /** Those that are offered, also while one can't be built. */
   offered: readonly Version[];
   now: () => number;
-  loop: LoopTurns;
+  loop: EventLoopQueue;
   thread: SchemaThread;
   renderer: Renderer;
   documentation: SharedDocumentation;
@@ -50,8 +50,8 @@ export interface Common {
   onCounted: (merchant: string, rows: number) => void;
   /** States of migrations that lack none. */
   migrated: Set<string>;
-  /** Merchants whose counts are being written, or wait for it. */
-  counting: Lane;
+  /** Turns at writing counts, server by server. */
+  counting: FairQueue;
 }
 
 /** A merchant whose requests can be answered. It holds no connection while there are none. */
@@ -108,7 +108,7 @@ export async function openMerchant(
       shared: {
         ...{ ...shared, merchant: name, firstRights, onState, share: allotment },
         onCounted: (rows) => onCounted(name, rows),
-        inTurn: (write) => counting.run(name, write, serverOf(databaseUrl)),
+        inTurn: (write) => void counting.run(serverOf(databaseUrl), write),
       },
     });
     closing.add(() => app.close());

@@ -6,7 +6,8 @@ import { SchemaThread } from "../../graphql/schema-thread.ts";
 import { HttpServer } from "../../http/http-server.ts";
 import { prunedCounter } from "../../http/metrics.ts";
 import { Closing } from "../../lib/closing.ts";
-import { LoopTurns } from "../../lib/loop-turns.ts";
+import { EventLoopQueue } from "../../lib/event-loop-queue.ts";
+import { FairQueue, unboundedWaiting } from "../../lib/fair-queue.ts";
 import { Readiness } from "../../lib/readiness.ts";
 import { within } from "../../lib/within.ts";
 import { Renderer } from "../../pdf/renderer.ts";
@@ -24,7 +25,6 @@ import { boundedByFiles } from "../open-files.ts";
 import { Background } from "./background.ts";
 import { Directory } from "./directory.ts";
 import { front } from "./front.ts";
-import { Lane } from "./lane.ts";
 import type { Common } from "./open-merchant.ts";
 import { OpenMerchants } from "./open-merchants.ts";
 import { MerchantsRegistry } from "./registry.ts";
@@ -124,7 +124,13 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
 
 /** What merchants share that needs no closing. */
 const withoutClosing = () => ({
-  ...{ loop: new LoopTurns(), pruned: prunedCounter([]), counting: new Lane(countsAtOnce, countsOfServer) },
+  loop: new EventLoopQueue(),
+  pruned: prunedCounter([]),
+  counting: new FairQueue({
+    ...unboundedWaiting,
+    limit: () => countsAtOnce,
+    limitPerOwner: () => countsOfServer,
+  }),
   migrated: new Set<string>(),
 });
 

@@ -7,16 +7,14 @@ import { createPool } from "../../database/pool.ts";
 import { keepSettings } from "../../database/retention.ts";
 import { asApiLogin } from "../../database/roles.ts";
 import { choresOf, queueChores, returnAbandoned } from "../../jobs/chores.ts";
-import { sharedReading } from "../../jobs/exchange-rates/shared-read.ts";
-import { runUntilTrouble } from "../../jobs/run.ts";
+import { sharedReading } from "../../jobs/exchange-rates/read.ts";
+import { runUntilTrouble } from "../../jobs/worker-run.ts";
 import { tasksOf } from "../../jobs/tasks.ts";
 import { pause } from "../../lib/retry.ts";
 import { within } from "../../lib/within.ts";
 import type { Tracing } from "../../tracing/tracing.ts";
 import { AllowList } from "../../webhooks/addresses.ts";
-import { DeliveryShares } from "../../webhooks/shares.ts";
-import { startWebhooks } from "../../webhooks/start.ts";
-import type { Webhooks } from "../../webhooks/start.ts";
+import { startWebhooks } from "../../webhooks/start-webhooks.ts";
 import type { Settings } from "../settings.ts";
 import type { Kind } from "./due.ts";
 import type { Merchant } from "./merchant.ts";
@@ -62,7 +60,7 @@ export type Work = (turn: Turn) => Promise<boolean>;
 /** What is done in a merchant's turn, by its kind. */
 export function workOf(options: WorkOptions): Record<Kind, Work> {
   const { settings, allot, merchants, pruned, tracing } = options;
-  const shares = new DeliveryShares(settings.webhookConcurrency);
+  const senders: Senders = new Map();
   const read = sharedReading();
   const inTurn = (work: (turn: Turn, allotment: Allotment) => Promise<boolean>): Work => {
     return async (turn) => {
@@ -75,7 +73,7 @@ export function workOf(options: WorkOptions): Record<Kind, Work> {
       merchants.during(turn.merchant, (open, leaving) => work({ ...turn, leaving }, allotment, open)),
     );
   return {
-    webhooks: whileOpen((turn, allotment, open) => send(turn, allotment, open, shares, options)),
+    webhooks: whileOpen((turn, allotment, open) => send(turn, allotment, open, senders, options)),
     bulk: whileOpen(({ merchant, logger, stopping, leaving }, allotment, { app }) => {
       const { name, databaseUrl: url } = merchant;
       const { headReader: reader, spend, usedByOthers } = app;
@@ -99,12 +97,22 @@ export function workOf(options: WorkOptions): Record<Kind, Work> {
 
 const apiUrlOf = (url: string): string => asApiLogin(url) ?? url;
 
+/** Merchants that send at present, and how many deliveries each makes. */
+type Senders = Map<string, () => number>;
+
+/** Deliveries that a merchant may make at present: at least one, and a share of all, of which one is left to the next sender. */
+function mayDeliver(merchant: string, senders: Senders, total: number): number {
+  const others = [...senders].filter(([name]) => name !== merchant);
+  const free = others.reduce((left, [, busy]) => left - busy(), total);
+  return Math.max(Math.min(Math.ceil(total / (others.length + 2)), free), 1);
+}
+
 /** Sends webhooks, and numbers events, until there have been none for a while. */
 async function send(
   { merchant: { name, databaseUrl: url }, logger, stopping, mustRest, leaving }: OpenTurn,
   allotment: Allotment,
   { app }: OpenMerchant,
-  shares: DeliveryShares,
+  senders: Senders,
   { settings, tracing }: WorkOptions,
 ): Promise<boolean> {
   const { queryConnections: max, queryTimeoutMs } = settings.webhookLimits;
@@ -112,26 +120,26 @@ async function send(
     ...{ max, timeoutsMs: { statement: queryTimeoutMs, lock: settings.timeoutsMs.lock } },
     ...{ prepare: settings.preparedStatements, name: "webhook payloads", allotment },
   });
-  let webhooks: Webhooks | null = null;
-  const share = shares.enter(() => webhooks?.busy ?? 0);
   try {
-    webhooks = startWebhooks({
-      ...{ url, concurrency: share.limit, secrets: app.secrets, logger, allotment },
+    const webhooks = startWebhooks({
+      ...{ url, secrets: app.secrets, logger, allotment },
+      concurrency: () => mayDeliver(name, senders, settings.webhookConcurrency),
       allowed: new AllowList(settings.webhookAllow, settings.webhookPorts),
       readPayload: app.payloadReader(payloadPool),
       onAttempt: app.metrics.countWebhook,
       tracing: tracing?.of(name) ?? null,
     });
+    senders.set(name, () => webhooks.busy);
     while (!stopping.aborted && webhooks.idleMs < idleMs && !mustRest() && !leaving.aborted)
       await pause(lookMs, stopping);
-    const stop = () => void webhooks!.stop();
+    const stop = () => void webhooks.stop();
     stopping.addEventListener("abort", stop);
     if (stopping.aborted) stop();
     await webhooks.rest();
     stopping.removeEventListener("abort", stop);
     return webhooks.hasWorked;
   } finally {
-    share.leave();
+    senders.delete(name);
     await within(closingMs, payloadPool.end());
   }
 }

@@ -1,4 +1,4 @@
-import type pg from "pg";
+import pg from "pg";
 import type { Allotment } from "./connection-budget.ts";
 import { openPool } from "./pool.ts";
 import { urlAsRole } from "./roles.ts";

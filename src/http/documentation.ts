@@ -6,7 +6,8 @@ import { assets } from "../documentation/assets.ts";
 import type { Documentation } from "../documentation/documentation.ts";
 import { picturePath } from "../documentation/guides.ts";
 import { nowhere } from "../documentation/page.ts";
-import { sendPage, sendText } from "./send-page.ts";
+import { endCompressed } from "./compression.ts";
+import { sendPage } from "./send-page.ts";
 
 const pictures = new URL("../../docs/", import.meta.url);
 
@@ -39,7 +40,7 @@ const sendAsset: RequestHandler = (request, response, next) => {
   response.setHeader("cache-control", "public, max-age=31536000, immutable");
   response.setHeader("content-type", asset.type);
   response.vary("Accept-Encoding");
-  sendText(request, response, asset.content);
+  endCompressed(request, response, asset.content);
 };
 
 /** A diagram has its style in itself. */

@@ -150,8 +150,8 @@ export class Live {
         const { cost, error } = await reader.price(text, variables);
         if (error) return { errors: [completed(error, requestId)] };
         const now = await caller();
-        const { isAllowed, retryAfterMs } = await spend(now.credentialId, cost);
-        if (!isAllowed) return retryAfterMs;
+        const { isAllowed, retryInSeconds } = await spend(now.credentialId, cost);
+        if (!isAllowed) return retryInSeconds * 1_000;
         return reader.run(text, variables, contextFor(now, requestId, locale));
       });
       if (result !== null && typeof result === "object") return result;

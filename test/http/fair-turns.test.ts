@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Spending } from "../../src/http/middleware/spend-points.ts";
+import { Spending } from "../../src/http/middleware/limits/spend-points.ts";
 import { LoopTurns } from "../../src/lib/loop-turns.ts";
 import { Turns } from "../../src/lib/turns.ts";
 import { query, startService } from "../lib/service.ts";
@@ -64,7 +64,7 @@ describe("refusals", () => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const waiting: (() => void)[] = [];
     const turns = { take: (_client: string, work: () => void) => waiting.push(work) };
-    const spending = new Spending({} as never, {} as never, [], turns as never);
+    const spending = new Spending({} as never, {} as never, turns as never);
     const answered: number[] = [];
     for (let n = 0; n < 5; n++) spending.refuseSlowly("one", () => answered.push(n));
     assert.deepEqual([answered, waiting.length], [[0], 0]);

@@ -1,5 +1,6 @@
 import { complaintAbout, hashPassword } from "./passwords.ts";
 import type { OwnerConnection } from "../database/client.ts";
+import { codeOf } from "../errors/postgres-errors.ts";
 import { UserError } from "../errors/user-error.ts";
 
 export interface Administrator {
@@ -76,8 +77,4 @@ async function change(connection: OwnerConnection, statement: string, values: st
   } catch (error) {
     throw codeOf(error) === "P0002" ? new UserError((error as Error).message) : error; // no_data_found
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { OwnerConnection } from "../database/client.ts";
+import { codeOf } from "../errors/postgres-errors.ts";
 import { UserError } from "../errors/user-error.ts";
 import { isUuid } from "../lib/uuid.ts";
 
@@ -40,6 +41,12 @@ export interface CredentialOverview {
   storedOperationsOnly: boolean;
 }
 
+/** What auth.credential_overview and administration.credentials have, as {@link CredentialOverview} names it. */
+export const credentialColumns = `id, name, access_keys[1] as "clientId", scopes, active,
+  created_at as "createdAt", last_used_at as "lastUsedAt", rotated_at as "rotatedAt",
+  deactivated_at as "deactivatedAt", old_key_ends_at as "oldKeyEndsAt", expires_at as "expiresAt",
+  stored_operations_only as "storedOperationsOnly"`;
+
 /** A request about credentials that can't be met. Its message is for the caller. */
 export class CredentialError extends UserError {}
 
@@ -67,43 +74,10 @@ export async function createCredential(
 
 /** All credentials, oldest first. */
 export async function listCredentials(connection: OwnerConnection): Promise<CredentialOverview[]> {
-  const { rows } = await connection.query<CredentialRow>(
-    "select * from auth.credential_overview order by id",
+  const { rows } = await connection.query<CredentialOverview>(
+    `select ${credentialColumns} from auth.credential_overview order by id`,
   );
-  return rows.map(credentialOf);
-}
-
-/** A row of auth.credential_overview. */
-export interface CredentialRow {
-  id: string;
-  name: string;
-  access_keys: string[];
-  scopes: string[];
-  active: boolean;
-  created_at: Date;
-  last_used_at: Date | null;
-  rotated_at: Date | null;
-  deactivated_at: Date | null;
-  old_key_ends_at: Date | null;
-  stored_operations_only: boolean;
-  expires_at: Date | null;
-}
-
-export function credentialOf(row: CredentialRow): CredentialOverview {
-  return {
-    id: row.id,
-    name: row.name,
-    clientId: row.access_keys[0] ?? null,
-    scopes: row.scopes,
-    active: row.active,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    rotatedAt: row.rotated_at,
-    deactivatedAt: row.deactivated_at,
-    oldKeyEndsAt: row.old_key_ends_at,
-    expiresAt: row.expires_at,
-    storedOperationsOnly: row.stored_operations_only,
-  };
+  return rows;
 }
 
 /**
@@ -128,45 +102,24 @@ export async function rotateCredential(
   return { id, ...issued };
 }
 
-/**
- * Reactivates a credential, with the same key and secret.
- *
- * @throws {CredentialError} when there is no such credential, or it has ended
- */
-export async function activateCredential(connection: OwnerConnection, id: string): Promise<void> {
-  await change(connection, id, "select auth.activate_credential($1)");
-}
+/** Reactivates a credential, with the same key and secret. @throws {CredentialError} when there is none, or it has ended */
+export const activateCredential = (connection: OwnerConnection, id: string): Promise<void> =>
+  change(connection, id, "select auth.activate_credential($1)");
 
-/**
- * Stops a credential and its tokens; it stays in lists.
- *
- * @throws {CredentialError} when there is no such credential
- */
-export async function deactivateCredential(connection: OwnerConnection, id: string): Promise<void> {
-  await change(connection, id, "select auth.deactivate_credential($1)");
-}
+/** Stops a credential and its tokens; it stays in lists. @throws {CredentialError} when there is none */
+export const deactivateCredential = (connection: OwnerConnection, id: string): Promise<void> =>
+  change(connection, id, "select auth.deactivate_credential($1)");
 
-/**
- * Deletes a credential. Its tokens stop at once.
- *
- * @throws {CredentialError} when there is no such credential
- */
-export async function deleteCredential(connection: OwnerConnection, id: string): Promise<void> {
-  await change(connection, id, "select auth.delete_credential($1)");
-}
+/** Deletes a credential. Its tokens stop at once. @throws {CredentialError} when there is none */
+export const deleteCredential = (connection: OwnerConnection, id: string): Promise<void> =>
+  change(connection, id, "select auth.delete_credential($1)");
 
-/**
- * Lets a credential send stored operations only, or all operations again.
- *
- * @throws {CredentialError} when there is no such credential
- */
-export async function restrictOperations(
+/** Lets a credential send stored operations only, or all again. @throws {CredentialError} when there is none */
+export const restrictOperations = (
   connection: OwnerConnection,
   id: string,
   storedOnly: boolean,
-): Promise<void> {
-  await change(connection, id, "select auth.restrict_operations($1, $2)", [storedOnly]);
-}
+): Promise<void> => change(connection, id, "select auth.restrict_operations($1, $2)", [storedOnly]);
 
 /** Every scope that a credential can have. */
 export async function knownScopes(connection: OwnerConnection): Promise<string[]> {
@@ -189,13 +142,18 @@ export async function findCredential(connection: OwnerConnection, name: string):
   return rows[0].id;
 }
 
-async function change(connection: OwnerConnection, id: string, statement: string, values: unknown[] = []) {
+async function change(
+  connection: OwnerConnection,
+  id: string,
+  statement: string,
+  values: unknown[] = [],
+): Promise<void> {
   if (!isUuid(id.toLowerCase())) throw new CredentialError(`“${id}” is not the id of a credential.`);
   try {
     await connection.query(statement, [id, ...values]);
   } catch (error) {
-    const isMissing = error instanceof Error && "code" in error && error.code === "P0002"; // no_data_found
-    throw isMissing ? new CredentialError(error.message) : error;
+    // no_data_found
+    throw codeOf(error) === "P0002" ? new CredentialError((error as Error).message) : error;
   }
 }
 

@@ -10,6 +10,8 @@ import type { ListeningPlaces } from "../database/occasional-listener.ts";
 export interface CachedAnswers<Key, Answer> {
   /** The current answer: from the cache, or from the database. */
   of(key: Key): Promise<Answer>;
+  /** The answer of the database now, which is cached from then on. */
+  again(key: Key): Promise<Answer>;
 }
 
 const changesOfRights = {
@@ -80,7 +82,7 @@ export class InvalidatedCache {
   }
 
   /** Whether answers are those of now: a change would be heard, or it was looked for a moment ago. */
-  get isCurrent(): boolean {
+  get #isCurrent(): boolean {
     return this.isListening || performance.now() - this.#mark.readAt < markHoldsMs;
   }
 
@@ -129,7 +131,7 @@ export class InvalidatedCache {
     return {
       of: async (key) => {
         this.#listener.use();
-        if (!this.isListening && (isFirst || !this.isCurrent)) await this.look();
+        if (!this.isListening && (isFirst || !this.#isCurrent)) await this.look();
         const known = kept.get(key);
         if (known) return known.answer;
         // After a change nothing is cached: each key is read once, however many requests need it
@@ -141,6 +143,7 @@ export class InvalidatedCache {
         asked.set(key, answer);
         return answer;
       },
+      again: askAnew,
     };
   }
 

@@ -23,7 +23,7 @@ export interface MerchantPlanRow {
 export const merchantPlanQuery = "select name, limits from auth.current_plan()";
 
 /** The present plan. */
-export type CurrentMerchantPlan = CachedAnswers<"current", MerchantPlan>;
+export type CurrentMerchantPlan = Pick<CachedAnswers<"current", MerchantPlan>, "of">;
 
 /** Reads the plan from `auth.plan`. @param first as it has just been read */
 export function currentMerchantPlan(

@@ -1,6 +1,7 @@
 import type { Ran, StatementUse } from "../database/pipeline/settings.ts";
 import type { NamedOperation } from "../graphql/signature.ts";
 import { utcDay } from "../lib/utc-day.ts";
+import { WaitingRows } from "./waiting-rows.ts";
 
 /** What a credential did with an operation on a day, as it is written to the database. */
 export interface OperationEntry {
@@ -60,7 +61,15 @@ export class OperationUses {
   /** By the name that their connections have. */
   readonly #uses = new Map<string, OperationUse>();
   readonly #ofCredential = new Map<string, number>();
-  #waiting: OperationEntry[] = [];
+  readonly waiting = new WaitingRows<OperationEntry>(
+    maxWaiting,
+    ({ id, credential_id, day }) => `${id} ${credential_id} ${day}`,
+    (waiting, { requests, ms, slowest_ms, statement }) => {
+      waiting.requests += requests;
+      waiting.ms += ms;
+      if (slowest_ms > waiting.slowest_ms) Object.assign(waiting, { slowest_ms, statement });
+    },
+  );
 
   /** Counts a request. */
   begin(operation: NamedOperation, credentialId: string): OperationUse {
@@ -79,26 +88,19 @@ export class OperationUses {
     return use;
   }
 
-  /** What waits to be written. */
+  /** Returns the entries to be written. */
   take(now = Date.now()): OperationEntry[] {
     const day = utcDay(now);
-    const entries = this.#waiting;
-    this.#waiting = [];
     for (const [name, use] of this.#uses) {
       if (use.requests > 0 || use.ms > 0) {
-        entries.push(entryOf(use, day));
+        this.waiting.add([entryOf(use, day)]);
         Object.assign(use, { requests: 0, ms: 0, slowestMs: 0, statement: null, writtenAt: now });
       } else if (now - use.writtenAt > maxIdleMs) {
         this.#uses.delete(name);
         this.#forgetOneOf(use.credentialId);
       }
     }
-    return entries;
-  }
-
-  /** Has entries wait that could not be written. */
-  add(entries: readonly OperationEntry[]): void {
-    this.#waiting.push(...entries.slice(0, maxWaiting - this.#waiting.length));
+    return this.waiting.take();
   }
 
   #forgetOneOf(credentialId: string): void {
@@ -114,8 +116,15 @@ function entryOf(
 ): OperationEntry {
   const { id, version, name, signature } = operation;
   return {
-    ...{ id, version, name, document: signature.slice(0, maxCharacters.document) },
-    ...{ credential_id: credentialId, day, requests, ms, slowest_ms: slowestMs },
+    id,
+    version,
+    name,
+    document: signature.slice(0, maxCharacters.document),
+    credential_id: credentialId,
+    day,
+    requests,
+    ms,
+    slowest_ms: slowestMs,
     statement: statement !== null && statement.length > maxCharacters.statement ? null : statement,
   };
 }

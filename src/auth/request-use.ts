@@ -34,7 +34,8 @@ export class RequestUse implements StatementUse {
   get logged() {
     const { id, name, version } = this.of.operation;
     return {
-      ...{ operation: { id, name, version }, credentialId: this.of.credentialId },
+      operation: { id, name, version },
+      credentialId: this.of.credentialId,
       ...(this.trace && { traceId: this.trace.traceId }),
     };
   }

@@ -5,25 +5,23 @@ import type { Logger } from "pino";
 import { BucketsInMemory } from "./rate-limits/buckets-in-memory.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { signingKeyPlace, UnreadableSecret } from "../secrets/secrets.ts";
-import type { Obstacle } from "../lib/readiness.ts";
+import type { Obstacle, Readiness } from "../lib/readiness.ts";
 import { UserError } from "../errors/user-error.ts";
 import { readAs } from "../database/as-role.ts";
-import type { InvalidatedCache } from "./invalidated-cache.ts";
+import type { CachedAnswers, InvalidatedCache } from "./invalidated-cache.ts";
+import { ConfiguredSigningKeys } from "./signing-keys.ts";
 import type { SigningKey, SigningKeys } from "./signing-keys.ts";
 import { isUuid } from "../lib/uuid.ts";
 
 export const signingKeysQuery =
   'select id, secret, signs, extract(epoch from remaining)::float8 * 1000 as "remainingMs" from auth.signing_keys()';
 
-/** Milliseconds for which keys are cached while notifications can't be heard. */
-const deafHoldsMs = 1_000;
 /** Readings because of tokens with unknown keys: anyone may send these. */
 const rereads = { name: "signing-keys", capacity: 5, perSecond: 1 };
 
 export interface StoredSigningKeysOptions {
   pool: Pool;
-  /** Notifies of changes. */
-  cache: Pick<InvalidatedCache, "isCurrent" | "onOutdated">;
+  cache: Pick<InvalidatedCache, "remember" | "onOutdated">;
   secrets: Secrets;
   logger: Logger;
   /** In milliseconds since 1970. */
@@ -50,20 +48,18 @@ interface StoredKey {
   retiresAt: number;
 }
 
+type StoredKeys = ReadonlyMap<string, StoredKey>;
+
 /**
- * Keys in the database. They are read again when the database notifies of a change or, while notifications can't be
- * heard, every second. A token with an unknown key also causes a reading, since it may have been signed a moment before
- * the notification, but only once a second for any number of such tokens.
+ * Keys in the database, cached as other rights are. A token with an unknown key causes a reading, since it may have been
+ * signed a moment before the notification, but only once a second for any number of such tokens.
  */
 export class StoredSigningKeys implements SigningKeys {
   readonly #options: StoredSigningKeysOptions;
   readonly #buckets = new BucketsInMemory();
-  #keys: ReadonlyMap<string, StoredKey> = new Map();
-  /** Grows when the cached keys may be outdated. */
-  #era = 0;
-  #eraOfKeys = -1;
-  #readAt = -Infinity;
-  #reading: Promise<void> | null = null;
+  readonly #cached: CachedAnswers<"all", StoredKeys>;
+  /** As they were read last. */
+  #last: StoredKeys = new Map();
 
   /**
    * Reads the keys. If several processes find none, one makes the first.
@@ -72,11 +68,11 @@ export class StoredSigningKeys implements SigningKeys {
    */
   static async open(options: StoredSigningKeysOptions): Promise<StoredSigningKeys> {
     const keys = new StoredSigningKeys(options);
-    if (options.first) keys.#note(options.first, keys.#era);
-    else await keys.#read();
-    if (!keys.#signing) {
+    if (options.first) keys.#note(options.first);
+    else await keys.#cached.of("all");
+    if (!signingOf(keys.#last)) {
       await addFirstKey(options.pool, options.secrets);
-      await keys.#read();
+      await keys.#cached.again("all");
     }
     const { obstacle } = keys;
     if (obstacle) throw new UserError(`${obstacle.message} The log says which.`);
@@ -85,90 +81,54 @@ export class StoredSigningKeys implements SigningKeys {
 
   private constructor(options: StoredSigningKeysOptions) {
     this.#options = options;
-    options.cache.onOutdated(() => this.#era++);
+    const { pool, cache } = options;
+    let read = options.first?.some(({ signs }) => signs) ? options.first : undefined;
+    cache.onOutdated(() => (read = undefined));
+    const ask = async () => {
+      const rows = read ?? (await readAs<SigningKeyRow>(pool, "service_auth", signingKeysQuery));
+      read = undefined;
+      return this.#note(rows);
+    };
+    this.#cached = cache.remember(ask, 1);
   }
 
   /** Why no token can be signed, as far as is known without asking; null when one can. */
   get obstacle(): Obstacle | null {
-    if (this.#signing?.key) return null;
+    if (signingOf(this.#last)?.key) return null;
     const message = "This process can't read the key that signs access tokens.";
     return { code: "SIGNING_KEY_UNREADABLE", message };
   }
 
-  get #signing(): StoredKey | undefined {
-    return [...this.#keys.values()].find(({ signs }) => signs);
-  }
-
   async current(): Promise<SigningKey> {
-    await this.#refresh();
-    const signing = this.#signing;
+    const signing = signingOf(await this.#cached.of("all"));
     if (!signing) throw new UnreadableSecret("There is no key that signs access tokens.");
     return { id: signing.id, key: readable(signing) };
   }
 
-  find(id: string): KeyObject | Promise<KeyObject | undefined> {
-    const found = this.#isFresh ? this.#accepted(id) : undefined;
-    return found ? readable(found) : this.#findAnew(id);
-  }
-
-  async #findAnew(id: string): Promise<KeyObject | undefined> {
-    if (!isUuid(id)) return undefined;
-    await this.#refresh();
-    let found = this.#accepted(id);
-    if (!found && this.#buckets.take(rereads, "", 1).isAllowed) {
-      await this.#read();
-      found = this.#accepted(id);
-    }
+  async find(id: string): Promise<KeyObject | undefined> {
+    let found = this.#acceptedIn(await this.#cached.of("all"), id);
+    if (!found && isUuid(id) && this.#buckets.take(rereads, "", 1).isAllowed)
+      found = this.#acceptedIn(await this.#cached.again("all"), id);
     return found && readable(found);
   }
 
-  #accepted(id: string): StoredKey | undefined {
-    const found = this.#keys.get(id);
+  #acceptedIn(keys: StoredKeys, id: string): StoredKey | undefined {
+    const found = keys.get(id);
     return found && found.retiresAt > this.#options.now() ? found : undefined;
   }
 
-  get #isFresh(): boolean {
-    return this.#options.cache.isCurrent
-      ? this.#eraOfKeys === this.#era
-      : performance.now() - this.#readAt < deafHoldsMs;
-  }
-
-  async #refresh(): Promise<void> {
-    // A reading in progress may have begun before the change
-    for (let times = 0; times < 2 && !this.#isFresh; times++) await this.#read();
-  }
-
-  /** Reads them, once at a time for any number of callers. */
-  #read(): Promise<void> {
-    return (this.#reading ??= this.#readNow().finally(() => void (this.#reading = null)));
-  }
-
-  async #readNow(): Promise<void> {
-    const era = this.#era;
-    const { pool } = this.#options;
-    const rows = await readAs<SigningKeyRow>(pool, "service_auth", signingKeysQuery);
-    this.#note(rows, era);
-  }
-
-  #note(rows: readonly SigningKeyRow[], era: number): void {
-    const { now } = this.#options;
-    this.#keys = new Map(
-      rows.map((row) => [
-        row.id,
-        {
-          id: row.id,
-          key: this.#keyOf(row),
-          signs: row.signs,
-          retiresAt: now() + (row.remainingMs ?? Infinity),
-        },
-      ]),
-    );
-    this.#eraOfKeys = era;
-    this.#readAt = performance.now();
+  #note(rows: readonly SigningKeyRow[]): StoredKeys {
+    const now = this.#options.now();
+    return (this.#last = new Map(
+      rows.map((row) => {
+        const { id, signs, remainingMs } = row;
+        return [id, { id, key: this.#keyOf(row), signs, retiresAt: now + (remainingMs ?? Infinity) }];
+      }),
+    ));
   }
 
   #keyOf({ id, secret }: SigningKeyRow): KeyObject | null {
-    const known = this.#keys.get(id);
+    const known = this.#last.get(id);
     // A key stays usable even if it is encrypted again by a key that this process lacks
     if (known?.key) return known.key;
     try {
@@ -181,9 +141,27 @@ export class StoredSigningKeys implements SigningKeys {
   }
 }
 
+const signingOf = (keys: StoredKeys): StoredKey | undefined => [...keys.values()].find(({ signs }) => signs);
+
 function readable({ id, key }: StoredKey): KeyObject {
   if (key) return key;
   throw new UnreadableSecret(`The signing key ${id} can't be read.`);
+}
+
+/**
+ * The keys that sign access tokens: those of the environment, or else those of the database.
+ *
+ * @param configured at least 32 characters each
+ * @throws {UserError} when the signing key of the database can't be decrypted
+ */
+export async function openSigningKeys(
+  configured: readonly string[],
+  { readiness, ...options }: StoredSigningKeysOptions & { readiness: Readiness },
+): Promise<SigningKeys> {
+  if (configured.length > 0) return new ConfiguredSigningKeys(configured);
+  const keys = await StoredSigningKeys.open(options);
+  readiness.add("keys", () => keys.obstacle);
+  return keys;
 }
 
 /** A new key in its stored form. */

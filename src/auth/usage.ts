@@ -5,6 +5,7 @@ import { Unreplicated } from "../database/pipeline/unreplicated.ts";
 import { utcDay } from "../lib/utc-day.ts";
 import { FieldUse } from "./field-use.ts";
 import { OperationUses } from "./operation-use.ts";
+import { WaitingRows } from "./waiting-rows.ts";
 
 /** Milliseconds after which counts are written at the latest. */
 const defaultIntervalMs = 10_000;
@@ -65,7 +66,10 @@ export class Usage {
   #timer: NodeJS.Timeout | undefined;
   /** When the first count was made that isn't written. */
   #since = 0;
-  #counts = new Map<string, Count>();
+  readonly #counts = new WaitingRows<Count>(maxWaiting, keyOf, (waiting, { requests, last_used_at }) => {
+    waiting.requests += requests;
+    waiting.last_used_at = Math.max(waiting.last_used_at, last_used_at);
+  });
   /** The credentials of the latest request, and of the latest one of another. */
   #latest = { credentialId: "", at: -Infinity };
   #latestOfOther = -Infinity;
@@ -86,7 +90,7 @@ export class Usage {
     if (credentialId !== this.#latest.credentialId) this.#latestOfOther = this.#latest.at;
     this.#latest = { credentialId, at: performance.now() };
     if (this.#counts.size === 0) this.#await(this.#intervalMs * quietShare);
-    this.#add(credentialId, version, "", 1);
+    this.#count(credentialId, version, "");
   }
 
   /** Whether others than a credential have sent requests just now. */
@@ -97,7 +101,7 @@ export class Usage {
 
   /** Counts a request that uses deprecated fields, given as Type.field. Call {@link note} for it as well. */
   noteDeprecated(credentialId: string, version: string, fields: Iterable<string>): void {
-    for (const field of fields) this.#add(credentialId, version, field, 1);
+    for (const field of fields) this.#count(credentialId, version, field);
   }
 
   /** Writes the counts. When that fails, they are kept for the next time. */
@@ -161,42 +165,25 @@ export class Usage {
 
   /** What waits to be written, with the functions of the database that write it. */
   #take(): Waiting[] {
-    const counts = [...this.#counts.values()];
-    this.#counts = new Map();
-    const [fields, operations] = [this.fields.take(), this.operations.take()];
-    const keep = () => {
-      for (const { credential_id, version, deprecated_field, requests, day, last_used_at } of counts)
-        this.#add(credential_id, version, deprecated_field, requests, day, last_used_at);
-    };
+    const counts = this.#counts.take();
+    const [fields, operations] = [this.fields.waiting.take(), this.operations.take()];
     return [
-      { by: "record_use", entries: counts.map(asRow), keep },
-      { by: "record_fields", entries: fields, keep: () => this.fields.add(fields) },
-      { by: "record_operations", entries: operations, keep: () => this.operations.add(operations) },
+      { by: "record_use", entries: counts.map(asRow), keep: () => this.#counts.add(counts) },
+      { by: "record_fields", entries: fields, keep: () => this.fields.waiting.add(fields) },
+      { by: "record_operations", entries: operations, keep: () => this.operations.waiting.add(operations) },
     ].filter(({ entries }) => entries.length > 0);
   }
 
-  #add(
-    credentialId: string,
-    version: string,
-    field: string,
-    requests: number,
-    day?: string,
-    moment = Date.now(),
-  ): void {
+  #count(credentialId: string, version: string, field: string): void {
     if (this.#timer === undefined) this.#await(this.#intervalMs * quietShare);
-    day ??= utcDay(moment);
-    const key = `${credentialId} ${day} ${version} ${field}`;
-    const count = this.#counts.get(key);
-    if (count) {
-      count.requests += requests;
-      if (count.last_used_at < moment) count.last_used_at = moment;
-    } else if (this.#counts.size < maxWaiting) {
-      this.#counts.set(key, {
-        ...{ credential_id: credentialId, day, version, deprecated_field: field },
-        ...{ requests, last_used_at: moment },
-      });
-    }
+    const moment = Date.now();
+    const day = utcDay(moment);
+    const count = { credential_id: credentialId, day, version, deprecated_field: field };
+    this.#counts.add([{ ...count, requests: 1, last_used_at: moment }]);
   }
 }
+
+const keyOf = ({ credential_id, day, version, deprecated_field }: Count): string =>
+  `${credential_id} ${day} ${version} ${deprecated_field}`;
 
 const asRow = (count: Count) => ({ ...count, last_used_at: new Date(count.last_used_at).toISOString() });

@@ -42,7 +42,10 @@ export async function* csvRows(
   let columns: (Column | null)[] | undefined;
   const source = Readable.from(bytes, { objectMode: false });
   const parser = parse({
-    ...{ bom: true, info: true, skip_empty_lines: true, max_record_size: maxRowBytes },
+    bom: true,
+    info: true,
+    skip_empty_lines: true,
+    max_record_size: maxRowBytes,
     // A line is refused on its own when it has another number of cells
     relax_column_count: true,
   });

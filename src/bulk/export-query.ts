@@ -126,7 +126,9 @@ class Rewriting {
     const document = (declared: string, field: FieldNode) => queryNode(definition, declared, field);
     if (this.#nested.size > 0) this.#columns.push("__parentId");
     return {
-      ...{ names: this.#names, key, columns: this.#columns },
+      names: this.#names,
+      key,
+      columns: this.#columns,
       page: document(`$${after}: String`, this.#page(list, size, `$${after}`)),
       more: (path) => {
         const { owner, field } = this.#nested.get(path.join("."))!;

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Pool } from "pg";
 import { asRole } from "../database/as-role.ts";
+import { codeOf } from "../errors/postgres-errors.ts";
 import { isUuid } from "../lib/uuid.ts";
 import type { ExportFormat, Format, Resource } from "./resources.ts";
 
@@ -89,7 +90,9 @@ export class BulkStorage {
   /** @returns the number of rows; null when the upload was cancelled, or began anew elsewhere */
   async end({ id, claim }: BegunUpload, contentSha256: Buffer): Promise<number | null> {
     const [ended] = await this.#query<{ rows: number | null }>("select bulk.end_upload($1, $2, $3) as rows", [
-      ...[id, claim, contentSha256],
+      id,
+      claim,
+      contentSha256,
     ]);
     return ended!.rows;
   }
@@ -101,18 +104,21 @@ export class BulkStorage {
   /** The rights to the files of an operation now; null when the id or the code is wrong, or they have expired. */
   async rightsToFiles(id: string, code: string): Promise<FileRights | null> {
     if (!isUuid(id.toLowerCase())) return null;
-    const hash = createHash("sha256").update(code).digest();
-    const [rights] = await this.#query<FileRights>("select * from bulk.rights_to_files($1, $2)", [id, hash]);
+    const values = [id, hashOf(code)];
+    const [rights] = await this.#query<FileRights>("select * from bulk.rights_to_files($1, $2)", values);
     return rights ?? null;
   }
 
   /** Why rows were refused, a page at a time; null when the id or the code is wrong. */
   async openErrors(id: string, code: string): Promise<AsyncIterable<Refusal[]> | null> {
     if (!isUuid(id.toLowerCase())) return null;
-    const hash = createHash("sha256").update(code).digest();
+    const hash = hashOf(code);
     const page = (last?: Refusal) =>
       this.#query<Refusal>("select * from bulk.open_errors($1, $2, $3, $4)", [
-        ...[id, hash, last?.line ?? -1, last?.number ?? 0],
+        id,
+        hash,
+        last?.line ?? -1,
+        last?.number ?? 0,
       ]);
     return (await opened(page))?.pages ?? null;
   }
@@ -123,7 +129,7 @@ export class BulkStorage {
     code: string,
   ): Promise<{ format: ExportFormat; parts: AsyncIterable<Buffer> } | null> {
     if (!isUuid(id.toLowerCase())) return null;
-    const hash = createHash("sha256").update(code).digest();
+    const hash = hashOf(code);
     const part = async (last?: Part) => {
       const values = [id, hash, last?.number ?? -1];
       return this.#query<Part>("select * from bulk.open_result($1, $2, $3)", values);
@@ -137,6 +143,8 @@ export class BulkStorage {
     return rows;
   }
 }
+
+const hashOf = (code: string): Buffer => createHash("sha256").update(code).digest();
 
 /** A part of a file. */
 interface Part {
@@ -160,7 +168,7 @@ async function opened<Row>(
   try {
     first = await page();
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "P0002") return null; // no_data_found
+    if (codeOf(error) === "P0002") return null; // no_data_found
     throw error;
   }
   const pages = async function* () {

@@ -1,12 +1,98 @@
-import type { Spend } from "../auth/rate-limits/spend.ts";
-import { pause } from "../lib/retry.ts";
 import { createHash } from "node:crypto";
-import type { BulkLimits } from "./limits.ts";
+import type { Hash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import type { GraphQLSchema } from "postgraphile/graphql";
+import type { Spend } from "../auth/rate-limits/spend.ts";
+import { codeOf } from "../errors/postgres-errors.ts";
+import { guarded } from "../lib/guarded.ts";
 import { loopShare } from "../lib/loop-share.ts";
+import { pause } from "../lib/retry.ts";
 import type { FileRow } from "./chunks.ts";
 import { chunksOf, pack } from "./chunks.ts";
+import { csvRows } from "./csv.ts";
+import { jsonLines } from "./json-lines.ts";
+import type { BulkLimits } from "./bulk-limits.ts";
 import { RefusedFile } from "./refused-file.ts";
-import type { BegunUpload, BulkStorage } from "./storage.ts";
+import type { BegunUpload, BulkStorage, UploadRequest } from "./storage.ts";
+import { upsertOf } from "./upserts.ts";
+import { utf8Pieces } from "./utf8-pieces.ts";
+
+export interface UploadTools {
+  storage: BulkStorage;
+  limits: BulkLimits;
+  /** The schema of the head. */
+  schema: () => GraphQLSchema;
+  spend: Spend;
+}
+
+/** A file as its sender describes it. */
+export interface UploadedFile extends Pick<UploadRequest, "resource" | "format" | "idempotencyKey"> {
+  charset: string;
+  isCompressed: boolean;
+}
+
+/**
+ * Stores the rows of a file as they arrive.
+ *
+ * @param check throws when its sender may not go on
+ * @returns the bulk operation, with the number of rows unless the file has arrived before; null when the client has gone
+ * @throws {RefusedFile}
+ */
+export async function storeUpload(
+  request: IncomingMessage,
+  file: UploadedFile,
+  sender: Pick<UploadRequest, "credentialId" | "scopes" | "traceparent">,
+  check: () => Promise<void>,
+  { storage, limits, schema, spend }: UploadTools,
+): Promise<{ id: string; rowCount: number | null } | null> {
+  const upload = await storage.begin({ ...file, ...sender });
+  const { id } = upload;
+  if (!upload.isSame) throw otherFile();
+  try {
+    const bytes = guarded(bytesOf(request, file.isCompressed), check);
+    const paid = boundedBytes(bytes, limits.maxBytes, payer(spend, sender.credentialId));
+    const hash = createHash("sha256");
+    const text = hashed(utf8Pieces(paid, file.charset), hash);
+    if (upload.isOurs) {
+      const rows =
+        file.format === "csv" ? csvRows(text, upsertOf(schema(), file.resource).rowType) : jsonLines(text);
+      return { id, rowCount: await storeRows(storage, upload, rows, limits, hash) };
+    }
+    if (upload.contentSha256 !== null) {
+      while (!(await text.next()).done);
+      if (!hash.digest().equals(upload.contentSha256)) throw otherFile();
+    }
+    return { id, rowCount: null };
+  } catch (error) {
+    if (upload.isOurs) await storage.drop(upload);
+    if (!request.complete && request.destroyed) return null;
+    throw isBadGzip(error) ? new RefusedFile(400, "The file is damaged: it can't be decompressed.") : error;
+  }
+}
+
+const otherFile = (): RefusedFile =>
+  new RefusedFile(
+    409,
+    "The idempotency key stands for another file. Send this one with another key.",
+    "IDEMPOTENCY_KEY_MISMATCH",
+  );
+
+/** The bytes of a body, decompressed. To stop reading leaves the request open for an answer. */
+function bytesOf(request: IncomingMessage, isCompressed: boolean): AsyncIterable<Buffer> {
+  let source: Readable = request;
+  if (isCompressed) {
+    const gunzip = createGunzip();
+    request.once("close", () => {
+      if (!request.complete) gunzip.destroy(new Error("The client has gone."));
+    });
+    source = request.pipe(gunzip);
+  }
+  return source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+}
+
+const isBadGzip = (error: unknown): boolean => codeOf(error)?.startsWith("Z_") ?? false;
 
 /** Bytes of a file that are read at a time. */
 const pieceBytes = 8_192;
@@ -31,48 +117,27 @@ export async function* boundedBytes(
   }
 }
 
-/** The text of a file in pieces, whose SHA-256 is known at its end. */
-export class HashedPieces implements AsyncIterable<Buffer> {
-  readonly #pieces: AsyncIterable<Buffer>;
-  readonly #hash = createHash("sha256");
-
-  constructor(pieces: AsyncIterable<Buffer>) {
-    this.#pieces = pieces;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void> {
-    for await (const piece of this.#pieces) {
-      this.#hash.update(piece);
-      yield piece;
-    }
-  }
-
-  sha256(): Buffer {
-    return this.#hash.digest();
-  }
-
-  /** Reads to the end, and answers whether the text has a SHA-256. Null stands for any: it was not kept. */
-  async isOf(sha256: Buffer | null): Promise<boolean> {
-    if (sha256 === null) return true;
-    const pieces = this[Symbol.asyncIterator]();
-    while (!(await pieces.next()).done);
-    return this.sha256().equals(sha256);
+/** The text of a file, which goes into a hash as it is read. */
+async function* hashed(pieces: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    hash.update(piece);
+    yield piece;
   }
 }
 
 /**
  * Stores the rows of a file, a chunk at a time.
  *
- * @param text of the file, which is read when its rows are
+ * @param hash of the text, which is read when its rows are
  * @returns the number of rows
  * @throws {RefusedFile} when there are too many, or none
  */
-export async function storeRows(
+async function storeRows(
   storage: BulkStorage,
   upload: BegunUpload,
   rows: AsyncIterable<readonly FileRow[]>,
   { maxRows, maxStoredBytes }: BulkLimits,
-  text: HashedPieces,
+  hash: Hash,
 ): Promise<number> {
   let count = 0;
   for await (const chunk of chunksOf(rows)) {
@@ -84,7 +149,7 @@ export async function storeRows(
     if (outcome === "full") throw noRoom();
   }
   if (count === 0) throw new RefusedFile(400, "The file has no rows.");
-  const stored = await storage.end(upload, text.sha256());
+  const stored = await storage.end(upload, hash.digest());
   if (stored === null) throw goneUpload();
   return stored;
 }
@@ -103,7 +168,7 @@ const noRoom = (): RefusedFile =>
 const bytesPerPoint = 100_000;
 
 /** Pays for the bytes of a file; without enough points it waits, and so does the client. */
-export function payer(spend: Spend, credentialId: string): (bytes: number) => Promise<void> {
+function payer(spend: Spend, credentialId: string): (bytes: number) => Promise<void> {
   let owed = 0;
   return async (bytes) => {
     owed += bytes;
@@ -111,9 +176,9 @@ export function payer(spend: Spend, credentialId: string): (bytes: number) => Pr
     if (points === 0) return;
     owed -= points * bytesPerPoint;
     for (;;) {
-      const { isAllowed, retryAfterMs } = await spend(credentialId, points);
+      const { isAllowed, retryInSeconds } = await spend(credentialId, points);
       if (isAllowed) return;
-      await pause(retryAfterMs);
+      await pause(retryInSeconds * 1_000);
     }
   };
 }

@@ -142,10 +142,14 @@ export function markUncertain(error: unknown): unknown {
 /** Whether Postgres has refused or ended the connection, whatever its reason: the database lets nobody in, or not us. */
 const isFatal = (error: Error): boolean => "severity" in error && error.severity === "FATAL";
 
+/** The SQLSTATE of an error of Postgres, or the code of one of Node; undefined for others. */
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+
 /** What clients are told about an error of the database or of its connection; null for other errors. */
 export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (!(error instanceof Error)) return null;
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const code = codeOf(error) ?? "";
   const isLost = unavailableClass.test(code) || connectionLost.test(error.message) || isFatal(error);
   const failure = byCode[code] ?? (isLost ? unavailable : isOfDomain(error, code) ? disallowed : null);
   const mayBeDone = failure === unavailable || (failure === diskFull && endsConnection(error));
@@ -162,7 +166,7 @@ const lastingClass = /^(0A|22|23)[0-9A-Z]{3}$/;
 /** Whether the same request would fail in the same way: by the data that it reads or writes, or by a type that can't show it. */
 export function isLasting(error: unknown): boolean {
   if (error instanceof GraphQLError) return true;
-  return error instanceof Error && "code" in error && lastingClass.test(String(error.code));
+  return lastingClass.test(codeOf(error) ?? "");
 }
 
 const givenUp = new WeakSet<object>();
@@ -174,8 +178,8 @@ export function giveUp(error: unknown): void {
 
 /** Whether another transaction was in the way, so that this one was undone and can be repeated at once. */
 export function isCollision(error: unknown): boolean {
-  if (!(error instanceof Error) || !("code" in error) || givenUp.has(error)) return false;
-  return error.code === "40001" || error.code === "40P01";
+  const code = codeOf(error);
+  return (code === "40001" || code === "40P01") && !givenUp.has(error as Error);
 }
 
 /**

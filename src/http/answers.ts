@@ -3,16 +3,8 @@ import type { GraphQLError } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
 import type { ErrorCode } from "../errors/api-error.ts";
 import { completed } from "../errors/client-errors.ts";
+import { byHeader } from "./by-header.ts";
 import type { Request, Response } from "./pipeline.ts";
-
-declare global {
-  namespace Express {
-    interface Locals {
-      /** Code of the error that refused the request. */
-      refusal?: ErrorCode | undefined;
-    }
-  }
-}
 
 /** Media types of GraphQL answers. Clients without a preference get the first, as GraphQL over HTTP demands. */
 export const graphqlMediaTypes = [
@@ -21,23 +13,15 @@ export const graphqlMediaTypes = [
 ];
 
 /** The media type of GraphQL answers that a client prefers; false when it accepts none of them. */
-export const mediaTypeFor = (request: Request): string | false =>
-  accepts(request).type(graphqlMediaTypes) as string | false;
-
-/** By a header and what `Vary` has been, what it then is. There are few: what is added are names of our own. */
-const varied = new Map<string, Map<string, string>>();
+export const mediaTypeFor = byHeader(
+  (accept) => accepts({ headers: { accept } } as Request).type(graphqlMediaTypes) as string | false,
+);
 
 /** Adds a header to `Vary`. */
 export function addVary(response: Response, header: string): void {
   const before = response.getHeader("vary") as string | undefined;
-  if (before === undefined) return void response.setHeader("vary", header);
-  let after = varied.get(header)?.get(before);
-  if (after === undefined) {
-    after = before.split(", ").includes(header) ? before : `${before}, ${header}`;
-    if (!varied.has(header)) varied.set(header, new Map());
-    varied.get(header)!.set(before, after);
-  }
-  if (after !== before) response.setHeader("vary", after);
+  if (before === undefined) response.setHeader("vary", header);
+  else if (!before.split(", ").includes(header)) response.setHeader("vary", `${before}, ${header}`);
 }
 
 /** Status of an answer that refuses an operation, as GraphQL over HTTP demands: by the media type. */
@@ -60,7 +44,7 @@ export function sendErrors(
   extensions?: Record<string, unknown>,
 ): void {
   response.locals.refusal = errors[0]?.extensions.code as ErrorCode | undefined;
-  const type = mediaTypeFor(request) || graphqlMediaTypes[0]!;
+  const type = mediaTypeFor(request.headers.accept ?? "*/*") || graphqlMediaTypes[0]!;
   response.statusCode = status;
   response.setHeader("content-type", type);
   response.setHeader("cache-control", "no-store");

@@ -68,7 +68,10 @@ export function watchBacklog(registry: Registry, read: ReadBacklog): void {
   };
   for (const { name, help, label, values } of figures)
     new Gauge({
-      ...{ name, help, registers: [registry], labelNames: label === undefined ? [] : [label] },
+      name,
+      help,
+      registers: [registry],
+      labelNames: label === undefined ? [] : [label],
       // Several processes see the same
       aggregator: "max",
       async collect() {

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
-import { arrivalOf } from "./arrival.ts";
-import { OpenConnections } from "./connections.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
+import type { Socket } from "node:net";
+import { OpenConnections } from "./open-connections.ts";
+import { arrivalOf } from "./pipeline.ts";
 
 /** Milliseconds in which a request's head, and the whole request, must arrive; uploads have no limit of their own. */
 const [headersTimeout, defaultRequestTimeoutMs] = [10_000, 30_000];
@@ -56,4 +56,28 @@ export function boundedServer(
   server.on("connection", (socket) => connections.add(socket));
   server.timeout = silenceTimeoutMs;
   return server;
+}
+
+/** Requests that may wait on a connection for an earlier one. */
+const maxWaiting = 30;
+
+/**
+ * Begins a request when the previous one on the same connection has been answered. Node would begin all requests that a
+ * client sends at once, hundreds in one turn of the event loop, and hold back the answers.
+ *
+ * An answer has no socket until its turn comes.
+ */
+function oneAtATime(listener: RequestListener): RequestListener {
+  const waiting = new WeakMap<Socket, number>();
+  return (request, response) => {
+    if (response.socket) return listener(request, response);
+    const { socket } = request;
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (count > maxWaiting) return void socket.destroy();
+    waiting.set(socket, count);
+    response.once("socket", () => {
+      waiting.set(socket, waiting.get(socket)! - 1);
+      listener(request, response);
+    });
+  };
 }

@@ -1,7 +1,7 @@
 import type { InputType } from "node:zlib";
 import { brotliCompress, constants, gzip, zstdCompress } from "node:zlib";
-import { LRUCache } from "lru-cache";
-import type { Request } from "./pipeline.ts";
+import { byHeader } from "./by-header.ts";
+import type { Request, Response } from "./pipeline.ts";
 
 type Done = (error: Error | null, compressed: Buffer) => void;
 
@@ -28,23 +28,15 @@ const smallest = 4_096;
 const maxAtOnce = 4;
 let underWay = 0;
 
-// Clients send the same header with every request.
-const known = new LRUCache<string, { encoding: Encoding | null }>({ max: 500 });
-
 /** The way to compress an answer that a client prefers; null when it is to be sent as it is. */
 export function encodingFor({ headers }: Request, bytes: number): Encoding | null {
   const header = headers["accept-encoding"];
   if (typeof header !== "string" || bytes < smallest || underWay >= maxAtOnce) return null;
-  let found = known.get(header);
-  if (!found) {
-    found = { encoding: preferredIn(header) };
-    if (header.length < 500) known.set(header, found);
-  }
-  return found.encoding;
+  return preferredIn(header);
 }
 
 /** The encoding with the highest weight; ours decides among those of equal weight. */
-function preferredIn(header: string): Encoding | null {
+const preferredIn = byHeader((header): Encoding | null => {
   const weights = new Map(
     header.split(",").map((part) => {
       const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
@@ -56,13 +48,30 @@ function preferredIn(header: string): Encoding | null {
   // Stable: equal ones keep their order
   const [best] = encodings.toSorted((a, b) => weightOf(b) - weightOf(a));
   return best !== undefined && weightOf(best) > 0 ? best : null;
-}
+});
 
-/** Compresses bytes, off the event loop. */
-export function compress(bytes: InputType, encoding: Encoding, done: Done): void {
+/** Ends an answer, compressed where that pays. @param ended called then */
+export function endCompressed(
+  request: Request,
+  response: Response,
+  body: string | Buffer,
+  ended: () => void = () => {},
+): void {
+  const bytes = Buffer.byteLength(body);
+  const end = (sent: string | Buffer, length: number) => {
+    response.setHeader("content-length", length);
+    response.end(sent);
+    ended();
+  };
+  const encoding = encodingFor(request, bytes);
+  if (encoding === null) return end(body, bytes);
   underWay++;
-  ways[encoding](bytes, (error, compressed) => {
+  // Off the event loop
+  ways[encoding](body, (error, compressed) => {
     underWay--;
-    done(error, compressed);
+    if (response.closed) return;
+    if (error) return end(body, bytes);
+    response.setHeader("content-encoding", encoding);
+    end(compressed, compressed.length);
   });
 }

@@ -6,7 +6,8 @@ import { picturePath } from "../documentation/guides.ts";
 import { nowhere } from "../documentation/print-page.ts";
 import { assets } from "../html/assets.ts";
 import { pageHeaders } from "../html/headers.ts";
-import { sendPage, sendText } from "./send-page.ts";
+import { sendPage } from "./send-page.ts";
+import { endCompressed } from "./compression.ts";
 
 const pictures = new URL("../../docs/", import.meta.url);
 
@@ -45,7 +46,7 @@ const sendAsset: RequestHandler = (request, response, next) => {
   response.setHeader("cache-control", "public, max-age=31536000, immutable");
   response.setHeader("content-type", asset.type);
   response.vary("Accept-Encoding");
-  sendText(request, response, asset.content);
+  endCompressed(request, response, asset.content);
 };
 
 /** A diagram has its style in itself. */

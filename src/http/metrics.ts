@@ -7,22 +7,17 @@ import { readCounts } from "../reads/counts.ts";
 import { watchBacklog } from "./backlog-metrics.ts";
 import { RequestFigures } from "./request-figures.ts";
 import type { Answered } from "./request-figures.ts";
+import { counterOf } from "./tallies.ts";
 
 const webhookOutcomes = ["delivered", "failed", "gone", "withheld", "costly", "unpaid"];
 
 /** Adds what is counted for a process as a whole. */
 export function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
-  new Counter({
-    name: "service_reads_total",
-    help: "Read operations, by executor: one SQL statement (sql), or Grafast (grafast).",
-    labelNames: ["executor"],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [executor, count] of Object.entries(readCounts)) this.inc({ executor }, count);
-    },
-  });
+  const reads = "Read operations, by executor: one SQL statement (sql), or Grafast (grafast).";
+  counterOf(registry, "service_reads_total", reads, ["executor"], () =>
+    Object.entries(readCounts).map(([executor, count]) => [{ executor }, count]),
+  );
   const help = "Processes that these figures are sums of.";
   new Gauge({ name: "service_processes", help, registers: [registry] }).set(1);
 }
@@ -32,18 +27,20 @@ export const prunedCounter = (registers: Registry[]): Counter =>
   new Counter({
     name: "service_pruned_rows_total",
     help: "Rows that background work has deleted because of their age, by what they were.",
-    ...{ labelNames: ["what"], registers },
+    labelNames: ["what"],
+    registers,
   });
 
 /** Metrics of a process, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #figures = new RequestFigures(this.registry);
-  readonly #webhooks = this.#counter(
-    "service_webhook_attempts_total",
-    "Attempts to send a webhook, by result: delivered, failed, gone; or withheld, costly or unpaid, when nothing was sent.",
-    ["outcome"],
-  );
+  readonly #webhooks = new Counter({
+    name: "service_webhook_attempts_total",
+    help: "Attempts to send a webhook, by result: delivered, failed, gone; or withheld, costly or unpaid, when nothing was sent.",
+    labelNames: ["outcome"],
+    registers: [this.registry],
+  });
   readonly #pruned = prunedCounter([this.registry]);
   readonly #pools: [name: string, pool: Pool, waiting: () => number][] = [];
   readonly #waits: [name: string, of: { readonly waits: Waits }][] = [];
@@ -55,7 +52,6 @@ export class Metrics {
     merchant: string | null = null,
   ) {
     if (replicas) this.#watchReplicas(replicas);
-    const gauge = { registers: [this.registry] };
     if (merchant === null) collectProcessMetrics(this.registry);
     else this.registry.setDefaultLabels({ merchant });
     // So that rates begin with the first
@@ -63,7 +59,9 @@ export class Metrics {
     this.#watchPools();
     this.#watchWaits();
     new Gauge({
-      ...{ ...gauge, name: "service_streams", help: "Open streams of server-sent events." },
+      name: "service_streams",
+      help: "Open streams of server-sent events.",
+      registers: [this.registry],
       collect() {
         this.set(streams.counts.running);
       },
@@ -96,21 +94,6 @@ export class Metrics {
     this.#figures.count(answered);
   }
 
-  #counter(name: string, help: string, labelNames: string[] = []): Counter {
-    return new Counter({ name, help, labelNames, registers: [this.registry] });
-  }
-
-  /** A counter of what is counted elsewhere. */
-  #sums(name: string, help: string, label: string, read: () => Iterable<[string, number]>): void {
-    new Counter({
-      ...{ name, help, labelNames: [label], registers: [this.registry] },
-      collect() {
-        this.reset();
-        for (const [value, count] of read()) this.inc({ [label]: value }, count);
-      },
-    });
-  }
-
   #watchPools(): void {
     const pools = this.#pools;
     new Gauge({
@@ -131,27 +114,29 @@ export class Metrics {
 
   #watchWaits(): void {
     const all = this.#waits;
-    const sums = (read: (waits: Waits) => number) => () =>
-      all.map(([name, { waits }]): [string, number] => [name, read(waits)]);
-    this.#sums(
+    const read = (figure: (waits: Waits) => number) => () =>
+      all.map(([name, { waits }]) => [{ for: name }, figure(waits)] as const);
+    const counts =
+      "Requests that had to wait for their turn: on the event loop, for a connection, or as a costly one.";
+    counterOf(
+      this.registry,
       "service_waits_total",
-      "Requests that had to wait for their turn: on the event loop, for a connection, or as a costly one.",
-      "for",
-      sums(({ count }) => count),
+      counts,
+      ["for"],
+      read(({ count }) => count),
     );
-    this.#sums(
+    counterOf(
+      this.registry,
       "service_wait_seconds_total",
       "How long these have waited.",
-      "for",
-      sums(({ ms }) => ms / 1_000),
+      ["for"],
+      read(({ ms }) => ms / 1_000),
     );
     new Gauge({
-      ...{
-        name: "service_waiting",
-        help: "How many wait now.",
-        labelNames: ["for"],
-        registers: [this.registry],
-      },
+      name: "service_waiting",
+      help: "How many wait now.",
+      labelNames: ["for"],
+      registers: [this.registry],
       collect() {
         for (const [name, { waits }] of all) this.set({ for: name }, waits.waiting);
       },
@@ -174,6 +159,8 @@ export class Metrics {
     });
     const help =
       "Reads by one SQL statement: answered by a replica, or by the primary because the replica was behind (the client had just written), none was there, it failed, or only the primary can answer (fresh).";
-    this.#sums("service_replica_reads_total", help, "from", () => Object.entries(counts));
+    counterOf(this.registry, "service_replica_reads_total", help, ["from"], () =>
+      Object.entries(counts).map(([from, count]) => [{ from }, count]),
+    );
   }
 }

@@ -8,6 +8,7 @@ import type { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import type { SessionCheck } from "../auth/session-token.ts";
 import type { StoredOperations } from "../auth/stored-operations.ts";
 import type { Usage } from "../auth/usage.ts";
+import type { UploadTools } from "../bulk/upload.ts";
 import type { ReadRows } from "../database/pipeline/read-text.ts";
 import type { ReadWithOwnWrites, Replicas } from "../database/replicas/replicas.ts";
 import type { SendTogether } from "../database/pipeline/send-together.ts";
@@ -23,12 +24,11 @@ import type { Availability } from "../versions/availability.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
 import type { Admission } from "./admission.ts";
-import type { UploadTools } from "./middleware/bulk-upload.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Locales } from "./middleware/negotiate-locale.ts";
-import type { Spending } from "./middleware/spend-points.ts";
-import type { Refusals } from "./refusals.ts";
-import type { UnreadAnswers } from "./unread-answers.ts";
+import type { Locales } from "./middleware/reading/negotiate-locale.ts";
+import type { Spending } from "./middleware/limits/spend-points.ts";
+import type { Refusals } from "./middleware/observing/refusals.ts";
+import type { UnreadAnswers } from "./middleware/limits/unread-answers.ts";
 
 /** Resources that the middlewares use, opened by src/process/open-app.ts. */
 export interface Parts {

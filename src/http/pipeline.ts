@@ -1,51 +1,87 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { arrivalOf } from "./arrival.ts";
+import type { Facts, Locals } from "./locals.ts";
 
-/** Node's request, with its body when that has been read. */
+/** Node's request. */
 export interface Request extends IncomingMessage {
+  /** Its body, for Grafserv and for parsers of Express. */
   body?: unknown;
+  /** See {@link arrivalOf}. A property and not a map, which would keep requests as it grows. */
+  arrivedAt?: number;
 }
 
-/** Node's response, with the results of the middlewares. */
-export interface Response extends ServerResponse {
-  locals: Express.Locals;
+type Fact = keyof Facts;
+
+/** Node's response, with what is known about the request. */
+export interface Response<Known extends Fact = never> extends ServerResponse {
+  locals: Locals<Known>;
 }
 
-export type Next = (error?: unknown) => void;
+/** Passes a request on, with the facts that a middleware has found out. */
+export type Next<Adds extends Fact = never> = [Adds] extends [never]
+  ? () => void
+  : (added: Pick<Facts, Adds>) => void;
 
 /**
- * Answers a request, or calls `next` to pass it on; `next` with an error ends the pipeline. It uses nothing of Express,
- * so it also fits into Express.
+ * Answers a request, or calls `next` to pass it on. An error that it throws ends the pipeline.
+ *
+ *     const countUse: Middleware<"caller" | "served"> // needs two facts
+ *     const negotiateLocale: Middleware<never, "locale"> // finds one out
  */
-export type Middleware = (request: Request, response: Response, next: Next) => void | Promise<void>;
+export type Middleware<Needs extends Fact = never, Adds extends Fact = never> = (
+  request: Request,
+  response: Response<Needs>,
+  next: Next<Adds>,
+) => void | Promise<void>;
 
-/** Answers a request on which a middleware failed. It passes the error on when it can't answer any more. */
-export type ErrorMiddleware = (error: unknown, request: Request, response: Response, next: Next) => void;
+/** Answers a request on which a middleware failed, or ends its connection. */
+export type ErrorHandler = (error: unknown, request: Request, response: Response) => void;
 
 /**
- * Passes requests through middlewares one after the other; the last one answers all that reach it. It has no routes:
- * Express searches its routes at each request, which takes longer than most middlewares do.
+ * Passes requests through middlewares one after the other. Each finds what it needs: the compiler knows the facts that
+ * those before it add. It has no routes: Express searches its routes at each request, which takes longer than most
+ * middlewares do.
  */
-export function pipeline(middlewares: readonly Middleware[], onError: ErrorMiddleware): RequestListener {
-  return (request, plainResponse) => {
-    arrivalOf(request);
-    const response = withLocals(plainResponse);
-    let position = 0;
-    const next: Next = (error) => {
-      if (error) return onError(error, request, response, () => void response.destroy());
-      try {
-        middlewares[position++]!(request, response, next)?.catch(next);
-      } catch (thrown) {
-        next(thrown);
-      }
+export class Pipeline<Known extends Fact = never> {
+  readonly #middlewares: readonly Middleware<Fact, Fact>[];
+
+  constructor(middlewares: readonly Middleware<Fact, Fact>[] = []) {
+    this.#middlewares = middlewares;
+  }
+
+  /** The pipeline with another middleware at its end. */
+  use<Needs extends Known, Adds extends Fact = never>(
+    middleware: Middleware<Needs, Adds>,
+  ): Pipeline<Known | Adds> {
+    return new Pipeline([...this.#middlewares, middleware as Middleware<Fact, Fact>]);
+  }
+
+  /** The same, unless it is null. */
+  useIfAny<Needs extends Known>(middleware: Middleware<Needs> | null): Pipeline<Known> {
+    return middleware ? this.use(middleware) : this;
+  }
+
+  /** Answers requests; the last middleware answers all that reach it. */
+  listener(onError: ErrorHandler): RequestListener {
+    const middlewares = this.#middlewares;
+    return (request, plainResponse) => {
+      arrivalOf(request);
+      const response = plainResponse as Response<Fact>;
+      // The first middleware sets the id of the request
+      const locals = (response.locals = {} as Locals<Fact>);
+      const fail = (error: unknown) => onError(error, request, response);
+      let position = 0;
+      const next = (added?: Partial<Facts>) => {
+        if (added !== undefined) Object.assign(locals, added);
+        try {
+          middlewares[position++]!(request, response, next)?.catch(fail);
+        } catch (error) {
+          fail(error);
+        }
+      };
+      next();
     };
-    next();
-  };
+  }
 }
 
-function withLocals(plainResponse: ServerResponse): Response {
-  const response = plainResponse as Response;
-  // The first middleware sets the id of the request
-  response.locals = {} as Express.Locals;
-  return response;
-}
+/** When a request arrived at this process, on the clock of `performance`. Called first before the request waits for anything. */
+export const arrivalOf = (request: Request): number => (request.arrivedAt ??= performance.now());

@@ -1,9 +1,8 @@
-import { Counter } from "prom-client";
 import type { Registry } from "prom-client";
 import type { RequestUse } from "../auth/request-use.ts";
 import { OperationLabels } from "./operation-labels.ts";
 import type { OperationLabel } from "./operation-labels.ts";
-import { DurationTallies, Tallies } from "./tallies.ts";
+import { counterOf, DurationTallies } from "./tallies.ts";
 
 /** How a request to the GraphQL endpoint ended. */
 export interface Answered {
@@ -25,10 +24,10 @@ const noLabels = {};
 export class RequestFigures {
   readonly #labels = new OperationLabels();
   /** By version, and status of the answer. */
-  readonly #requests = new Map<string, Tallies<number>>();
+  readonly #requests = new Map<string, Map<number, number>>();
   readonly #durations: DurationTallies<object>;
   /** By the code of their first error. */
-  readonly #operations = new Map<OperationLabel, Tallies<string>>();
+  readonly #operations = new Map<OperationLabel, Map<string, number>>();
   readonly #operationDurations: DurationTallies<OperationLabel>;
   #points = 0;
 
@@ -44,57 +43,48 @@ export class RequestFigures {
       help: "The same as service_request_duration_seconds, by operation.",
       buckets: [0.005, 0.025, 0.1, 0.5, 1, 5],
     });
-    this.#showCounts([registry]);
+    this.#showCounts(registry);
   }
 
   /** Counts a request that has been answered. */
   count({ version, status, code, points, ms, use, isStored }: Answered): void {
     // Versions that don't exist would make an unlimited number of labels
-    talliesIn(this.#requests, version ?? "none").add(status);
+    countIn(this.#requests, version ?? "none", status);
     if (points !== undefined) this.#points += points;
     if (ms !== null) this.#durations.add(noLabels, ms / 1_000);
     if (use === undefined) return;
     const label = this.#labels.of(use, isStored);
-    talliesIn(this.#operations, label).add(code ?? "OK");
+    countIn(this.#operations, label, code ?? "OK");
     if (ms !== null) this.#operationDurations.add(label, ms / 1_000);
   }
 
-  #showCounts(registers: Registry[]): void {
-    const [requests, operations, points] = [this.#requests, this.#operations, () => this.#points];
-    new Counter({
-      name: "service_requests_total",
-      help: "Requests to the GraphQL endpoint, by version and status of the answer.",
-      ...{ labelNames: ["version", "status"], registers },
-      collect() {
-        this.reset();
-        for (const [version, tallies] of requests)
-          for (const [status, count] of tallies.entries()) this.inc({ version, status }, count);
-      },
-    });
-    new Counter({
-      name: "service_operations_total",
-      help: "Operations that were run, by the code of their first error or OK. Stored and frequent operations by their id, all others together as other.",
-      ...{ labelNames: ["operation", "name", "version", "code"], registers },
-      collect() {
-        this.reset();
-        for (const [label, tallies] of operations)
-          for (const [code, count] of tallies.entries()) this.inc({ ...label, code }, count);
-      },
-    });
-    new Counter({
-      name: "service_points_total",
-      help: "What operations have cost, in points.",
-      registers,
-      collect() {
-        this.reset();
-        this.inc(points());
-      },
-    });
+  #showCounts(registry: Registry): void {
+    const requests = "Requests to the GraphQL endpoint, by version and status of the answer.";
+    counterOf(registry, "service_requests_total", requests, ["version", "status"], () =>
+      [...this.#requests].flatMap(([version, counts]) =>
+        [...counts].map(([status, count]) => [{ version, status }, count] as const),
+      ),
+    );
+    const operations =
+      "Operations that were run, by the code of their first error or OK. Stored and frequent operations by their id, all others together as other.";
+    counterOf(
+      registry,
+      "service_operations_total",
+      operations,
+      ["operation", "name", "version", "code"],
+      () =>
+        [...this.#operations].flatMap(([label, counts]) =>
+          [...counts].map(([code, count]) => [{ ...label, code }, count] as const),
+        ),
+    );
+    counterOf(registry, "service_points_total", "What operations have cost, in points.", [], () => [
+      [{}, this.#points],
+    ]);
   }
 }
 
-function talliesIn<Key, Of>(all: Map<Key, Tallies<Of>>, key: Key): Tallies<Of> {
-  let tallies = all.get(key);
-  if (!tallies) all.set(key, (tallies = new Tallies()));
-  return tallies;
+function countIn<Key, Of>(all: Map<Key, Map<Of, number>>, key: Key, of: Of): void {
+  let counts = all.get(key);
+  if (!counts) all.set(key, (counts = new Map()));
+  counts.set(of, (counts.get(of) ?? 0) + 1);
 }

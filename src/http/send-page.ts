@@ -1,6 +1,6 @@
 import type { StoredPage } from "../documentation/documentation.ts";
 import { addVary } from "./answers.ts";
-import { compress, encodingFor } from "./compression.ts";
+import { endCompressed } from "./compression.ts";
 import type { Request, Response } from "./pipeline.ts";
 
 /** Sends a page that is the same for everyone, unless the client has it: compressed, where that pays. */
@@ -13,17 +13,7 @@ export function sendPage(request: Request, response: Response, { type, content, 
     response.statusCode = 304;
     return void response.end();
   }
-  sendText(request, response, content);
-}
-
-/** Sends the rest of an answer, compressed where that pays. */
-export function sendText(request: Request, response: Response, text: string): void {
-  const encoding = encodingFor(request, text.length);
-  if (encoding === null) return void response.end(text);
-  compress(text, encoding, (error, compressed) => {
-    if (!error) response.setHeader("content-encoding", encoding);
-    response.end(error ? text : compressed);
-  });
+  endCompressed(request, response, content);
 }
 
 /** Whether `If-None-Match` names a version of a file. */

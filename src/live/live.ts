@@ -162,8 +162,10 @@ export class Live {
     const { cost, error } = await reader.price(text, variables);
     if (error) return { errors: [completed(error, requestId)] };
     const now = await caller();
-    const { isAllowed, retryAfterMs } = await this.#options.spend(now.credentialId, cost);
-    return isAllowed ? reader.run(text, variables, contextFor(now, requestId, locale)) : retryAfterMs;
+    const { isAllowed, retryInSeconds } = await this.#options.spend(now.credentialId, cost);
+    return isAllowed
+      ? reader.run(text, variables, contextFor(now, requestId, locale))
+      : retryInSeconds * 1_000;
   }
 }
 

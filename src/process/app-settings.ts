@@ -1,5 +1,5 @@
-import { defaultBulkLimits } from "../bulk/limits.ts";
-import type { BulkLimits } from "../bulk/limits.ts";
+import { defaultBulkLimits } from "../bulk/bulk-limits.ts";
+import type { BulkLimits } from "../bulk/bulk-limits.ts";
 import { defaultLimits } from "../graphql/limits.ts";
 import type { PartSettings } from "../http/parts.ts";
 import { defaultWebhookLimits } from "../webhooks/webhook-limits.ts";

@@ -16,16 +16,16 @@ import { Documentation } from "../documentation/documentation.ts";
 import type { DocumentationOptions } from "../documentation/documentation.ts";
 import { Renderer } from "../pdf/renderer.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
-import type { UsedByOthers } from "../bulk/pace.ts";
+import type { UsedByOthers } from "../bulk/bulk-operation.ts";
 import { BulkStorage } from "../bulk/storage.ts";
+import type { UploadTools } from "../bulk/upload.ts";
 import { Admission } from "../http/admission.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
-import type { UploadTools } from "../http/middleware/bulk-upload.ts";
-import { Locales } from "../http/middleware/negotiate-locale.ts";
-import { Spending } from "../http/middleware/spend-points.ts";
-import { Refusals } from "../http/refusals.ts";
-import { UnreadAnswers } from "../http/unread-answers.ts";
+import { Locales } from "../http/middleware/reading/negotiate-locale.ts";
+import { Spending } from "../http/middleware/limits/spend-points.ts";
+import { Refusals } from "../http/middleware/observing/refusals.ts";
+import { UnreadAnswers } from "../http/middleware/limits/unread-answers.ts";
 import type { Parts } from "../http/parts.ts";
 import { Closing } from "../lib/closing.ts";
 import { EventLoopQueue } from "../lib/event-loop-queue.ts";
@@ -157,7 +157,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   watch(readiness, pool, availability, closing);
   const spend = spender(rates, limitsNow);
   const turns = new EventLoopQueue(shared && { queue: shared.loop, owner: shared.merchant });
-  const spending = new Spending(rates, meter, served, turns);
+  const spending = new Spending(rates, meter, turns);
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
@@ -165,7 +165,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     isSessionToken: sessionCheck(pool),
     ...{ turns, spending, unread: new UnreadAnswers() },
     admission: new Admission(merchantPlan, auth.credentials, headReader),
-    bulk: { ...bulkTools(pool, settings, () => headReader().schema, spend), spending },
+    bulk: bulkTools(pool, settings, () => headReader().schema, spend),
   });
   return {
     ...{ metrics, readiness, secrets, headReader, spend, listener },
@@ -216,7 +216,7 @@ const bulkTools = (
   { bulkLimits: limits }: Settled,
   schema: UploadTools["schema"],
   spend: Spend,
-): Omit<UploadTools, "spending"> => ({ storage: new BulkStorage(pool), limits, schema, spend });
+): UploadTools => ({ storage: new BulkStorage(pool), limits, schema, spend });
 
 /** Checks what may fail. */
 function watch(readiness: Readiness, pool: Pool, availability: Availability, closing: Closing): void {

@@ -5,7 +5,7 @@ import { activeCredentials } from "../auth/active-credentials.ts";
 import { InvalidatedCache } from "../auth/invalidated-cache.ts";
 import type { ReadMark } from "../auth/invalidated-cache.ts";
 import { currentMerchantPlan } from "../auth/merchant-plan.ts";
-import { openSigningKeys } from "../auth/open-signing-keys.ts";
+import { openSigningKeys } from "../auth/stored-signing-keys.ts";
 import { storedOperations } from "../auth/stored-operations.ts";
 import { Usage } from "../auth/usage.ts";
 import type { Closing } from "../lib/closing.ts";

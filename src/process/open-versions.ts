@@ -8,7 +8,7 @@ import type { Limits } from "../graphql/limits.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
 import { exportCheck } from "../bulk/check-export.ts";
 import { explorerPathOf } from "../versions/explorer-page.ts";
-import { passedRequestOf } from "../http/passed-request.ts";
+import { passedRequestOf } from "../http/middleware/answering/passed-request.ts";
 import type { Closing } from "../lib/closing.ts";
 import type { SharedParts } from "./shared-parts.ts";
 import { Availability } from "../versions/availability.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { canceller } from "../database/cancel.ts";
-import { startBulk } from "../bulk/start.ts";
+import { startBulk } from "../bulk/bulk-work.ts";
 import { backlogReader } from "../database/backlog.ts";
 import { createPool } from "../database/pool.ts";
 import { keepSettings } from "../database/retention.ts";

@@ -9,6 +9,13 @@ export type Handler = (
   next: (error?: unknown) => void,
 ) => void;
 
+/** An answer that has been made and not yet sent. */
+export interface WholeAnswer {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: string | Buffer;
+}
+
 /** Grafserv for Node's requests whose body has been read, and checked, into `request.body`. */
 export class GraphqlServer extends NodeGrafservBase {
   protected override getDigest(...args: Parameters<NodeGrafservBase["getDigest"]>) {
@@ -29,7 +36,15 @@ export class GraphqlServer extends NodeGrafservBase {
     };
   }
 
-  /** Unlike `addTo`, it has nothing for web sockets, which we don't use. */
+  /** Executes the operation of a request. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<WholeAnswer> {
+    const result = await this.processRequest(this.getDigest(this.dynamicOptions, request, response, false));
+    if (result?.type === "error") throw result.error;
+    if (result?.type !== "buffer") throw new Error(`Grafserv answers in another way: ${result?.type}`);
+    return { status: result.statusCode, headers: result.headers, body: result.buffer };
+  }
+
+  /** Serves the explorer. Unlike `addTo`, it has nothing for web sockets, which we don't use. */
   get handler(): Handler {
     return this._createHandler();
   }

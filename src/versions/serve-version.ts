@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { createPreset, readCatalog } from "../../plugins/index.ts";
@@ -14,7 +14,7 @@ import { builtSchema } from "./built-schema.ts";
 import { explorerPage } from "./explorer-page.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { GraphqlServer } from "./graphql-server.ts";
-import type { Handler } from "./graphql-server.ts";
+import type { Handler, WholeAnswer } from "./graphql-server.ts";
 import { ownPartsOf } from "./own-parts.ts";
 import { contextOf } from "./request-context.ts";
 import type { ForMutations, PassedRequest } from "./request-context.ts";
@@ -24,7 +24,9 @@ import type { Version } from "./versions.ts";
 /** A version of the API, ready to answer. */
 export interface ServedVersion {
   version: Version;
-  /** Runs the operation of a request that has passed all other middlewares; in development also serves its explorer. */
+  /** Runs the operation of a request that has passed all other middlewares. */
+  answer(request: IncomingMessage, response: ServerResponse): Promise<WholeAnswer>;
+  /** Serves its explorer, in development. */
   handler: Handler;
   /** Why its schema could not be built; null when it was. */
   failure(): Error | null;
@@ -92,7 +94,6 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   const changes = new EventEmitter().setMaxListeners(0);
   let failure: Error | null = null;
   let server: GraphqlServer | null = null;
-  let handle: Handler = (_request, _response, next) => next();
   let read = options.firstCatalog ?? readCatalog;
   const prepare = async (catalog: string) => {
     const fingerprint = fingerprintOf(catalog);
@@ -101,10 +102,8 @@ export async function serveVersion(version: Version, options: ServeVersionOption
     const newServer = server === null ? new GraphqlServer(made) : null;
     await newServer?.ready();
     return () => {
-      if (newServer !== null) {
-        handle = newServer.handler;
-        server = newServer;
-      } else server!.setSchema(made.schema);
+      if (newServer !== null) server = newServer;
+      else server!.setSchema(made.schema);
       current = made;
       builtFrom = fingerprint;
       failure = null;
@@ -125,7 +124,8 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   read = readCatalog;
   return {
     version,
-    handler: (request, response, next) => handle(request, response, next),
+    answer: (request, response) => (server ?? refuseFor(version)).answer(request, response),
+    handler: (request, response, next) => (server ? server.handler(request, response, next) : next()),
     failure: () => failure,
     current: () => current ?? refuseFor(version),
     reload,

@@ -11,9 +11,9 @@ export function versionFor(shared: ServedVersion, own: OwnParts): ServedVersion 
     ...shared,
     withPgClient: own.withPgClient,
     writing: { ...shared.writing, checks: own.mutationChecks },
-    handler(request, response, next) {
+    answer(request, response) {
       giveOwnParts(response, own);
-      shared.handler(request, response, next);
+      return shared.answer(request, response);
     },
     // Another build is another version: see `SharedVersions`
     reload: () => Promise.resolve(false),

@@ -138,12 +138,12 @@ async function pay(
   cost: number,
 ): Promise<(ms: number) => Promise<void>> {
   if (credentialId === null) return async () => {};
-  const { isAllowed, remaining, retryAfterMs } = await spend(credentialId, cost);
+  const { isAllowed, remaining, retryInSeconds } = await spend(credentialId, cost);
   if (!isAllowed)
     throw new PayloadFailure(
       `The payloadQuery costs ${cost} points, and its token has too few left.`,
       "unpaid",
-      retryAfterMs,
+      retryInSeconds * 1_000,
     );
   return async (ms) => {
     const rest = Math.min(Math.ceil(ms / msPerPoint) - cost, remaining);

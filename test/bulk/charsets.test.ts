@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
-import type { BulkWork } from "../../src/bulk/start.ts";
+import type { BulkWork } from "../../src/bulk/bulk-work.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import { ended, startTestBulk, upload } from "./support.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { parse } from "csv-parse/sync";
-import type { BulkWork } from "../../src/bulk/start.ts";
+import type { BulkWork } from "../../src/bulk/bulk-work.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import { until } from "../lib/until.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { after, before, describe, it } from "node:test";
 import type { TestContext } from "node:test";
-import type { BulkOptions } from "../../src/bulk/start.ts";
+import type { BulkOptions } from "../../src/bulk/bulk-work.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import { until } from "../lib/until.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { parse as parseCsv } from "csv-parse/sync";
-import type { BulkWork } from "../../src/bulk/start.ts";
+import type { BulkWork } from "../../src/bulk/bulk-work.ts";
 import { seed as firstSeed } from "../lib/seed.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";

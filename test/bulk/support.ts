@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { pino } from "pino";
-import { startBulk } from "../../src/bulk/start.ts";
-import type { BulkOptions, BulkWork } from "../../src/bulk/start.ts";
-import { defaultBulkLimits } from "../../src/bulk/limits.ts";
+import { startBulk } from "../../src/bulk/bulk-work.ts";
+import type { BulkOptions, BulkWork } from "../../src/bulk/bulk-work.ts";
+import { defaultBulkLimits } from "../../src/bulk/bulk-limits.ts";
 import { asApiLogin } from "../../src/database/roles.ts";
 import { gid } from "../lib/ids.ts";
 import type { HttpAnswer, TestProcess } from "../lib/service.ts";

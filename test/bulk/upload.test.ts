@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { BulkWork } from "../../src/bulk/start.ts";
+import type { BulkWork } from "../../src/bulk/bulk-work.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import { until } from "../lib/until.ts";

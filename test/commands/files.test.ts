@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { BulkWork } from "../../src/bulk/start.ts";
+import type { BulkWork } from "../../src/bulk/bulk-work.ts";
 import { jsonl, startTestBulk } from "../bulk/support.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { after, before, describe, it } from "node:test";
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { Refusals } from "../../src/http/refusals.ts";
+import { Refusals } from "../../src/http/middleware/observing/refusals.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";

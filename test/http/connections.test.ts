@@ -7,7 +7,7 @@ import { connect } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, describe, it, test } from "node:test";
 import { boundedServer } from "../../src/http/bounded-server.ts";
-import { allowLongBody } from "../../src/http/connections.ts";
+import { allowLongBody } from "../../src/http/open-connections.ts";
 import { until } from "../lib/until.ts";
 
 let server: Server | undefined;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Spending } from "../../src/http/middleware/spend-points.ts";
+import { Spending } from "../../src/http/middleware/limits/spend-points.ts";
 import { EventLoopQueue } from "../../src/lib/event-loop-queue.ts";
 import { FairQueue } from "../../src/lib/fair-queue.ts";
 import { query, startService } from "../lib/service.ts";
@@ -82,7 +82,7 @@ describe("refusals", () => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const waiting: (() => void)[] = [];
     const turns = { take: (_client: string, work: () => void) => waiting.push(work) };
-    const spending = new Spending({} as never, {} as never, [], turns as never);
+    const spending = new Spending({} as never, {} as never, turns as never);
     const answered: number[] = [];
     for (let n = 0; n < 5; n++) spending.refuseSlowly("one", () => answered.push(n));
     assert.deepEqual([answered, waiting.length], [[0], 0]);

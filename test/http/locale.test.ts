@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import type { Request } from "express";
 import { pino } from "pino";
 import { createPool } from "../../src/database/pool.ts";
-import { chooseLocale, Locales } from "../../src/http/middleware/negotiate-locale.ts";
+import { chooseLocale, Locales } from "../../src/http/middleware/reading/negotiate-locale.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";

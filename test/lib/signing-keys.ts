@@ -2,11 +2,16 @@ import type pg from "pg";
 import { pino } from "pino";
 import type { SigningKeys } from "../../src/auth/signing-keys.ts";
 import { StoredSigningKeys } from "../../src/auth/stored-signing-keys.ts";
+import type { StoredSigningKeysOptions } from "../../src/auth/stored-signing-keys.ts";
 import { Secrets } from "../../src/secrets/secrets.ts";
 
 /** The keys of a database, for tests that make tokens themselves. Makes the first if there are none. */
 export function storedKeys(pool: pg.Pool): SigningKeys {
-  const cache = { isCurrent: false, onOutdated: () => {} };
+  // Nothing is cached
+  const cache: StoredSigningKeysOptions["cache"] = {
+    remember: (ask) => ({ of: ask, again: ask }),
+    onOutdated: () => {},
+  };
   const options = {
     pool,
     cache,

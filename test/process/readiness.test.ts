@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import express from "express";
 import { pino } from "pino";
-import { readinessEndpoint } from "../../src/http/middleware/health.ts";
+import { readinessEndpoint } from "../../src/http/readiness-endpoint.ts";
 import { Readiness } from "../../src/lib/readiness.ts";
 import type { Obstacle } from "../../src/lib/readiness.ts";
 

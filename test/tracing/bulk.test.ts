@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { defaultBulkLimits } from "../../src/bulk/limits.ts";
-import type { BulkWork } from "../../src/bulk/start.ts";
+import { defaultBulkLimits } from "../../src/bulk/bulk-limits.ts";
+import type { BulkWork } from "../../src/bulk/bulk-work.ts";
 import { openTracing } from "../../src/tracing/open-tracing.ts";
 import type { Tracing } from "../../src/tracing/tracing.ts";
 import { ended, jsonl, startTestBulk, upload } from "../bulk/support.ts";

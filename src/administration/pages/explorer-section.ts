@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { Router } from "express";
 import type { Response } from "express";
 import type { PoolClient } from "pg";
-import { createClientCredentials, credentialOf, hashOfSecret } from "../../auth/credentials.ts";
-import type { ClientCredentials, CredentialOverview, CredentialRow } from "../../auth/credentials.ts";
+import { createClientCredentials, credentialColumns, hashOfSecret } from "../../auth/credentials.ts";
+import type { ClientCredentials, CredentialOverview } from "../../auth/credentials.ts";
 import { credentialsKey, explorerPathOf } from "../../versions/explorer-page.ts";
 import { html } from "../../html/html.ts";
 import { form } from "../forms.ts";
@@ -62,10 +62,11 @@ async function readOwn(
   client: PoolClient,
   visitor: VisitingAdministrator,
 ): Promise<CredentialOverview | null> {
-  const { rows } = await client.query<CredentialRow>("select * from administration.credentials($1)", [
-    idOf(visitor),
-  ]);
-  return rows[0] ? credentialOf(rows[0]) : null;
+  const { rows } = await client.query<CredentialOverview>(
+    `select ${credentialColumns} from administration.credentials($1)`,
+    [idOf(visitor)],
+  );
+  return rows[0] ?? null;
 }
 
 /** Gives the administrator's token these scopes, another key, and an hour. The key of before stops. */

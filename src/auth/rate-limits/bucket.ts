@@ -1,3 +1,5 @@
+import type { Limits } from "../../graphql/limits.ts";
+
 /** A bucket of points for each client: spent points flow back evenly, until the bucket is full. */
 export interface Bucket {
   /** What the points are for. Clients have a bucket for each name. */
@@ -7,6 +9,13 @@ export interface Bucket {
   /** Points that flow back per second. */
   perSecond: number;
 }
+
+/** The bucket that pays for operations. */
+export const bucketOfPoints = ({ bucket, refill }: Pick<Limits, "bucket" | "refill">): Bucket => ({
+  name: "points",
+  capacity: bucket,
+  perSecond: refill,
+});
 
 /** The result of taking points. */
 export interface Taken {

@@ -1,18 +1,11 @@
 import type { Limits } from "../../graphql/limits.ts";
+import { bucketOfPoints } from "./bucket.ts";
+import type { Taken } from "./bucket.ts";
 import type { Meter } from "./meter.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-/** The result of spending points. */
-export interface Spent {
-  isAllowed: boolean;
-  /** Points that are left. */
-  remaining: number;
-  /** Milliseconds until another attempt makes sense; 0 when it was allowed. */
-  retryAfterMs: number;
-}
-
 /** Takes points from the bucket of a credential: all of them, or none if there are too few. */
-export type Spend = (credentialId: string, points: number) => Promise<Spent>;
+export type Spend = (credentialId: string, points: number) => Promise<Taken>;
 
 /**
  * Spends points of the same buckets that pay for requests, for work of a credential without a request.
@@ -26,10 +19,9 @@ export function spender(
   meter?: Pick<Meter, "paid">,
 ): Spend {
   return async (credentialId, points) => {
-    const { bucket, refill } = await limitsNow();
-    const bucketOfPoints = { name: "points", capacity: bucket, perSecond: refill };
-    const { isAllowed, remaining, retryInSeconds } = await rates.take(bucketOfPoints, credentialId, points);
-    if (isAllowed) meter?.paid(bucketOfPoints, credentialId, points);
-    return { isAllowed, remaining, retryAfterMs: retryInSeconds * 1_000 };
+    const bucket = bucketOfPoints(await limitsNow());
+    const taken = await rates.take(bucket, credentialId, points);
+    if (taken.isAllowed) meter?.paid(bucket, credentialId, points);
+    return taken;
   };
 }

@@ -5,14 +5,14 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { databaseFailure } from "../../errors/postgres-errors.ts";
 import type { CurrentMerchantPlan } from "../../auth/merchant-plan.ts";
-import { requireMerchantPlanForTokens } from "../middleware/require-merchant-plan.ts";
+import { refuseWithoutMerchantPlan } from "../middleware/access/require-merchant-plan.ts";
 import type { AccessTokens } from "../../auth/access-token.ts";
 import { accessTokenSeconds } from "../../auth/access-token.ts";
 import { verifyUtf8 } from "../../lib/charset.ts";
 import { readAs } from "../../database/as-role.ts";
 import { invalidClient, invalidRequest, OAuthError } from "./oauth-error.ts";
 import { limitTokenRequests } from "./limit-token-requests.ts";
-import type { Refusals } from "../refusals.ts";
+import type { Refusals } from "../middleware/observing/refusals.ts";
 import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
 import { readTokenRequest } from "./token-request.ts";
 
@@ -44,7 +44,12 @@ export function tokenEndpoint({
     response.setHeader("pragma", "no-cache");
     next();
   });
-  if (of) router.use(requireMerchantPlanForTokens(of.merchantPlan));
+  // Errors of this endpoint (RFC 6749) also report when the plan can't be read
+  router.use(async (_request, response, next) => {
+    const plan = await of?.merchantPlan.of("current");
+    if (plan?.name === "none") refuseWithoutMerchantPlan(response);
+    else next();
+  });
   router.use(onlyPost);
   const options = { limit: maxBodyBytes, verify: verifyUtf8 };
   router.use(json(options), urlencoded({ ...options, extended: false }));

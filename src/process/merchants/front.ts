@@ -6,20 +6,18 @@ import { Registry } from "prom-client";
 import { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
 import { trustOf } from "../../http/address-of.ts";
 import { sendJson } from "../../http/answers.ts";
-import { crossOrigin } from "../../http/middleware/cross-origin.ts";
-import { eventsEndpoint } from "../../http/middleware/events-endpoint.ts";
-import { findVersion, isForEndpoint } from "../../http/middleware/find-version.ts";
-import { getOrPost } from "../../http/middleware/get-or-post.ts";
-import { unexpectedError } from "../../http/middleware/last-resort.ts";
-import { oneHost } from "../../http/middleware/one-host.ts";
-import { refuseToken } from "../../http/middleware/require-token.ts";
-import { requestId } from "../../http/middleware/request-id.ts";
-import { securityHeaders } from "../../http/middleware/security-headers.ts";
+import { crossOrigin } from "../../http/middleware/access/cross-origin.ts";
+import { eventsEndpoint } from "../../http/middleware/reading/events-endpoint.ts";
+import { isForEndpoint, versionFinder } from "../../http/middleware/access/find-version.ts";
+import { getOrPost } from "../../http/middleware/reading/get-or-post.ts";
+import { oneHost, requestId, securityHeaders, unexpectedError } from "../../http/middleware/every-request.ts";
+import { refuseToken } from "../../http/middleware/access/require-token.ts";
 import { tokenEndpoint } from "../../http/oauth/token-endpoint.ts";
-import { Refusals } from "../../http/refusals.ts";
+import { Refusals } from "../../http/middleware/observing/refusals.ts";
 import { TokenRefusal } from "../../auth/access-token.ts";
-import { pipeline } from "../../http/pipeline.ts";
-import type { Middleware, Request, Response } from "../../http/pipeline.ts";
+import { behind } from "../../http/pages.ts";
+import { Pipeline } from "../../http/pipeline.ts";
+import type { Request, Response } from "../../http/pipeline.ts";
 import type { Readiness } from "../../lib/readiness.ts";
 import type { Version } from "../../versions/versions.ts";
 import type { Settings } from "../settings.ts";
@@ -128,27 +126,28 @@ const isForHealth = (url: string): boolean => /^\/(livez|readyz|healthz)($|\?)/.
 
 /** Answers load balancers, which ask by the address of the process. */
 function answerHealth(readiness: Readiness, logger: Logger): RequestListener {
-  return pipeline(
-    [
-      requestId(logger),
-      async (request, response) => {
-        const obstacles = request.url!.startsWith("/livez") ? [] : await readiness.look();
-        response.setHeader("cache-control", "no-store");
-        if (obstacles.length === 0) return sendJson(response, 200, { status: "ok" });
-        response.setHeader("retry-after", "1");
-        sendJson(response, 503, { status: "unavailable", obstacles });
-      },
-    ],
-    (_error, _request, response) => void response.destroy(),
-  );
+  return new Pipeline()
+    .use(requestId(logger))
+    .use(async (request, response) => {
+      const obstacles = request.url!.startsWith("/livez") ? [] : await readiness.look();
+      response.setHeader("cache-control", "no-store");
+      if (obstacles.length === 0) return sendJson(response, 200, { status: "ok" });
+      response.setHeader("retry-after", "1");
+      sendJson(response, 503, { status: "unavailable", obstacles });
+    })
+    .listener((_error, _request, response) => void response.destroy());
 }
 
 /** Answers that name no merchant, and tell nothing of others. */
 function refusals(options: FrontOptions): Record<Refusal, RequestListener> {
   const { logger, settings, versions, now } = options;
-  const first = [requestId(logger), securityHeaders, oneHost, crossOrigin(settings.corsOrigins)];
-  const answer = (send: (response: Response, request: Request) => void, before: readonly Middleware[] = []) =>
-    pipeline([...first, ...before, (request, response) => send(response, request)], unexpectedError(logger));
+  const first = new Pipeline()
+    .use(requestId(logger))
+    .use(securityHeaders)
+    .use(oneHost)
+    .use(crossOrigin(settings.corsOrigins));
+  const answer = (send: (response: Response, request: Request) => void, before = first) =>
+    before.use((request, response) => send(response, request)).listener(unexpectedError(logger));
   return {
     unknown: answer((response) =>
       sendError(
@@ -162,7 +161,7 @@ function refusals(options: FrontOptions): Record<Refusal, RequestListener> {
     unknownToken: answer(
       (response, request) =>
         refuseToken(request, response, new TokenRefusal("invalid", "The access token is not valid.")),
-      beforeToken(versions, now),
+      beforeToken(first, versions, now),
     ),
     unknownClient: tokensOfNobody(options, first),
     suspended: answer((response) =>
@@ -177,24 +176,23 @@ function refusals(options: FrontOptions): Record<Refusal, RequestListener> {
 }
 
 /** What a merchant looks at before the token. */
-function beforeToken(versions: readonly Version[], now: () => number): Middleware[] {
-  const find = findVersion(versions, now, { isUnavailable: () => false });
-  const ofEndpoint =
-    (middleware: Middleware): Middleware =>
-    (request, response, next) =>
-      isForEndpoint(request.url!) ? middleware(request, response, next) : next();
-  const events = versions.filter(({ kind }) => kind === "floating").map(eventsEndpoint);
-  return [...events, ofEndpoint(find), ofEndpoint(getOrPost)];
+function beforeToken(first: Pipeline, versions: readonly Version[], now: () => number): Pipeline {
+  const find = versionFinder(versions, now, { isUnavailable: () => false });
+  const head = versions.find(({ kind }) => kind === "floating");
+  return first.useIfAny(head ? eventsEndpoint(head) : null).use((request, response, next) => {
+    if (!isForEndpoint(request.url!)) return next();
+    if (find(request, response)) return getOrPost(request, response, next);
+  });
 }
 
 /** The token endpoint of a merchant that knows none of its clients. */
-function tokensOfNobody({ logger, settings }: FrontOptions, first: readonly Middleware[]): RequestListener {
+function tokensOfNobody({ logger, settings }: FrontOptions, first: Pipeline): RequestListener {
   const app = express().disable("x-powered-by").disable("etag");
-  app.set("trust proxy", trustOf(settings.trustProxy)).use([...first]);
+  app.set("trust proxy", trustOf(settings.trustProxy));
   const known = { rates: new RateLimits(null, logger), refusals: new Refusals(new Registry(), logger) };
   const perMinute = settings.tokenRequestsPerMinute;
-  app.use(tokenEndpoint({ ...known, of: null, logger, perMinute }), unexpectedError(logger));
-  return app;
+  app.use(tokenEndpoint({ ...known, of: null, logger, perMinute }));
+  return first.use(behind(app)).listener(unexpectedError(logger));
 }
 
 function sendError(response: Response, status: number, code: string, title: string, detail: string): void {

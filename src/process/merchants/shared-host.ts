@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { merchantOf } from "../../auth/access-token.ts";
-import { isForEvents } from "../../http/middleware/events-endpoint.ts";
-import { isForEndpoint } from "../../http/middleware/find-version.ts";
+import { isForEvents } from "../../http/middleware/reading/events-endpoint.ts";
+import { isForEndpoint } from "../../http/middleware/access/find-version.ts";
 import { parseBasic } from "../../http/oauth/client-credentials.ts";
 import { tokenPath } from "../../http/oauth/metadata.ts";
 import type { Directory } from "./directory.ts";

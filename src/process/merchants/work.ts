@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Counter } from "prom-client";
-import { workOnNext } from "../../bulk/start.ts";
+import { workOnNext } from "../../bulk/bulk-work.ts";
 import { createJobPool } from "../../database/background-pool.ts";
 import type { Allotment } from "../../database/connection-budget.ts";
 import { createPool } from "../../database/pool.ts";

@@ -1,4 +1,4 @@
-import { defaultBulkLimits } from "../../bulk/limits.ts";
+import { defaultBulkLimits } from "../../bulk/bulk-limits.ts";
 import { anyLimit } from "./limits.ts";
 import { setting, wholeNumber } from "./setting.ts";
 

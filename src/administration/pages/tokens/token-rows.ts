@@ -1,6 +1,6 @@
 import type { PoolClient } from "pg";
-import { credentialOf } from "../../../auth/credentials.ts";
-import type { CredentialOverview, CredentialRow } from "../../../auth/credentials.ts";
+import { credentialColumns } from "../../../auth/credentials.ts";
+import type { CredentialOverview } from "../../../auth/credentials.ts";
 import { html } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
 import { missing } from "../../problem.ts";
@@ -16,16 +16,21 @@ export const tokenTrail = ({ id, name }: { id: string; name: string }) => [
 
 /** All tokens, by name. */
 export async function readTokens(client: PoolClient): Promise<CredentialOverview[]> {
-  const { rows } = await client.query<CredentialRow>("select * from administration.credentials()");
-  return rows.map(credentialOf);
+  const { rows } = await client.query<CredentialOverview>(
+    `select ${credentialColumns} from administration.credentials()`,
+  );
+  return rows;
 }
 
 /** One token. */
 export async function readToken(client: PoolClient, id: string): Promise<CredentialOverview> {
-  const { rows } = await client.query<CredentialRow>("select * from administration.credentials($1)", [id]);
+  const { rows } = await client.query<CredentialOverview>(
+    `select ${credentialColumns} from administration.credentials($1)`,
+    [id],
+  );
   const [row] = rows;
   if (!row) throw missing();
-  return credentialOf(row);
+  return row;
 }
 
 /** Whether a token is active, as a badge. */

@@ -1,0 +1,210 @@
+import type { Pool } from "pg";
+import type { Spend } from "../auth/rate-limits/spend.ts";
+import type { ErrorCode } from "../errors/api-error.ts";
+import { contextFor } from "../versions/context.ts";
+import type { Reader } from "../versions/reader.ts";
+import { packText } from "./chunks.ts";
+import { csvWriter } from "./export-csv.ts";
+import { exportLines } from "./export-lines.ts";
+import type { Line, RunQuery } from "./export-lines.ts";
+import { exportQueries, NoExport } from "./export-query.ts";
+import type { ExportQueries } from "./export-query.ts";
+import type { Failure, Outcome, TakenOperation, WorkTools } from "./bulk-operation.ts";
+import type { ExportFormat } from "./resources.ts";
+import { openSnapshot } from "./snapshot.ts";
+import { traced } from "./traced.ts";
+
+/** A list that is to be written to a file. */
+export interface TakenExport extends TakenOperation {
+  query: string;
+  variables: Record<string, unknown>;
+  format: ExportFormat;
+  locale: string | null;
+  scopes: string[] | null;
+}
+
+export interface ExportTools extends WorkTools {
+  /** Connections for reading lists only, like those of requests. */
+  readPool: Pool;
+  /** Runs queries in the head. @throws when it isn't served */
+  reader: () => Reader;
+  spend: Spend;
+  maxStoredBytes: number;
+  /** Rows of a page at first. */
+  pageSize: number;
+}
+
+/** Characters of a chunk of the file, and of it that cost a point. */
+const [chunkCharacters, charactersPerPoint] = [1_000_000, 100_000];
+/** Milliseconds between two looks whether it may go on. */
+const renewEveryMs = 2_000;
+/** Milliseconds of an export: Postgres keeps all rows of its moment for so long. */
+const maxMs = 3_600_000;
+
+/** Why an export ends before its end. */
+class Ended extends Error {
+  readonly outcome: Failure | "left";
+
+  constructor(outcome: Failure | "left") {
+    super("ended");
+    this.outcome = outcome;
+  }
+}
+
+/**
+ * Writes all rows of a list to a file, as they are at one moment. What an earlier process has written is of another
+ * moment, and replaced.
+ */
+export async function exportRows(taken: TakenExport, tools: ExportTools): Promise<Outcome> {
+  for (let most = tools.pageSize; ; most = Math.ceil(most / 8)) {
+    const outcome = await exportByPages(taken, tools, most);
+    // A page had more than an answer may hold, which its connection and so its moment didn't survive
+    const isTooLong = outcome !== null && outcome !== "left" && outcome.code === "QUERY_TOO_COMPLEX";
+    if (!isTooLong || most === 1) return outcome;
+  }
+}
+
+/** @param most rows of a page, of the list or of one within it */
+async function exportByPages(taken: TakenExport, tools: ExportTools, most: number): Promise<Outcome> {
+  const { pool, readPool } = tools;
+  try {
+    await requireRights(taken, taken.scopes ?? [], tools);
+    const reader = tools.reader();
+    const queries = exportQueries(reader.schema, taken.query, taken.variables, most);
+    const { rows } = await pool.query<{ is_ours: boolean }>(
+      "select bulk.begin_result($1, $2, $3) as is_ours",
+      [taken.id, taken.claim, queries.key],
+    );
+    if (!rows[0]!.is_ours) return "left";
+    const snapshot = await openSnapshot(readPool, tools.trace);
+    try {
+      const file = new ResultFile(taken, tools, queries);
+      const run = runner(taken, reader, snapshot.withPgClient);
+      const end = performance.now() + maxMs;
+      let renewed = performance.now();
+      for await (const lines of exportLines(queries, run)) {
+        await file.add(lines);
+        if (tools.stopping.aborted) return "left";
+        if (performance.now() > end) return { code: "QUERY_TIMEOUT", message: "It took more than an hour." };
+        if (performance.now() < renewed + renewEveryMs) continue;
+        await renew(taken, tools);
+        renewed = performance.now();
+      }
+      await file.end();
+      return null;
+    } finally {
+      await snapshot.close();
+    }
+  } catch (error) {
+    if (error instanceof Ended) return error.outcome;
+    // The schema has changed, or it was asked for by an earlier release
+    if (error instanceof NoExport) return { code: "BAD_USER_INPUT", message: error.message };
+    throw error;
+  }
+}
+
+/** Errors that another attempt may be spared. */
+const passing = new Set<ErrorCode>(["SERVICE_UNAVAILABLE", "CONFLICT_RETRY", "INTERNAL_SERVER_ERROR"]);
+
+function runner(
+  { id, variables, locale, credential_id: credentialId, scopes }: TakenExport,
+  reader: Reader,
+  withPgClient: Parameters<Reader["execute"]>[3],
+): RunQuery {
+  const caller = { credentialId, scopes: new Set(scopes), scopeText: (scopes ?? []).join(" ") };
+  const context = contextFor(caller, id, locale ?? undefined);
+  return async (document, more) => {
+    const { data, errors } = await reader.execute(document, { ...variables, ...more }, context, withPgClient);
+    const [error] = errors ?? [];
+    if (!error) return data as Record<string, unknown>;
+    const { code, retryable } = error.extensions as { code: ErrorCode; retryable?: boolean };
+    if (passing.has(code) && retryable !== false) throw error;
+    throw new Ended({ code, message: error.message });
+  };
+}
+
+async function renew(taken: TakenExport, tools: ExportTools): Promise<void> {
+  const { rows } = await tools.pool.query<{ scopes: string[] | null }>(
+    "select bulk.renew($1, $2, $3) as scopes",
+    [taken.id, taken.claim, tools.leaseMs],
+  );
+  const { scopes } = rows[0]!;
+  if (scopes === null) throw new Ended("left");
+  await requireRights(taken, scopes, tools);
+}
+
+/** @throws {Ended} when the credential may not read all of it any more */
+async function requireRights(
+  { query, variables }: TakenExport,
+  scopes: readonly string[],
+  { reader }: ExportTools,
+): Promise<void> {
+  const refusal = await reader().refusal(query, variables, new Set(scopes));
+  if (!refusal) return;
+  const code =
+    refusal.extensions.code === "FORBIDDEN" ? "SCOPE_MISSING" : (refusal.extensions.code as string);
+  throw new Ended({ code, message: refusal.message });
+}
+
+/** The file of an export, in chunks. */
+class ResultFile {
+  readonly #taken: TakenExport;
+  readonly #tools: ExportTools;
+  readonly #lineOf: (line: Line) => string;
+  #texts: string[] = [];
+  #characters = 0;
+  #lines = 0;
+  #rows = 0;
+  #number = 0;
+
+  constructor(taken: TakenExport, tools: ExportTools, queries: ExportQueries) {
+    this.#taken = taken;
+    this.#tools = tools;
+    tools.trace?.chunk(this.#number);
+    if (taken.format !== "jsonl") {
+      const writer = csvWriter(queries, taken.format === "csv_raw");
+      this.#lineOf = writer.lineOf;
+      this.#put(writer.header);
+    } else this.#lineOf = ({ values }) => JSON.stringify(values);
+  }
+
+  async add(lines: readonly Line[]): Promise<void> {
+    for (const line of lines) {
+      this.#put(this.#lineOf(line));
+      this.#lines++;
+      if (line.path.length === 0) this.#rows++;
+    }
+    if (this.#characters < chunkCharacters) return;
+    await this.#store();
+    this.#tools.trace?.chunk(++this.#number);
+  }
+
+  async end(): Promise<void> {
+    await this.#store();
+  }
+
+  #put(text: string): void {
+    this.#texts.push(text);
+    this.#characters += text.length + 1;
+  }
+
+  async #store(): Promise<void> {
+    const { id, claim, credential_id: credentialId } = this.#taken;
+    const { pool, leaseMs, maxStoredBytes, spend, trace } = this.#tools;
+    const text = this.#texts.map((line) => `${line}\n`).join("");
+    const [lines, rows] = [this.#lines, this.#rows];
+    [this.#texts, this.#characters, this.#lines, this.#rows] = [[], 0, 0, 0];
+    const values = [id, claim, lines, rows, await packText(text), maxStoredBytes, leaseMs];
+    const add = "select bulk.add_result($1, $2, $3, $4, $5, $6, $7) as outcome";
+    const { rows: answers } = await traced(trace, add, () =>
+      pool.query<{ outcome: "added" | "full" | "gone" }>(add, values),
+    );
+    const { outcome } = answers[0]!;
+    if (outcome === "gone") throw new Ended("left");
+    if (outcome === "full")
+      throw new Ended({ code: "SERVICE_UNAVAILABLE", message: "There is no room for more files now." });
+    trace?.endChunk(lines);
+    // As far as there are points: a wait would keep the snapshot open
+    await spend(credentialId, Math.ceil(text.length / charactersPerPoint));
+  }
+}

@@ -1,0 +1,101 @@
+import type { GraphQLSchema } from "postgraphile/graphql";
+import { codeOf } from "../errors/postgres-errors.ts";
+import { pause, retry } from "../lib/retry.ts";
+import { unpack } from "./chunks.ts";
+import type { Failure, Outcome, TakenOperation, WorkTools } from "./bulk-operation.ts";
+import type { Resource } from "./resources.ts";
+import { traced } from "./traced.ts";
+import { upsertOf } from "./upserts.ts";
+import type { ReadRows } from "./upserts.ts";
+
+export interface ImportTools extends WorkTools {
+  /** The present schema of the head. @throws when it can't be built */
+  schema: () => GraphQLSchema;
+}
+
+/** How often a chunk is tried that collides with other writes. */
+const attempts = 8;
+
+/**
+ * Takes in the rows of a file, from the chunk on where it was left. While Postgres works on a chunk the next one is read.
+ */
+export async function importRows(operation: TakenOperation, tools: ImportTools): Promise<Outcome> {
+  const read = (number: number) => {
+    const reading = readChunk(operation, number, tools);
+    reading.catch(() => {});
+    return reading;
+  };
+  let next = read(operation.next_chunk);
+  for (let number = operation.next_chunk; ; number++) {
+    const rows = await next;
+    if (rows === null) return null;
+    next = read(number + 1);
+    if (tools.stopping.aborted) return "left";
+    const began = performance.now();
+    tools.trace?.chunk(number);
+    const outcome = await importChunk(operation, number, rows, tools);
+    if (outcome === "gone") return "left";
+    if (outcome !== "done") return failureOf(outcome, operation.resource);
+    tools.trace?.endChunk(rows.lines.length + rows.faults.length);
+    const workedMs = performance.now() - began;
+    await restAfter(workedMs, tools.usedByOthers(operation.credential_id), tools.stopping);
+  }
+}
+
+/** Longest rest: the lease goes on meanwhile. */
+const maxRestMs = 2_000;
+
+/**
+ * Rests as long as Postgres has just worked, if others than the credential have sent requests just now: background work
+ * takes at most half of a core of Postgres from requests.
+ */
+export async function restAfter(workedMs: number, isShared: boolean, stopping: AbortSignal): Promise<void> {
+  if (isShared) await pause(Math.min(workedMs, maxRestMs), stopping);
+}
+
+async function readChunk(
+  { id, claim, resource }: TakenOperation,
+  number: number,
+  { pool, schema }: ImportTools,
+): Promise<ReadRows | null> {
+  const { rows } = await pool.query<{ content: Buffer | null }>(
+    "select bulk.read_chunk($1, $2, $3) as content",
+    [id, claim, number],
+  );
+  const { content } = rows[0]!;
+  return content && upsertOf(schema(), resource as Resource).read(await unpack(content));
+}
+
+type ChunkOutcome = "done" | "gone" | "FORBIDDEN" | "SCOPE_MISSING";
+
+async function importChunk(
+  { id, claim, resource }: TakenOperation,
+  number: number,
+  { json, lines, faults }: ReadRows,
+  { pool, schema, leaseMs, trace }: ImportTools,
+): Promise<ChunkOutcome> {
+  const { version, operation } = upsertOf(schema(), resource as Resource);
+  const text = "select bulk.import_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as outcome";
+  const call = [id, claim, number, version, operation, resource];
+  const values = [...call, json, lines, JSON.stringify(faults), leaseMs, trace?.traceparent];
+  const once = () => traced(trace, text, () => pool.query<{ outcome: ChunkOutcome }>(text, values));
+  const { rows } = await retry(once, {
+    pauseMs(error, failures) {
+      if (collisions.has(codeOf(error) ?? "") && failures < attempts)
+        return 20 * 2 ** failures * (0.5 + Math.random());
+      throw error;
+    },
+  });
+  return rows[0]!.outcome;
+}
+
+/** Codes of other writes in the way: a serialization failure, a deadlock, or a lock that is held too long. */
+const collisions = new Set(["40001", "40P01", "55P03"]);
+
+function failureOf(outcome: "FORBIDDEN" | "SCOPE_MISSING", resource: string): Failure {
+  const message =
+    outcome === "FORBIDDEN"
+      ? "The merchant's plan allows no mutations any more."
+      : `The credential may not write ${resource} any more.`;
+  return { code: outcome, message };
+}

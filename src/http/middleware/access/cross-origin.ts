@@ -1,0 +1,44 @@
+import { addVary } from "../../answers.ts";
+import type { Middleware } from "../../pipeline.ts";
+
+/** What a page of another origin may send, and may read beside the body. */
+const allowedHeaders = [
+  ...["authorization", "content-type", "accept", "accept-language", "content-encoding", "idempotency-key"],
+  ...["if-none-match", "last-event-id", "x-consistent-with", "x-cost-only", "x-request-id"],
+  // Which clients and programs that measure them add, beside others
+  ...["traceparent", "tracestate", "apollographql-client-name", "apollographql-client-version", "*"],
+].join(", ");
+const exposedHeaders =
+  "content-disposition, content-language, etag, ratelimit, ratelimit-policy, retry-after, sunset, deprecation, x-consistent-with, x-request-id, x-service-api-deprecation-date";
+/** Seconds for which a browser remembers what is allowed. */
+const maxAge = 7_200;
+
+/**
+ * Lets pages of other origins use the API, and nothing else (CORS). They need a token, as everyone does; cookies don't
+ * count here.
+ *
+ * @param origins such as `https://shop.example`; `*` for all
+ */
+export function crossOrigin(origins: readonly string[]): Middleware {
+  const isOpen = origins.includes("*");
+  const allowed = new Set(origins);
+  return ({ method, url, headers }, response, next) => {
+    const { origin } = headers;
+    if (origins.length === 0 || !isOfApi(url!)) return next();
+    if (!isOpen) addVary(response, "Origin");
+    if (origin === undefined || !(isOpen || allowed.has(origin))) return next();
+    response.setHeader("access-control-allow-origin", isOpen ? "*" : origin);
+    const asked = headers["access-control-request-method"];
+    if (method !== "OPTIONS" || asked === undefined) {
+      response.setHeader("access-control-expose-headers", exposedHeaders);
+      return next();
+    }
+    response.statusCode = 204;
+    response.setHeader("access-control-allow-methods", "GET, POST");
+    response.setHeader("access-control-allow-headers", allowedHeaders);
+    response.setHeader("access-control-max-age", maxAge);
+    response.end();
+  };
+}
+
+const isOfApi = (url: string): boolean => /^(?:https?:\/\/[^/?#]*)?\/(?:api|\.well-known)\//.test(url);

@@ -1,0 +1,104 @@
+import type { Availability } from "../../../versions/availability.ts";
+import { retryAfterSeconds } from "../../../versions/availability.ts";
+import { isServed, retirementOf } from "../../../versions/lifetime.ts";
+import type { ServedVersion } from "../../../versions/serve-version.ts";
+import { dayOf } from "../../../versions/timetable.ts";
+import { pathOf } from "../../../versions/versions.ts";
+import type { Version } from "../../../versions/versions.ts";
+import { sendJson } from "../../answers.ts";
+import type { Middleware, Request, Response } from "../../pipeline.ts";
+
+/** Path of the list of versions. */
+export const versionsPath = "/api/versions";
+
+/** The path of a version, existing or not, or of its schema; absolute URLs, as proxies send them, too. */
+const ofVersion = /^(?:https?:\/\/[^/?#]*)?\/api\/graphql\/([^/?#]+)(\/schema\.graphql)?(?:$|[?#])/;
+
+/** Whether a request is to a GraphQL endpoint. */
+export function isForEndpoint(url: string): boolean {
+  const match = ofVersion.exec(url);
+  return match !== null && match[2] === undefined;
+}
+
+/** Returns the version that a request asks for; null when it isn't served, and the request is refused. */
+export type FindVersion = (request: Request, response: Response) => Version | null;
+
+/**
+ * Refuses versions that aren't served, before anything else about the request is checked. The body has the shape that
+ * the specification gives it, which is not that of a GraphQL answer. In a version's last months every answer announces
+ * the end by `Sunset` (RFC 8594), `Deprecation` (RFC 9745), `Link`, and the service's own header. A version that is
+ * unavailable because of a fault of ours answers 503; the others continue.
+ *
+ * @param now the time in milliseconds since 1970
+ */
+export function versionFinder(
+  all: readonly Version[],
+  now: () => number,
+  availability: Pick<Availability, "isUnavailable">,
+): FindVersion {
+  const known = new Map(
+    all.map((version) => [version.slug, { version, retirement: retirementOf(version, all) }]),
+  );
+  // Nearly all requests have exactly such an address
+  const byUrl = new Map([...known].map(([slug, one]) => [pathOf({ slug }), one]));
+  return (request, response) => {
+    const time = now();
+    const direct = byUrl.get(request.url!);
+    const slug = direct ? direct.version.slug : decodeURIComponent(ofVersion.exec(request.url!)?.[1] ?? "");
+    const found = direct ?? known.get(slug);
+    if (!found || !isServed(found.version, all, time)) {
+      sendJson(response, 400, { errors: [unsupported(slug, all, time)] });
+      return null;
+    }
+    if (availability.isUnavailable(slug)) {
+      response.setHeader("retry-after", retryAfterSeconds);
+      sendJson(response, 503, { errors: [unavailable(slug)] });
+      return null;
+    }
+    const { version, retirement } = found;
+    if (retirement && time >= retirement.deprecatedAt) {
+      const { deprecatedAt, sunsetAt, successor } = retirement;
+      response.setHeader("sunset", new Date(sunsetAt).toUTCString());
+      response.setHeader("deprecation", `@${deprecatedAt / 1000}`);
+      response.setHeader("x-service-api-deprecation-date", dayOf(deprecatedAt));
+      const links = [`<${versionsPath}>; rel="sunset"`];
+      if (successor && isServed(successor, all, time))
+        links.push(`<${pathOf(successor)}>; rel="successor-version"`);
+      response.setHeader("link", links.join(", "));
+    }
+    return version;
+  };
+}
+
+/** Finds the requested version among those that are served. */
+export function findVersion(
+  find: FindVersion,
+  served: readonly ServedVersion[],
+): Middleware<never, "served"> {
+  const bySlug = new Map(served.map((each) => [each.version.slug, each]));
+  return (request, response, next) => {
+    const version = find(request, response);
+    if (version) next({ served: bySlug.get(version.slug)! });
+  };
+}
+
+function unsupported(requestedVersion: string, all: readonly Version[], time: number) {
+  const supportedVersions = all.filter((version) => isServed(version, all, time)).map(({ slug }) => slug);
+  return {
+    status: "400",
+    code: "SERVICE_GRAPHQL__UNSUPPORTED_API_VERSION",
+    title: "Unsupported API version",
+    detail: `The API version “${requestedVersion}” is not served. Served versions: ${supportedVersions.join(", ")}.`,
+    meta: { requestedVersion, supportedVersions },
+  };
+}
+
+function unavailable(requestedVersion: string) {
+  return {
+    status: "503",
+    code: "SERVICE_GRAPHQL__VERSION_UNAVAILABLE",
+    title: "API version unavailable",
+    detail: `The API version “${requestedVersion}” can't be served now, because of a fault of ours. Nothing was done; try again later.`,
+    meta: { requestedVersion },
+  };
+}

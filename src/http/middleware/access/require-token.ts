@@ -1,0 +1,117 @@
+import type { Logger } from "pino";
+import { refuse, sendErrors } from "../../answers.ts";
+import { clientError } from "../../../errors/client-errors.ts";
+import type { AccessTokens } from "../../../auth/access-token.ts";
+import { credentialEnded, TokenRefusal } from "../../../auth/access-token.ts";
+import type { ActiveCredentials } from "../../../auth/active-credentials.ts";
+import type { Caller } from "../../../auth/caller.ts";
+import { callerOf } from "../../../auth/caller.ts";
+import type { SessionCheck } from "../../../auth/session-token.ts";
+import { sessionTokenPrefix } from "../../../auth/session-token.ts";
+import type { EventLoopQueue } from "../../../lib/event-loop-queue.ts";
+import type { Request, Middleware, Response } from "../../pipeline.ts";
+
+/** The line of all whose token isn't known yet, in place of a credential's id. */
+const strangers = "";
+const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+/**
+ * Finds out the caller of a request.
+ *
+ * @throws {TokenRefusal} when its token is missing or not valid by now
+ */
+export type Identify = (request: Request) => Promise<Caller>;
+
+export const identifier =
+  (tokens: AccessTokens, credentials: ActiveCredentials): Identify =>
+  (request) =>
+    identify(tokenOf(request), tokens, credentials);
+
+/** What a credential consists of; it is exchanged for access tokens. */
+const credentialPart = /^(ak|sk)_/;
+/** Longest possible token, in characters. */
+const maxTokenCharacters = 8_000;
+
+/**
+ * Refuses requests without a valid access token, and finds out the caller.
+ * - No token, an expired or damaged one: 401 with a challenge (RFC 6750) and the code UNAUTHENTICATED. A new token
+ *   helps.
+ * - A valid token of another kind, or one whose credential is deactivated, rotated or deleted: 403 and the code
+ *   UNAUTHORIZED. Not 401, because that makes clients fetch a new token and try again, which can't help here.
+ */
+export function requireToken(
+  tokens: AccessTokens,
+  credentials: ActiveCredentials,
+  logger: Logger,
+  isSessionToken: SessionCheck,
+  addressOf: (request: Request) => string,
+  turns: EventLoopQueue,
+): Middleware<never, "caller"> {
+  return async (request, response, next) => {
+    let caller: Caller;
+    try {
+      const token = tokenOf(request);
+      // Requests with wrong tokens wait for each other
+      if (!tokens.isKnown(token)) await turns.turn(strangers);
+      if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token, addressOf(request))))
+        throw new TokenRefusal("foreign", "The token is that of a session of the administration.");
+      caller = await identify(token, tokens, credentials);
+    } catch (error) {
+      if (error instanceof TokenRefusal) return refuseToken(request, response, error);
+      const { requestId } = response.locals;
+      response.setHeader("retry-after", "1");
+      return sendErrors(request, response, 503, [clientError(error, { requestId, logger })]);
+    }
+    next({ caller });
+  };
+}
+
+function tokenOf({ headers }: Request): string {
+  const header = headers.authorization;
+  if (header === undefined) throw new MissingToken();
+  const token = bearer.exec(header)?.[1];
+  if (token === undefined) {
+    throw new TokenRefusal(
+      "invalid",
+      "The Authorization header doesn't have the form “Bearer <access token>”.",
+    );
+  }
+  const mistaken = credentialPart.exec(token)?.[1];
+  if (mistaken !== undefined) throw new TokenRefusal("invalid", hintFor(mistaken));
+  if (token.length > maxTokenCharacters) throw new TokenRefusal("invalid", "The access token is not valid.");
+  return token;
+}
+
+const hintFor = (prefix: string): string =>
+  `This is the ${prefix === "sk" ? "secret" : "key"} of a credential, not an access token. Send key and secret to ` +
+  "/api/oauth/token, as client_id and client_secret, and then the access token that it answers.";
+
+async function identify(
+  token: string,
+  tokens: AccessTokens,
+  credentials: ActiveCredentials,
+): Promise<Caller> {
+  const claims = await tokens.verify(token);
+  const allowed = await credentials.of(claims.accessKey);
+  if (!allowed) throw credentialEnded();
+  return callerOf(claims, allowed);
+}
+
+class MissingToken extends TokenRefusal {
+  constructor() {
+    super("invalid", "Send an access token: Authorization: Bearer <access token>.");
+  }
+}
+
+/** Answers a request whose token is refused. */
+export function refuseToken(request: Request, response: Response, refusal: TokenRefusal): void {
+  if (refusal.kind === "foreign") return refuse(request, response, 403, "UNAUTHORIZED", refusal.message);
+  // RFC 6750 §3.1: a client that didn't try to authenticate gets no error code.
+  const { message } = refusal;
+  const details = `, error="invalid_token", error_description="${inHeader(message)}"`;
+  const error = refusal instanceof MissingToken ? "" : details;
+  response.setHeader("www-authenticate", `Bearer realm="service"${error}`);
+  return refuse(request, response, 401, "UNAUTHENTICATED", refusal.message);
+}
+
+/** RFC 6750 §3: printable ASCII, without quotation marks and backslashes. */
+const inHeader = (text: string): string => text.replaceAll(/[“”"\\]/g, "'").replaceAll(/[^\x20-\x7e]/g, "");

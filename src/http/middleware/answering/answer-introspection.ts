@@ -1,0 +1,51 @@
+import { LRUCache } from "lru-cache";
+import { getOperationAST } from "postgraphile/graphql";
+import { introspectionOf } from "../../../graphql/introspection.ts";
+import type { SchemaWork } from "../../../graphql/schema-thread.ts";
+import type { Middleware } from "../../pipeline.ts";
+import { refuseTurn } from "../limits/no-turn.ts";
+import type { UnreadAnswers } from "../limits/unread-answers.ts";
+import { sendData } from "./send-data.ts";
+
+/** Bytes of cached answers, of all versions together: some twenty full ones. */
+const maxKeptBytes = 16_000_000;
+
+/**
+ * Answers operations that only query the schema. The answer is the same for all callers, so its text is made once for
+ * each document and schema, in a thread: it takes tens of milliseconds.
+ */
+export function answerIntrospection(
+  unread: UnreadAnswers,
+  thread: SchemaWork,
+): Middleware<"body" | "caller" | "execution" | "operation"> {
+  let schemas = 0;
+  const numbers = new WeakMap<object, number>();
+  const kept = new LRUCache<string, Uint8Array>({
+    maxSize: maxKeptBytes,
+    sizeCalculation: (answer, key) => answer.byteLength + key.length,
+  });
+  return (request, response, next) => {
+    const { body, caller, execution } = response.locals;
+    const { schema, document } = execution;
+    const { query: text, operationName, variables } = body;
+    const { isAll } = introspectionOf(schema, document, operationName, variables ?? {});
+    if (!isAll) return next();
+    let number = numbers.get(schema);
+    if (number === undefined) numbers.set(schema, (number = schemas++));
+    const isFixed = !getOperationAST(document, operationName)?.variableDefinitions?.length;
+    const key = `${number} ${operationName ?? ""} ${text}`;
+    const data = isFixed ? kept.get(key) : undefined;
+    const send = (answer: Uint8Array) => sendData(request, response, answer, unread);
+    if (data !== undefined) return send(data);
+    return thread
+      .introspect(caller.credentialId, schema, { text, operationName, variableValues: variables })
+      .then(
+        (made) => {
+          if (made === null) return next();
+          if (isFixed) kept.set(key, made);
+          send(made);
+        },
+        refuseTurn(request, response),
+      );
+  };
+}

@@ -1,0 +1,56 @@
+import { settingsStatement } from "../../../database/pipeline/settings.ts";
+import type { Replicas } from "../../../database/replicas/replicas.ts";
+import { ClientGone } from "../../../mutations/answer.ts";
+import type { AnswerMutation } from "../../../mutations/answer.ts";
+import { wantedMutationOf } from "../../../mutations/wanted.ts";
+import { contextFor, readSettingsFor } from "../../../versions/context.ts";
+import { arrivalOf } from "../../pipeline.ts";
+import type { Middleware } from "../../pipeline.ts";
+import type { UnreadAnswers } from "../limits/unread-answers.ts";
+import { showPosition } from "../reading/own-writes.ts";
+import { sendData } from "./send-data.ts";
+
+/**
+ * Runs the mutation of an operation that has only one, and answers it if one SQL statement can read what it wants to know
+ * (src/mutations). Other mutations go on to Grafserv, and so do the outcomes of those that failed or were refused, so that
+ * errors are formatted in one place.
+ */
+export function answerMutations(
+  answerMutation: AnswerMutation,
+  unread: UnreadAnswers,
+  replicas: Replicas | null,
+): Middleware<"caller" | "execution" | "locale" | "operation" | "served" | "use"> {
+  return (request, response, next) => {
+    const { locals } = response;
+    const { caller, execution, locale, requestId, served, use } = locals;
+    const { version, writing } = served;
+    const wanted = wantedMutationOf(execution);
+    if (wanted === null || writing.checks[wanted.call.operation]) return next();
+    const { credentialId, scopeText } = caller;
+    const traceparent = use?.trace?.traceparent;
+    const { pgSettings } = contextFor(caller, requestId, locale, use, traceparent);
+    const timeout = { statement_timeout: String(writing.timeoutMs) };
+    const asked = {
+      credentialId,
+      requestId,
+      scopeText,
+      use,
+      traceparent,
+      arrivedAt: arrivalOf(request),
+      isGone: () => response.closed,
+      settings: { ...settingsStatement({ ...pgSettings, ...writing.settings, ...timeout })!, use },
+      readSettings: readSettingsFor(caller, locale, use),
+    };
+    return answerMutation(wanted, asked).then((answer) => {
+      if (replicas) showPosition(response, replicas);
+      if (!("data" in answer)) {
+        if ("failure" in answer && answer.failure instanceof ClientGone) return;
+        locals.mutationOutcome = answer;
+        return next();
+      }
+      // `unstable` shows developers how it answers.
+      if (version.kind === "floating") response.setHeader("x-read-by", "sql");
+      sendData(request, response, answer.data, unread);
+    });
+  };
+}

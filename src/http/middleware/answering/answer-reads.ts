@@ -1,0 +1,35 @@
+import type { ReadWithOwnWrites } from "../../../database/replicas/replicas.ts";
+import { readCounts } from "../../../reads/counts.ts";
+import { readStatementOf } from "../../../reads/statements.ts";
+import { readSettingsFor } from "../../../versions/context.ts";
+import type { Middleware } from "../../pipeline.ts";
+import type { UnreadAnswers } from "../limits/unread-answers.ts";
+import { sendData } from "./send-data.ts";
+
+type Needed = "caller" | "execution" | "locale" | "operation" | "sentAlong" | "served" | "use";
+
+/**
+ * Answers the reads that one SQL statement can answer (src/reads). It answers as Grafserv would, but faster. Other
+ * reads go on to Grafserv, and so do failed ones, so that errors are formatted in one place.
+ */
+export function answerReads(readText: ReadWithOwnWrites, unread: UnreadAnswers): Middleware<Needed> {
+  return (request, response, next) => {
+    const { locals } = response;
+    const { caller, execution, locale, sentAlong, served, use } = locals;
+    const statement = readStatementOf(execution);
+    if (statement === null) return next();
+    return readText(sentAlong, caller.credentialId, readSettingsFor(caller, locale, use), statement).then(
+      (data) => {
+        if (data === null) return next();
+        readCounts.sql++;
+        // `unstable` shows developers how it answers.
+        if (served.version.kind === "floating") response.setHeader("x-read-by", "sql");
+        sendData(request, response, data, unread);
+      },
+      (error: Error) => {
+        locals.readFailure = error;
+        next();
+      },
+    );
+  };
+}

@@ -1,0 +1,101 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import type { RequestHandler } from "express";
+import type { BulkStorage, Refusal } from "../../../bulk/storage.ts";
+import { unpackText } from "../../../bulk/chunks.ts";
+import { isApiError } from "../../../errors/api-error.ts";
+import { guarded } from "../../../lib/guarded.ts";
+import type { Admission } from "../../admission.ts";
+import { addVary, refuse } from "../../answers.ts";
+import { encodingFor } from "../../compression.ts";
+
+/** Paths of files: `BulkOperation.errorsUrl` and `resultUrl`, which the view api_unstable.bulk_operations writes. */
+export const bulkFilePath = "/api/bulk/:id/:file";
+
+/** A file that is ready to be sent. */
+interface File {
+  name: string;
+  type: string;
+  content: AsyncIterable<string>;
+}
+
+/**
+ * Opens a file of a bulk operation by its address, without a token, as long as its credential may read it. A wrong address is passed on, so it gets the same
+ * answer as any unknown path, whichever part of it is wrong.
+ */
+export function bulkFile(
+  storage: BulkStorage,
+  admission: Admission,
+): RequestHandler<{ id: string; file: string }> {
+  return async (request, response, next) => {
+    const { code } = request.query;
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      response.setHeader("allow", "GET, HEAD");
+      return refuse(request, response, 405, "BAD_USER_INPUT", "Files can only be read. Use GET.");
+    }
+    const { id, file } = request.params;
+    if (typeof code !== "string") return next();
+    const check = async () => {
+      const rights = await storage.rightsToFiles(id, code);
+      if (rights) await admission.requireFile(rights);
+      return rights !== null;
+    };
+    try {
+      if (!(await check())) return next();
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      const { code: reason } = error.extensions;
+      return refuse(request, response, reason === "FORBIDDEN" ? 403 : 503, reason, error.message);
+    }
+    const opened = await openFile(storage, id, file, code);
+    if (opened === null) return next();
+    const isCompressed = encodingFor(request, Infinity) === "gzip";
+    addVary(response, "Accept-Encoding");
+    response
+      .status(200)
+      .setHeader("content-type", `${opened.type}; charset=utf-8`)
+      .setHeader("content-disposition", `attachment; filename="${opened.name}"`)
+      .setHeader("cache-control", "private, no-store")
+      .setHeader("x-robots-tag", "noindex");
+    if (isCompressed) response.setHeader("content-encoding", "gzip");
+    if (request.method === "HEAD") return void response.end();
+    const goOn = async () => {
+      if (!(await check())) throw new Error("The file has expired.");
+    };
+    const content = Readable.from(guarded(opened.content, goOn), { objectMode: false });
+    const parts = isCompressed ? [content, createGzip({ level: 1 }), response] : [content, response];
+    // A client that goes away, or may not go on, is no failure; one that gets half of a file sees that by the connection
+    await pipeline(parts as [Readable, NodeJS.WritableStream]).catch(() => response.destroy());
+  };
+}
+
+async function openFile(storage: BulkStorage, id: string, file: string, code: string): Promise<File | null> {
+  if (file === "errors") {
+    const pages = await storage.openErrors(id, code);
+    return pages && { name: "errors.jsonl", type: "application/jsonl", content: linesOf(pages) };
+  }
+  const result = file === "result" ? await storage.openResult(id, code) : null;
+  if (result === null) return null;
+  const { format, parts } = result;
+  const content = textsOf(parts);
+  return format === "jsonl"
+    ? { name: "result.jsonl", type: "application/jsonl", content }
+    : { name: "result.csv", type: "text/csv", content };
+}
+
+async function* textsOf(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  for await (const part of parts) yield await unpackText(part);
+}
+
+async function* linesOf(pages: AsyncIterable<Refusal[]>): AsyncGenerator<string> {
+  for await (const page of pages) yield page.map((refusal) => `${JSON.stringify(shown(refusal))}\n`).join("");
+}
+
+const shown = ({ line, code, message, field, details }: Refusal) => ({
+  line,
+  code,
+  message,
+  field: field.map((part) => part.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())),
+  ...(details !== null && { details }),
+});

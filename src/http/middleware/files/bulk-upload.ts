@@ -1,0 +1,128 @@
+import type { Spend } from "../../../auth/rate-limits/spend.ts";
+import { TokenRefusal } from "../../../auth/access-token.ts";
+import type { Caller } from "../../../auth/caller.ts";
+import { RefusedFile } from "../../../bulk/refused-file.ts";
+import { isResource } from "../../../bulk/resources.ts";
+import type { Resource } from "../../../bulk/resources.ts";
+import { storeUpload } from "../../../bulk/upload.ts";
+import type { UploadTools } from "../../../bulk/upload.ts";
+import { apiError, isApiError } from "../../../errors/api-error.ts";
+import { encodeGlobalId } from "../../../graphql/global-id.ts";
+import type { Admission } from "../../admission.ts";
+import { refuse, sendJson } from "../../answers.ts";
+import { allowLongBody } from "../../open-connections.ts";
+import type { Middleware, Request, Response } from "../../pipeline.ts";
+import type { Spending } from "../limits/spend-points.ts";
+import { describedFile } from "./upload-headers.ts";
+
+/** Path of uploads. */
+export const bulkUploadPath = "/api/bulk/:resource";
+
+const address = /^(?:https?:\/\/[^/?#]*)?\/api\/bulk\/([^/?#%]+)(?:$|[?#])/;
+
+/** Whether a request is to an address of uploads. */
+export const isForUpload = (url: string): boolean => address.test(url);
+
+/** Points for beginning an upload. */
+const pointsToBegin = 10;
+/** Uploads that a process takes at a time, each of another credential. */
+const maxUploads = 4;
+/** Bytes of a file whose refusal costs next to nothing. */
+const shortBytes = 65_536;
+
+/**
+ * `POST /api/bulk/{resource}`: stores the rows of a file, to be taken in by background work. The file is never held as a
+ * whole: what has arrived is stored before more is read.
+ */
+export function bulkUpload(
+  tools: UploadTools,
+  admission: Admission,
+  spending: Pick<Spending, "refuseSlowly">,
+): Middleware<"caller" | "trace"> {
+  const uploading = new Set<string>();
+  return async (request, response, next) => {
+    const resource = address.exec(request.url!)?.[1];
+    if (!isResource(resource)) return next();
+    const { caller, trace } = response.locals;
+    const { credentialId, scopes } = caller;
+    const check = () => requireRights(admission, caller, resource);
+    try {
+      requirePost(request, response);
+      await check();
+      const file = { ...describedFile(request), resource };
+      await pay(tools.spend, credentialId, response);
+      const isOwn = uploading.has(credentialId);
+      if (isOwn || uploading.size >= maxUploads) throw tooMany(response, isOwn);
+      uploading.add(credentialId);
+      const arrived = allowLongBody(request);
+      try {
+        const sender = { credentialId, scopes: [...scopes], traceparent: trace?.traceparent ?? null };
+        const stored = await storeUpload(request, file, sender, check, tools);
+        if (stored) answer(response, stored);
+      } finally {
+        arrived();
+        uploading.delete(credentialId);
+      }
+    } catch (error) {
+      if (!(error instanceof RefusedFile)) throw error;
+      await refuseFile(request, response, error, spending);
+    } finally {
+      // What is left of a refused file
+      request.resume();
+    }
+  };
+}
+
+function answer(response: Response, { id, rowCount }: { id: string; rowCount: number | null }): void {
+  const bulkOperation = { id: encodeGlobalId("BulkOperation", id), ...(rowCount !== null && { rowCount }) };
+  sendJson(response, 202, { bulkOperation });
+}
+
+/** Refuses a file. The rest of a long one is read for nothing, so a token that repeats it waits for the answer. */
+async function refuseFile(
+  request: Request,
+  response: Response<"caller">,
+  { status, code, message }: RefusedFile,
+  spending: Pick<Spending, "refuseSlowly">,
+): Promise<void> {
+  const send = () => refuse(request, response, status, code, message);
+  const isLong = !(Number(request.headers["content-length"]) <= shortBytes);
+  if (request.complete || !isLong) return send();
+  await new Promise<void>((resolve) =>
+    spending.refuseSlowly(response.locals.caller.credentialId, () => resolve(send())),
+  );
+}
+
+function requirePost(request: Request, response: Response): void {
+  if (request.method === "POST") return;
+  response.setHeader("allow", "POST");
+  throw new RefusedFile(405, "Send files by POST.");
+}
+
+/** @throws {RefusedFile} when the caller may not upload, or no longer */
+async function requireRights(admission: Admission, caller: Caller, resource: Resource): Promise<void> {
+  const refusal = (scopes: ReadonlySet<string>) => {
+    const missing = ["bulk_operations:write", `${resource}:write`].filter((scope) => !scopes.has(scope));
+    return missing.length > 0 ? apiError("FORBIDDEN", `The token lacks ${missing.join(" and ")}.`) : null;
+  };
+  try {
+    // A file is no operation that could be stored
+    await admission.require(caller, { isWrite: true, isStored: () => false, refusal });
+  } catch (error) {
+    if (error instanceof TokenRefusal) throw new RefusedFile(403, error.message, "UNAUTHORIZED");
+    throw isApiError(error) ? new RefusedFile(403, error.message, "FORBIDDEN") : error;
+  }
+}
+
+async function pay(spend: Spend, credentialId: string, response: Response): Promise<void> {
+  const { isAllowed, retryInSeconds } = await spend(credentialId, pointsToBegin);
+  if (isAllowed) return;
+  response.setHeader("retry-after", retryInSeconds);
+  throw new RefusedFile(429, `An upload costs ${pointsToBegin} points; the token has fewer.`, "THROTTLED");
+}
+
+function tooMany(response: Response, isOwn: boolean): RefusedFile {
+  response.setHeader("retry-after", "5");
+  const message = isOwn ? "The token uploads another file now." : "Too many files are being uploaded now.";
+  return new RefusedFile(429, message, "THROTTLED");
+}

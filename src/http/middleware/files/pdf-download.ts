@@ -1,0 +1,70 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { RequestHandler, Response } from "express";
+import type { Pool } from "pg";
+import { guarded } from "../../../lib/guarded.ts";
+import type { Admission } from "../../admission.ts";
+import { refuse } from "../../answers.ts";
+import { contentTypeOf, dispositionOf } from "../../../pdf/file.ts";
+import { openErpDocument } from "../../../pdf/open-document.ts";
+import type { Renderer } from "../../../pdf/renderer.ts";
+
+/** Path of documents: `Document.downloadUrl`, which the view api_unstable.documents writes. */
+export const pdfPath = "/api/_action/document/:id/:deepLinkCode";
+
+/**
+ * Opens a document by its address, without a token: anyone with the address may read it. A wrong address is passed on,
+ * so it gets the same answer as any unknown path, whichever part of it is wrong.
+ */
+export function pdfDownload(
+  pool: Pool,
+  admission: Admission,
+  renderer: Pick<Renderer, "render">,
+): RequestHandler<{ id: string; deepLinkCode: string }> {
+  return async (request, response, next) => {
+    const { id, deepLinkCode } = request.params;
+    response.locals.loggedPath = pdfPath.replace(":id", id);
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      response.setHeader("allow", "GET, HEAD");
+      return refuse(request, response, 405, "BAD_USER_INPUT", "Documents can only be read. Use GET.");
+    }
+    const document = await openErpDocument(pool, id, deepLinkCode);
+    if (document === null) return next();
+    const { number, content, contentType, config } = document;
+    const name = number ?? document.id;
+    if (content !== null) {
+      setHeaders(response, name, contentType!, content.bytes);
+      if (request.method === "HEAD") return void response.end();
+      // A client that goes away, or may not go on, is no failure; one that gets half of a file sees that by the connection
+      await pipeline(
+        Readable.from(
+          guarded(content.parts, () => admission.requirePlan()),
+          { objectMode: false },
+        ),
+        response,
+      ).catch(() => response.destroy());
+    } else if (document.static) next();
+    else {
+      const pdf = await renderer.render(config);
+      setHeaders(response, name, "application/pdf", pdf.byteLength);
+      response.end(pdf);
+    }
+  };
+}
+
+function setHeaders(response: Response, name: string, storedType: string, bytes: number): void {
+  const contentType = contentTypeOf(storedType);
+  response
+    .status(200)
+    .setHeader("content-type", contentType)
+    .setHeader("content-length", bytes)
+    .setHeader("content-disposition", dispositionOf(name, contentType))
+    // Styles are those of the browser's own viewer
+    .setHeader(
+      "content-security-policy",
+      "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    )
+    .setHeader("cross-origin-resource-policy", "same-origin")
+    .setHeader("cache-control", "private, no-store")
+    .setHeader("x-robots-tag", "noindex");
+}

@@ -1,0 +1,37 @@
+import { FairQueue } from "../../../lib/fair-queue.ts";
+import { refuse } from "../../answers.ts";
+import type { Middleware } from "../../pipeline.ts";
+
+/** Points from which an operation is costly. */
+const costlyPoints = 100;
+
+/** A queue for costly operations. */
+export const costlyQueue = (): FairQueue =>
+  new FairQueue({ limit: () => 3, limitPerOwner: () => 1, maxWaitMs: () => 15_000 });
+
+/**
+ * Lets a token run one costly operation at a time, so that four of them don't take all processors while they spend the
+ * token's saved points. Other operations don't wait.
+ */
+export function costlyTurns(queue: FairQueue): Middleware<"caller" | "operation"> {
+  return (request, response, next) => {
+    if (response.locals.operation.cost.requested < costlyPoints) return next();
+    const { credentialId } = response.locals.caller;
+    queue.take(credentialId, (refusal) => {
+      if (refusal) {
+        response.setHeader("retry-after", "1");
+        const message = "Too many costly operations wait. Send the request again in a little while.";
+        return refuse(request, response, 503, "SERVICE_UNAVAILABLE", message);
+      }
+      let isOver = false;
+      const end = () => {
+        if (!isOver) queue.end(credentialId);
+        isOver = true;
+      };
+      // The answer is ready; the client may read it slowly
+      response.once("prefinish", end).once("close", end);
+      if (response.closed) return end();
+      next();
+    });
+  };
+}

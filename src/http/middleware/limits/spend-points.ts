@@ -1,0 +1,122 @@
+import { LRUCache } from "lru-cache";
+import { atMost } from "../../../lib/at-most.ts";
+import { bucketOfPoints } from "../../../auth/rate-limits/bucket.ts";
+import type { Bucket, Taken } from "../../../auth/rate-limits/bucket.ts";
+import type { Meter } from "../../../auth/rate-limits/meter.ts";
+import type { RateLimits } from "../../../auth/rate-limits/rate-limits.ts";
+import type { EventLoopQueue } from "../../../lib/event-loop-queue.ts";
+import { refuse, sendJson } from "../../answers.ts";
+import type { Middleware, Request, Response } from "../../pipeline.ts";
+
+/** Bytes of a body, members of new shapes in it, and characters of a new document, that cost one point to read. */
+const perPoint = { bytes: 10_000, newMembers: 50, characters: 500 };
+/** Milliseconds that a client waits for the answer when it is refused again. */
+const repeatedRefusalMs = 500;
+/** Milliseconds within which a second refusal counts as again. */
+const refusedRecentlyMs = 1_000;
+
+/** Of whom points are taken. */
+type Payer = Response<"caller" | "merchantPlan">;
+
+/** Points that were requested, from which bucket, and the result. */
+interface Take {
+  bucket: Bucket;
+  points: number;
+  taken: Taken;
+}
+
+/** Takes points for requests, at the places where their costs become known. */
+export class Spending {
+  readonly #rates: RateLimits;
+  readonly #meter: Meter;
+  readonly #turns: EventLoopQueue;
+  readonly #refused = new LRUCache<string, true>({ ...atMost(10_000), ttl: refusedRecentlyMs });
+
+  constructor(rates: RateLimits, meter: Meter, turns: EventLoopQueue) {
+    this.#turns = turns;
+    this.#rates = rates;
+    this.#meter = meter;
+  }
+
+  /** Takes points for reading a long body, before it is read. Short ones cost nothing. */
+  readonly forBody: Middleware<"caller" | "merchantPlan"> = (request, response, next) => {
+    const points = Math.floor(Number(request.headers["content-length"] ?? 0) / perPoint.bytes);
+    if (!(points > 0)) return next();
+    return this.#take(request, response, points, next);
+  };
+
+  /**
+   * Takes points for the members of a long body that take time to parse ({@link JsonSize.newMembers}), once they have
+   * been counted and before they are parsed.
+   */
+  forMembers(request: Request, response: Payer, newMembers: number, next: () => void): void {
+    const points = Math.floor(newMembers / perPoint.newMembers);
+    if (points === 0) return next();
+    void this.#take(request, response, points, next);
+  }
+
+  /** Takes points for reading a new document, before it is read. A known one costs nothing. */
+  readonly forDocument: Middleware<"body" | "caller" | "merchantPlan" | "served"> = (
+    request,
+    response,
+    next,
+  ) => {
+    const { body, merchantPlan, served } = response.locals;
+    const { query } = body;
+    if (served.current().documents.isKept(query, merchantPlan.limits)) return next();
+    const points = Math.floor(query.length / perPoint.characters);
+    if (points === 0) return next();
+    return this.#take(request, response, points, next);
+  };
+
+  /**
+   * Takes the operation's points, and states in headers (draft-ietf-httpapi-ratelimit-headers) how many are left and
+   * when the bucket is full again. Without enough points it answers 429, takes nothing, and says when there will be
+   * enough.
+   */
+  readonly forOperation: Middleware<"caller" | "merchantPlan" | "operation"> = (request, response, next) =>
+    this.#take(request, response, response.locals.operation.cost.requested, next);
+
+  /** Refuses a request: at once, or a little later if the token was refused like this just before. */
+  refuseSlowly(credentialId: string, answer: () => void): void {
+    // A client that repeats refused requests at once would occupy the process. What was refused together ends its wait together
+    const inTurn = () => this.#turns.take(credentialId, answer);
+    if (this.#refused.has(credentialId)) setTimeout(inTurn, repeatedRefusalMs);
+    else answer();
+    this.#refused.set(credentialId, true);
+  }
+
+  #take(request: Request, response: Payer, points: number, next: () => void): void | Promise<void> {
+    const { caller, merchantPlan } = response.locals;
+    const bucket = bucketOfPoints(merchantPlan.limits);
+    const taken = this.#rates.take(bucket, caller.credentialId, points);
+    const go = (found: Taken) => this.#goOn(request, response, { bucket, points, taken: found }, next);
+    if (taken instanceof Promise) return taken.then(go);
+    go(taken);
+  }
+
+  #goOn(request: Request, response: Payer, { bucket, points, taken }: Take, next: () => void): void {
+    const { capacity, perSecond } = bucket;
+    const { credentialId } = response.locals.caller;
+    response.setHeader("ratelimit-policy", `"points";q=${capacity};w=${Math.ceil(capacity / perSecond)}`);
+    response.setHeader("ratelimit", `"points";r=${taken.remaining};t=${taken.fullInSeconds}`);
+    if (taken.isAllowed) {
+      this.#meter.paid(bucket, credentialId, points);
+      return next();
+    }
+    response.setHeader("retry-after", taken.retryInSeconds);
+    const message = messageOf(points, perSecond, taken);
+    this.refuseSlowly(credentialId, () => refuse(request, response, 429, "THROTTLED", message));
+  }
+}
+
+const messageOf = (points: number, perSecond: number, { remaining, retryInSeconds }: Taken): string =>
+  `This costs ${points} points; the token has ${remaining} left, and ${perSecond} come back per second. ` +
+  `Try again in ${retryInSeconds} s.`;
+
+/** Shows the explorer, which asks by `X-Cost-Only`, what an operation would cost, without running it. */
+export const showCost: Middleware<"operation"> = (request, response, next) => {
+  const { refusals, cost } = response.locals.operation;
+  if (request.headers["x-cost-only"] === undefined || refusals.length > 0) return next();
+  sendJson(response, 200, { extensions: { cost } });
+};

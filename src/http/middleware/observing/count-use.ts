@@ -1,0 +1,41 @@
+import { getOperationAST } from "postgraphile/graphql";
+import type { OperationUses } from "../../../auth/operation-use.ts";
+import { RequestUse } from "../../../auth/request-use.ts";
+import type { Usage } from "../../../auth/usage.ts";
+import { namedOperationOf } from "../../../graphql/signature.ts";
+import { usedFieldsOf } from "../../../graphql/used-fields.ts";
+import type { Middleware } from "../../pipeline.ts";
+
+/** Counts the request for its credential. */
+export function countUse(usage: Usage): Middleware<"caller" | "served"> {
+  return (_request, { locals: { caller, served } }, next) => {
+    usage.note(caller.credentialId, served.version.slug);
+    next();
+  };
+}
+
+/** Notes the fields of an operation for its credential, and counts those that are deprecated. */
+export function countFields(usage: Usage): Middleware<"caller" | "operation" | "served"> {
+  return (_request, { locals: { caller, operation, served } }, next) => {
+    if (operation.document) {
+      const { slug } = served.version;
+      const { all, deprecated } = usedFieldsOf(served.current().schema, operation.document);
+      usage.fields.note(caller.credentialId, slug, all);
+      if (deprecated.length > 0) usage.noteDeprecated(caller.credentialId, slug, deprecated);
+    }
+    next();
+  };
+}
+
+/** Names the operation for its statements, and counts it for its credential. */
+export function nameOperation(
+  operations: OperationUses,
+): Middleware<"caller" | "execution" | "trace", "use"> {
+  return (_request, { locals: { caller, execution, trace } }, next) => {
+    const { schema, document, operationName } = execution;
+    const named = namedOperationOf(schema, document, operationName);
+    if (!named) return next({ use: undefined });
+    trace?.operation(named, getOperationAST(document, operationName)!.operation);
+    next({ use: new RequestUse(operations.begin(named, caller.credentialId), trace) });
+  };
+}

@@ -1,0 +1,112 @@
+import type { Logger } from "pino";
+import type { RequestUse } from "../../../auth/request-use.ts";
+import type { Tracing } from "../../../tracing/tracing.ts";
+import { eventStream } from "../../http-server.ts";
+import type { Facts, Stage } from "../../locals.ts";
+import type { Metrics } from "../../metrics.ts";
+import type { Middleware, Response } from "../../pipeline.ts";
+
+export interface WatchOptions {
+  logger: Logger;
+  metrics: Metrics;
+  tracing: Tracing | null;
+  /** Whether to log every request, and milliseconds from which to log one anyway. */
+  logRequests: boolean;
+  slowMs: number;
+}
+
+/** Characters of a statement that the log shows. */
+const maxStatement = 20_000;
+
+/**
+ * Follows each request to the GraphQL endpoint until it has been answered: counts it, ends its trace, and logs a line, with
+ * the slowest statement if it took long. The line has no word of its client.
+ */
+export function watchRequests(options: WatchOptions): Middleware<never, "passed" | "trace"> {
+  const { logger, metrics, tracing, logRequests, slowMs } = options;
+  return (request, response, next) => {
+    const { locals } = response;
+    const begun = performance.now();
+    const passed: Facts["passed"] = [["arrival", begun]];
+    const trace = tracing?.request(request.headers, request.method!, "/api/graphql/:version") ?? null;
+    response.once("close", () => {
+      const { served, use, isStored = false } = locals;
+      const isStream = response.getHeader("content-type") === eventStream;
+      const ms = performance.now() - begun;
+      const how = endOf(response);
+      const { status, code, points } = how;
+      const version = served?.version.slug;
+      metrics.count({ version, status, code, points, ms: isStream ? null : ms, use, isStored });
+      trace?.end(how);
+      if (ms >= slowMs && !isStream)
+        logger.warn({ ...lineOf(response, passed), slowest: slowestOf(use) }, "a request was slow");
+      else if (logRequests) logger.info(lineOf(response, passed), "answered an operation");
+    });
+    next({ passed, trace });
+  };
+}
+
+/** Notes when a request has passed a stage. */
+export const pass =
+  (stage: Stage): Middleware<"passed"> =>
+  (_request, response, next) => {
+    response.locals.passed.push([stage, performance.now()]);
+    next();
+  };
+
+/** Traces requests that no operation comes with. @param route see {@link Tracing.request} */
+export function traceRequests(tracing: Tracing | null, route: string): Middleware<never, "trace"> {
+  return ({ headers, method }, response, next) => {
+    const trace = tracing?.request(headers, method!, route) ?? null;
+    response.once("close", () => trace?.end(endOf(response)));
+    next({ trace });
+  };
+}
+
+/** How a request ended. */
+function endOf(response: Response) {
+  const { requestId, caller, operation, refusal, failure } = response.locals;
+  const [status, points] = [response.statusCode, operation?.cost.requested];
+  // The code of the answer's first error
+  return { status, requestId, credentialId: caller?.credentialId, points, code: refusal ?? failure };
+}
+
+/** What the log says of a request. */
+function lineOf(response: Response, passed: Facts["passed"]) {
+  const { served, use, trace } = response.locals;
+  const { requestId, credentialId, points, status, code } = endOf(response);
+  const { id, name } = use?.of.operation ?? {};
+  return {
+    requestId,
+    version: served?.version.slug,
+    operation: use && { id, name },
+    credentialId,
+    points,
+    status,
+    code,
+    milliseconds: millisecondsOf(passed),
+    statements: use && { count: use.statements, rows: use.rows, milliseconds: round(use.ms) },
+    ...(trace && { traceId: trace.traceId }),
+    // An answer that the client didn't wait for
+    ...(response.writableFinished ? {} : { isCut: true }),
+  };
+}
+
+/** The slowest statement of a request, with parameters instead of values. */
+function slowestOf(use: RequestUse | undefined) {
+  if (!use?.slowest) return undefined;
+  const { text, ms, rows } = use.slowest;
+  return { milliseconds: round(ms), rows, sql: text.slice(0, maxStatement) };
+}
+
+/** How long a request took at each stage that it passed, for the answer, and in all. */
+function millisecondsOf(passed: Facts["passed"]): Record<string, number> {
+  const end = performance.now();
+  const spans = passed.map(([, at], index) => {
+    const [stage, until] = passed[index + 1] ?? ["answer", end];
+    return [stage, round(until - at)] as const;
+  });
+  return { ...Object.fromEntries(spans), all: round(end - passed[0]![1]) };
+}
+
+const round = (ms: number) => Math.round(100 * ms) / 100;

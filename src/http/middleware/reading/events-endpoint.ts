@@ -1,0 +1,42 @@
+import type { Version } from "../../../versions/versions.ts";
+import { pathOf } from "../../../versions/versions.ts";
+import { refuse } from "../../answers.ts";
+import { eventStream } from "../../http-server.ts";
+import type { Middleware } from "../../pipeline.ts";
+
+const path = "/api/events";
+const address = new RegExp(`^(?:https?://[^/?#]*)?${path}(?:$|[?#])`);
+
+/** Whether a request is to the log of events. */
+export const isForEvents = (url: string): boolean => address.test(url);
+
+/** A message is what webhooks have as their body, and the id of the event. */
+const subscription = `subscription ($topics: [String!], $after: String) {
+  events(topics: $topics, after: $after) { id type: topic timestamp: occurredAt sequence changedFields cause data }
+}`;
+
+/**
+ * The log of events as server-sent events: `GET /api/events?topics=order.created,product.updated`. It becomes the
+ * subscription of the newest version that has one, with all its checks.
+ */
+export function eventsEndpoint(version: Version): Middleware {
+  return (request, response, next) => {
+    if (!isForEvents(request.url!)) return next();
+    if (request.method !== "GET") {
+      response.setHeader("allow", "GET");
+      return refuse(request, response, 405, "BAD_USER_INPUT", "Read the events by GET.");
+    }
+    const given = new URL(request.url!, "http://here.invalid").searchParams;
+    const topics = given
+      .getAll("topics")
+      .flatMap((list) => list.split(","))
+      .filter(Boolean);
+    const variables = { topics: topics.length > 0 ? topics : null, after: given.get("after") };
+    const asked = new URLSearchParams({ query: subscription, variables: JSON.stringify(variables) });
+    request.url = `${pathOf(version)}?${asked}`;
+    request.headers.accept = eventStream;
+    response.locals.isPlainStream = true;
+    response.locals.loggedPath = path;
+    next();
+  };
+}

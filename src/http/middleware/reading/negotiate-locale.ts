@@ -1,0 +1,100 @@
+import accepts from "accepts";
+import { LRUCache } from "lru-cache";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import { addVary } from "../../answers.ts";
+import { readAs } from "../../../database/as-role.ts";
+import type { Request, Middleware } from "../../pipeline.ts";
+
+/** The locale in which every text exists. */
+const defaultLocale = "en-GB";
+/** How long the list of locales is used before it is read again, in milliseconds. */
+const freshnessMs = 300_000;
+/** Milliseconds after which they are read again when that has failed. */
+const againMs = 1_000;
+
+const primary = (tag: string): string => tag.toLowerCase().split("-")[0]!;
+
+/**
+ * The locale that matches the client's preferences best: for each of its languages in turn, the same locale, or else
+ * one of the same language (de for de-AT).
+ *
+ * @param preferred language tags, most preferred first
+ */
+export function chooseLocale(preferred: readonly string[], supported: readonly string[]): string {
+  for (const tag of preferred) {
+    if (tag === "*") return defaultLocale;
+    const same = supported.find((locale) => locale.toLowerCase() === tag.toLowerCase());
+    const related = same ?? supported.find((locale) => primary(locale) === primary(tag));
+    if (related !== undefined) return related;
+  }
+  return defaultLocale;
+}
+
+/** The locales of the database, read when a request first asks for one, and seldom again. */
+export class Locales {
+  readonly #pool: Pool;
+  readonly #logger: Logger;
+  #supported: readonly string[] = [defaultLocale];
+  #readAt = -Infinity;
+  /** The first reading, until it is done. */
+  #first: Promise<void> | null = null;
+  #isRead = false;
+  // Clients send the same header with every request.
+  readonly #chosen = new LRUCache<string, string>({ max: 500 });
+
+  constructor(pool: Pool, logger: Logger) {
+    this.#pool = pool;
+    this.#logger = logger;
+  }
+
+  /** Reads the locales. When that fails, the known ones stay in use. */
+  async refresh(): Promise<void> {
+    this.#readAt = performance.now();
+    try {
+      const text = "select auth.supported_locales() as code";
+      const rows = await readAs<{ code: string }>(this.#pool, "service_auth", text);
+      this.#supported = rows.map(({ code }) => code);
+      this.#chosen.clear();
+    } catch (error) {
+      this.#logger.warn({ err: error }, "can't read the list of locales");
+      this.#readAt += againMs - freshnessMs;
+    }
+    this.#isRead = true;
+  }
+
+  /** The locale for answering a request. Waits for the database only until they have been read once. */
+  choose(request: Request): string | Promise<string> {
+    const header = request.headers["accept-language"] ?? "*";
+    if (header === "*") return defaultLocale;
+    if (performance.now() - this.#readAt > freshnessMs) {
+      const reading = this.refresh();
+      if (!this.#isRead) this.#first = reading;
+    }
+    if (this.#isRead || !this.#first) return this.#choose(request, header);
+    return this.#first.then(() => this.#choose(request, header));
+  }
+
+  #choose(request: Request, header: string): string {
+    let locale = this.#chosen.get(header);
+    if (locale === undefined) {
+      locale = chooseLocale(accepts(request).languages(), this.#supported);
+      if (header.length < 500) this.#chosen.set(header, locale);
+    }
+    return locale;
+  }
+}
+
+/** Chooses the language of localised names by `Accept-Language`. */
+export function negotiateLocale(locales: Locales): Middleware<never, "locale"> {
+  return (request, response, next) => {
+    const use = (locale: string) => {
+      response.setHeader("content-language", locale);
+      addVary(response, "Accept-Language");
+      next({ locale });
+    };
+    const chosen = locales.choose(request);
+    if (typeof chosen === "string") return use(chosen);
+    return chosen.then(use);
+  };
+}

@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { StoredOperations } from "../../../auth/stored-operations.ts";
+import { apiError } from "../../../errors/api-error.ts";
+import { completed } from "../../../errors/client-errors.ts";
+import { refuse, sendErrors, statusOfRefusal } from "../../answers.ts";
+import type { Middleware, Next, Request, Response } from "../../pipeline.ts";
+
+type Needed = "body" | "caller" | "served";
+
+/** Bytes of the documents that are kept for all clients together. */
+const maxKeptBytes = 8_000_000;
+
+/**
+ * Finds documents of which the client sends the SHA-256 alone: stored operations, and those of automatic persisted
+ * queries, in the protocol of Apollo. When a hash is unknown here, a client sends both once; each process keeps what was
+ * used last, for each credential its own. Credentials that may send stored operations only are refused all others.
+ */
+export function persistedQueries(stored: StoredOperations): Middleware<Needed, "isStored"> {
+  const kept = new LRUCache<string, string>({
+    maxSize: maxKeptBytes,
+    sizeCalculation: (text, key) => 2 * text.length + key.length + 100,
+  });
+  const find = async (request: Request, response: Response<Needed>, next: Next<"isStored">) => {
+    const { body, caller, requestId, served } = response.locals;
+    const { credentialId, storedOperationsOnly: isRestricted } = caller;
+    const { slug } = served.version;
+    const sha256 = body.sha256 ?? sha256Of(body.query);
+    const key = `${credentialId} ${sha256}`;
+    let isStored = false;
+    if (body.query === "") {
+      const known = isRestricted ? undefined : kept.get(key);
+      const text = known ?? (await stored.find(slug, sha256, credentialId));
+      if (text === undefined) {
+        // Clients look for this message or this code, and for nothing in an answer that isn't 200
+        const error = apiError("PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound");
+        return sendErrors(request, response, 200, [completed(error, requestId)]);
+      }
+      body.query = text;
+      isStored = known === undefined;
+    } else if (body.sha256 !== undefined && sha256Of(body.query) !== sha256) {
+      const message = "“extensions.persistedQuery.sha256Hash” is not the SHA-256 of “query”.";
+      return refuse(request, response, 400, "BAD_USER_INPUT", message);
+    } else if (!isRestricted) kept.set(key, body.query);
+    else if (!(await stored.has(slug, sha256, credentialId))) {
+      const message = "This credential may send stored operations only, and this one is not stored for it.";
+      return refuse(request, response, statusOfRefusal(request), "FORBIDDEN", message);
+    } else isStored = true;
+    next({ isStored });
+  };
+  return (request, response, next) => {
+    const { body, caller } = response.locals;
+    if (body.sha256 === undefined && !caller.storedOperationsOnly) next({ isStored: false });
+    else return find(request, response, next);
+  };
+}
+
+/** The SHA-256 by which documents are named. */
+export const sha256Of = (text: string): string => createHash("sha256").update(text).digest("hex");

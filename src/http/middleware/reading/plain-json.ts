@@ -1,0 +1,73 @@
+import { textOf } from "../../../lib/charset.ts";
+import { excessIn, JsonSize, shortJson } from "../../../lib/json-size.ts";
+import type { Request } from "../../pipeline.ts";
+
+/** The body has more of something than is allowed. */
+export class TooLaborious extends Error {}
+
+const plainTypes = new Set([
+  "application/json",
+  "application/json; charset=utf-8",
+  "application/json;charset=utf-8",
+]);
+
+/**
+ * Whether a body is what nearly all clients send: JSON in UTF-8, not compressed, with an allowed `Content-Length`. It
+ * needs none of the work that Express's body parser does for the rest.
+ */
+export function isPlainJson({ headers }: Request, largest: number): boolean {
+  const length = Number(headers["content-length"]);
+  return (
+    length > 0 &&
+    length <= largest &&
+    headers["content-encoding"] === undefined &&
+    isUtf8Json(headers["content-type"]?.toLowerCase() ?? "")
+  );
+}
+
+const isUtf8Json = (type: string): boolean =>
+  plainTypes.has(type) ||
+  (/^application\/json *;/.test(type) && (/charset *= *"?([^ ";]*)/.exec(type)?.[1] ?? "utf-8") === "utf-8");
+
+/**
+ * Reads and parses such a body.
+ *
+ * @param whenMayParse runs the parsing of a long body once it may take some milliseconds; `newMembers` is what takes
+ *   them
+ */
+export function readPlainJson(
+  request: Request,
+  whenMayParse: (newMembers: number, parse: () => void) => void,
+  done: (error: unknown, value?: unknown) => void,
+): void {
+  const chunks: Buffer[] = [];
+  const size = Number(request.headers["content-length"]) < shortJson ? null : new JsonSize();
+  let excess: string | null = null;
+  request.on("data", (chunk: Buffer) => {
+    if (excess !== null) return;
+    size?.add(chunk);
+    excess = size?.excess ?? null;
+    if (excess === null) chunks.push(chunk);
+    else chunks.length = 0;
+  });
+  request.on("error", done);
+  const parse = () => {
+    let value: unknown;
+    try {
+      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      const text = textOf(bytes);
+      // Behind a byte order mark of UTF-16, quotes were seen within characters
+      const later = bytes[0]! >= 0xfe ? excessIn(text) : null;
+      if (later !== null) return done(new TooLaborious(`The body has ${later}.`));
+      value = JSON.parse(text);
+    } catch (error) {
+      return done(error);
+    }
+    done(null, value);
+  };
+  request.on("end", () => {
+    if (excess !== null) done(new TooLaborious(`The body has ${excess}.`));
+    else if (size) whenMayParse(size.newMembers, parse);
+    else parse();
+  });
+}

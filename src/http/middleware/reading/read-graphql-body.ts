@@ -1,0 +1,176 @@
+import { raw } from "express";
+import typeIs from "type-is";
+import { declaredCharset, hasUtf8Escapes, textOf, UnreadableText } from "../../../lib/charset.ts";
+import type { EventLoopQueue } from "../../../lib/event-loop-queue.ts";
+import { refuse } from "../../answers.ts";
+import type { GraphqlBody } from "../../locals.ts";
+import type { Middleware, Request } from "../../pipeline.ts";
+import type { Spending } from "../limits/spend-points.ts";
+import { isPlainJson, readPlainJson, TooLaborious } from "./plain-json.ts";
+
+/**
+ * Bytes of a body whose size isn't known beforehand, because it has no length or is compressed: no points were taken
+ * for it.
+ */
+const maxUntoldBytes = 32_768;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Levels of lists and objects in variables. What reads them calls itself for each level. */
+const maxDepth = 200;
+
+function isDeeperThan(depth: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === 0) return true;
+  // Object.values takes three times as long for an object of a new shape
+  for (const name in value)
+    if (isDeeperThan(depth - 1, (value as Record<string, unknown>)[name])) return true;
+  return false;
+}
+
+const hashComplaint =
+  "A document is named by its SHA-256: 64 hexadecimal digits, as “extensions.persistedQuery.sha256Hash” or as “documentId”.";
+
+/**
+ * The SHA-256 by which parameters name the document: as Apollo's persisted queries do, or, in place of the text, as the
+ * persisted documents of GraphQL over HTTP. Null when it has the wrong form, undefined when there is none.
+ */
+function hashIn(
+  { query, id, documentId = id }: Record<string, unknown>,
+  extensions: Record<string, unknown> | null | undefined,
+): string | null | undefined {
+  const { persistedQuery } = (extensions ?? {}) as { persistedQuery?: { sha256Hash?: unknown } | null };
+  if (persistedQuery == null && (query != null || documentId == null)) return undefined;
+  const given = persistedQuery == null ? documentId : persistedQuery.sha256Hash;
+  const found = typeof given === "string" ? /^(?:sha256:)?([0-9a-f]{64})$/i.exec(given) : null;
+  return found ? found[1]!.toLowerCase() : null;
+}
+
+/** Returns the value of a parameter that is an object. PHP writes an empty object as an empty list: it counts as left out. */
+const withoutEmptyList = (value: unknown): unknown =>
+  Array.isArray(value) && value.length === 0 ? undefined : value;
+
+/** The parameters in the address of a GET request; a text says what is wrong with them. */
+function parametersIn(url: string): Record<string, unknown> | string {
+  const { search, searchParams: given } = new URL(url, "http://here.invalid");
+  if (!hasUtf8Escapes(search)) return "The address has escapes that are not of UTF-8.";
+  const parameters: Record<string, unknown> = {};
+  for (const name of ["query", "operationName", "variables", "extensions", "documentId", "id"]) {
+    const [text, ...others] = given.getAll(name);
+    if (others.length > 0) return `“${name}” is given more than once.`;
+    if (text === undefined) continue;
+    const isJson = name === "variables" || name === "extensions";
+    try {
+      parameters[name] = isJson ? JSON.parse(text) : text;
+    } catch {
+      return `“${name}” is not valid JSON.`;
+    }
+  }
+  return parameters;
+}
+
+/** The parameters in a body; a text says what is wrong with them. Grafserv gets nothing else, such as its experimental ones. */
+function bodyOf(value: unknown): GraphqlBody | string {
+  if (Array.isArray(value)) return "A request holds one operation; there are no batches.";
+  if (value !== undefined && !isObject(value)) return "The body is no JSON object.";
+  const given: Record<string, unknown> = value ?? {};
+  const { query, operationName } = given;
+  const [variables, extensions] = [withoutEmptyList(given.variables), withoutEmptyList(given.extensions)];
+  if (extensions != null && !isObject(extensions)) return "“extensions” must be an object.";
+  const sha256 = hashIn(given, extensions);
+  if (sha256 === null) return hashComplaint;
+  if (typeof query !== "string" && (query != null || sha256 === undefined))
+    return "“query” must be a string: the GraphQL document.";
+  if (operationName != null && typeof operationName !== "string") return "“operationName” must be a string.";
+  if (variables != null && !isObject(variables)) return "“variables” must be an object.";
+  if (isDeeperThan(maxDepth, variables)) return `“variables” is nested deeper than ${maxDepth} levels.`;
+  return { query: typeof query === "string" ? query : "", operationName, variables, sha256 };
+}
+
+/** Status and message of the answer to a body that is refused. */
+type Complaint = [status: number, message: string];
+
+/**
+ * Reads the parameters by GraphQL over HTTP, the body or those of the address.
+ *
+ * @param maxBytes longest body in bytes
+ * @param turns of clients, for bodies that take long
+ */
+export function readGraphqlBody(
+  maxBytes: number,
+  spending: Spending,
+  turns: EventLoopQueue,
+): Middleware<"caller" | "merchantPlan", "body"> {
+  // Compressed, of unknown length or in another charset
+  const limit = Math.min(maxBytes, maxUntoldBytes);
+  const readOther = raw({ limit, type: "application/json" });
+  return (request, response, next) => {
+    const { credentialId } = response.locals.caller;
+    const refuseWith = ([status, message]: Complaint) => {
+      const answer = () => refuse(request, response, status, "BAD_USER_INPUT", message);
+      // The rest of such a body is read after the answer, for nothing
+      if (status === 413) spending.refuseSlowly(credentialId, answer);
+      else answer();
+    };
+    const check = (value: unknown) => {
+      const body = bodyOf(value);
+      if (typeof body === "string") return refuseWith([400, body]);
+      // For Grafserv
+      request.body = body;
+      next({ body });
+    };
+    const inTurn = (work: () => void) =>
+      turns.take(credentialId, () => {
+        if (!response.closed) work();
+      });
+    if (request.method === "GET") {
+      const found = parametersIn(request.url!);
+      return typeof found === "string" ? refuseWith([400, found]) : check(found);
+    }
+    if (isPlainJson(request, maxBytes))
+      return readPlainJson(
+        request,
+        (newMembers, parse) => spending.forMembers(request, response, newMembers, () => inTurn(parse)),
+        (error, value) => (error ? refuseWith(complaintAboutBody(error, maxBytes)) : check(value)),
+      );
+    // Null when there is no body at all; the check of the parameters reports that.
+    if (typeIs(request, ["application/json"]) === false)
+      return refuseWith([415, "Send the request as application/json."]);
+    readOther(request, response, (failure?: unknown) =>
+      inTurn(() => {
+        let value: unknown;
+        try {
+          if (failure) throw failure;
+          value = parseOther(request);
+        } catch (error) {
+          return refuseWith(complaintAboutOther(request, error, maxBytes));
+        }
+        check(value);
+      }),
+    );
+  };
+}
+
+/** Parses JSON in the charset that its type declares. Without a body there is nothing to parse. */
+function parseOther({ body, headers }: Request): unknown {
+  return Buffer.isBuffer(body) ? JSON.parse(textOf(body, declaredCharset(headers["content-type"]))) : body;
+}
+
+function complaintAboutOther({ headers }: Request, error: unknown, maxBytes: number): Complaint {
+  const complaint = complaintAboutBody(error, maxBytes);
+  if (complaint[0] !== 413 || Number(headers["content-length"]) > maxBytes) return complaint;
+  const needed = "a Content-Length, UTF-8 and no Content-Encoding";
+  return [413, `A body of more than ${maxUntoldBytes} bytes needs ${needed}.`];
+}
+
+/** Status and message for an error of the body, ours or of Express's body parser. */
+function complaintAboutBody(error: unknown, maxBytes: number): Complaint {
+  if (error instanceof TooLaborious) return [400, error.message];
+  if (error instanceof UnreadableText) return [error.status, error.message];
+  const status = error instanceof Error && "status" in error ? error.status : 400;
+  if (status === 413) return [413, `The body has more than ${maxBytes} bytes.`];
+  if (status === 415)
+    return [415, "The Content-Encoding of the body is not supported. Use gzip, deflate or br."];
+  return [400, "The body is not valid JSON."];
+}

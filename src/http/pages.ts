@@ -1,0 +1,68 @@
+import express from "express";
+import type { Express, RequestHandler } from "express";
+import { administration } from "../administration/administration.ts";
+import { timetable } from "../versions/timetable.ts";
+import { pathOf } from "../versions/versions.ts";
+import { trustOf } from "./address-of.ts";
+import { assetPaths, documentation, schemaFile, sendAssets } from "./documentation-pages.ts";
+import { explorers } from "./explorer.ts";
+import { liveness, readinessEndpoint } from "./readiness-endpoint.ts";
+import { versionFinder, versionsPath } from "./middleware/access/find-version.ts";
+import { requireMerchantPlan } from "./middleware/access/require-merchant-plan.ts";
+import { bulkFile, bulkFilePath } from "./middleware/files/bulk-download.ts";
+import { pdfDownload, pdfPath } from "./middleware/files/pdf-download.ts";
+import { metadata, metadataPath, tokenPath } from "./oauth/metadata.ts";
+import { tokenEndpoint } from "./oauth/token-endpoint.ts";
+import type { Parts } from "./parts.ts";
+import type { Middleware } from "./pipeline.ts";
+
+/** Everything that isn't asked for many times a second, by routes of Express: pages, files, tokens. */
+export function pages(parts: Parts): Middleware {
+  const { settings, logger, now, pool, served, versions } = parts;
+  const app = express()
+    .disable("x-powered-by")
+    .disable("etag")
+    .enable("strict routing")
+    .enable("case sensitive routing")
+    .set("trust proxy", trustOf(settings.trustProxy));
+  app.get("/livez", liveness);
+  // The older name of /readyz
+  app.get(["/readyz", "/healthz"], readinessEndpoint(parts.readiness));
+  app.get(metadataPath, metadata(served, settings.publicUrl, settings.hosts));
+  app.all(tokenPath, tokenEndpoint({ ...parts, of: parts, perMinute: settings.tokenRequestsPerMinute }));
+  const requirePlan = requireMerchantPlan(parts.merchantPlan, logger);
+  app.use([pdfPath, bulkFilePath], (request, response, next) => requirePlan(request, response, () => next()));
+  app.all(pdfPath, pdfDownload(pool, parts.admission, parts.renderer));
+  app.all(bulkFilePath, bulkFile(parts.bulk.storage, parts.admission));
+  // Which versions are served, and until when. Needs no token.
+  app.get(versionsPath, (_request, response) => void response.json({ versions: timetable(versions, now()) }));
+  const find = versionFinder(versions, now, parts.availability);
+  const requireVersion: RequestHandler = (request, response, next) => {
+    if (find(request, response)) next();
+  };
+  const schemaFilePath = `${pathOf({ slug: ":version" })}/schema.graphql`;
+  app.get(schemaFilePath, requireVersion, schemaFile(parts.documentation));
+  app.get(assetPaths, sendAssets(settings.publicUrl));
+  app.use("/docs", documentation(parts.documentation, settings.publicUrl));
+  const adminPages = () =>
+    administration({ ...parts, ...settings, webhookAllow: settings.webhookAllow.join() });
+  app.use("/admin", whenAsked(adminPages));
+  if (settings.explorer) app.use(explorers(served));
+  return behind(app);
+}
+
+/** A middleware that lets Express answer, and goes on where that has no route. */
+export function behind(app: Express): Middleware {
+  return (request, response, next) =>
+    new Promise((_resolve, reject) => {
+      app(request as express.Request, response as express.Response, (error?: unknown) =>
+        error ? reject(error as Error) : next(),
+      );
+    });
+}
+
+/** Makes a handler at the first request for it. */
+function whenAsked(make: () => RequestHandler): RequestHandler {
+  let made: RequestHandler | undefined;
+  return (request, response, next) => (made ??= make())(request, response, next);
+}

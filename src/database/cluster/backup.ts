@@ -19,19 +19,10 @@ const archives = ["base.tar.gz", "pg_wal.tar.gz"] as const;
 
 /** Parts of a data folder that belong to a running server, or that each start makes again. */
 const excluded = [
-  ...["pg_wal", "pg_replslot", "pg_dynshmem", "pg_notify", "pg_serial", "pg_snapshots"].map(
-    (name) => `${name}/*`,
-  ),
-  ...[
-    "pg_stat_tmp/*",
-    "pg_subtrans/*",
-    "pgsql_tmp*",
-    "pg_internal.init*",
-    "postmaster.pid",
-    "postmaster.opts",
-  ],
-  ...["server.log", "backup_label", "tablespace_map", "standby.signal", "recovery.signal"],
-];
+  "pg_wal/* pg_replslot/* pg_dynshmem/* pg_notify/* pg_serial/* pg_snapshots/* pg_stat_tmp/* pg_subtrans/*",
+  "pgsql_tmp* pg_internal.init* postmaster.pid postmaster.opts server.log",
+  "backup_label tablespace_map standby.signal recovery.signal",
+].flatMap((names) => names.split(" "));
 
 /** A complete backup. */
 export interface Backup {

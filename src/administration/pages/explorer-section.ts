@@ -10,7 +10,7 @@ import { form } from "../forms.ts";
 import type { FieldErrors } from "../forms.ts";
 import { showPage } from "../show-page.ts";
 import type { Section } from "../section.ts";
-import { visitOf, visitorOf } from "../visit.ts";
+import { rowsOf, visitOf, visitorOf } from "../visit.ts";
 import type { VisitingAdministrator } from "../visit.ts";
 import { accessFields, chosenScopes, readScopes } from "./tokens/token-access.ts";
 
@@ -62,10 +62,8 @@ async function readOwn(
   client: PoolClient,
   visitor: VisitingAdministrator,
 ): Promise<CredentialOverview | null> {
-  const { rows } = await client.query<CredentialRow>("select * from administration.credentials($1)", [
-    idOf(visitor),
-  ]);
-  return rows[0] ? credentialOf(rows[0]) : null;
+  const [row] = await rowsOf<CredentialRow>(client, "credentials($1)", idOf(visitor));
+  return row ? credentialOf(row) : null;
 }
 
 /** Gives the administrator's token these scopes, another key, and an hour. The key of before stops. */

@@ -4,6 +4,7 @@ import type { CredentialOverview, CredentialRow } from "../../../auth/credential
 import { html } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
 import { missing } from "../../problem.ts";
+import { rowsOf } from "../../visit.ts";
 
 /** Links above the pages of tokens. */
 export const tokensTrail = { title: "GraphQL API tokens", path: "/tokens" };
@@ -16,14 +17,12 @@ export const tokenTrail = ({ id, name }: { id: string; name: string }) => [
 
 /** All tokens, by name. */
 export async function readTokens(client: PoolClient): Promise<CredentialOverview[]> {
-  const { rows } = await client.query<CredentialRow>("select * from administration.credentials()");
-  return rows.map(credentialOf);
+  return (await rowsOf<CredentialRow>(client, "credentials()")).map(credentialOf);
 }
 
 /** One token. */
 export async function readToken(client: PoolClient, id: string): Promise<CredentialOverview> {
-  const { rows } = await client.query<CredentialRow>("select * from administration.credentials($1)", [id]);
-  const [row] = rows;
+  const [row] = await rowsOf<CredentialRow>(client, "credentials($1)", id);
   if (!row) throw missing();
   return credentialOf(row);
 }

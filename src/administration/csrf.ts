@@ -30,7 +30,12 @@ export function requireOwnForm(publicUrl: string | undefined): RequestHandler {
     const { _csrf } = formOf(request);
     const given = Buffer.from(typeof _csrf === "string" ? _csrf : "");
     const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
-    if (!isOurs || !comesFromHere(request, publicUrl)) throw new Problem(403, "form");
+    if (!isOurs || !comesFromHere(request, publicUrl))
+      throw new Problem(
+        403,
+        "This form can’t be accepted",
+        "It was not sent by a page of your present session. Nothing was changed. Open the page again, and send the form from there. Your browser must accept cookies from this address.",
+      );
     next();
   };
 }

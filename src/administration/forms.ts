@@ -128,7 +128,7 @@ export interface Choice {
 
 /** A choice between several options. */
 export function choice({ name, legend, options, chosen, hint }: Choice): Html {
-  return html`<fieldset class="choice" ${hint && html`aria-describedby="${name}-hint"`}>
+  return html`<fieldset ${hint && html`aria-describedby="${name}-hint"`}>
     <legend>${legend}</legend>
     ${hint && html`<p class="quiet" id="${name}-hint">${hint}</p>`}
     ${options.map(

@@ -1,17 +1,19 @@
-/** Why a page can't be shown. */
-export type ProblemKind = "form" | "missing" | "malformed" | "unavailable" | "fault" | "too-many";
-
-/** Ends a request with a page that explains the problem (problem-page.ts). */
+/** Ends a request with a page that explains why another can't be shown (problem-page.ts). The message is its text. */
 export class Problem extends Error {
   readonly status: number;
-  readonly kind: ProblemKind;
+  readonly title: string;
 
-  constructor(status: number, kind: ProblemKind) {
-    super(kind);
+  constructor(status: number, title: string, text: string) {
+    super(text);
     this.status = status;
-    this.kind = kind;
+    this.title = title;
   }
 }
 
 /** No such page, or not any more. */
-export const missing = () => new Problem(404, "missing");
+export const missing = () =>
+  new Problem(404, "There is nothing here", "The address is wrong, or what it belonged to has been deleted.");
+
+/** A request that no page of ours sends. */
+export const malformed = (status = 400) =>
+  new Problem(status, "This can’t be read", "The browser sent something that this page doesn’t accept.");

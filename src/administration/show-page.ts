@@ -2,8 +2,8 @@ import type { Response } from "express";
 import { menuEntry, printDocument } from "../html/frame.ts";
 import { html } from "../html/html.ts";
 import type { Content, Html } from "../html/html.ts";
-import { csrfField, errorSummary, hasErrors } from "./forms.ts";
-import type { FieldErrors } from "./forms.ts";
+import { csrfField, errorSummary, form, hasErrors } from "./forms.ts";
+import type { FieldErrors, Form } from "./forms.ts";
 import { visitOf } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
@@ -39,6 +39,15 @@ export function showPage(response: Response, page: Page): void {
   });
   const status = page.status ?? (hasErrors(errors) ? 422 : 200);
   response.status(status).type("html").send(document);
+}
+
+/** Asks whether something is to be done that can't, or can't simply, be undone. */
+export function showQuestion(
+  response: Response,
+  { title, trail, text, ...others }: Pick<Page, "title" | "trail"> & Omit<Form, "fields"> & { text: string },
+): void {
+  const body = form(visitOf(response), { ...others, fields: html`<p>${text}</p>`, isDangerous: true });
+  showPage(response, { title, trail, body });
 }
 
 function menu(visit: Visit, name: string): Html {

@@ -64,6 +64,15 @@ export function asAdministration<T>(
   });
 }
 
+/** The rows that a function of the schema administration returns. */
+export async function rowsOf<Row extends object>(
+  client: PoolClient,
+  call: string,
+  ...values: unknown[]
+): Promise<Row[]> {
+  return (await client.query<Row>(`select * from administration.${call}`, values)).rows;
+}
+
 /** The address of the request's client. */
 export function addressOf(request: Request): string {
   // Sockets for both kinds write IPv4 addresses as IPv6; and a proxy may send anything

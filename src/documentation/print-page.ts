@@ -46,7 +46,7 @@ export function printPage(site: Site, path: string, page: Page): string {
     home,
     product: "Documentation",
     windowTitle: `${title}${version === undefined ? "" : ` · ${version}`} · Stock and order documentation`,
-    head: page.summary && html`<meta name="description" content="${page.summary}" />`,
+    summary: page.summary,
     bar: search(slug),
     menu: menu(site, path, slug, page.neighbours),
     above: page.kind && html`<p class="kind">${page.kind}</p>`,

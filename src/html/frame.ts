@@ -10,9 +10,8 @@ export interface FramedPage {
   product: string;
   /** The title of the window. */
   windowTitle: string;
-  /** Further elements of the head, and attributes of the body. */
-  head?: Content;
-  attributes?: Content;
+  /** For search engines and previews. */
+  summary?: string | undefined;
   /** In the bar, behind the name. */
   bar?: Content;
   /** Without it, the page has no menu. */
@@ -37,12 +36,12 @@ export function printDocument(page: FramedPage): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${page.windowTitle}</title>
-        ${page.head}
+        ${page.summary && html`<meta name="description" content="${page.summary}" />`}
         <link rel="stylesheet" href="${assetUrl(home, "style.css")}" />
         <link rel="icon" type="image/svg+xml" href="${assetUrl(home, "icon.svg")}" />
         <script src="${assetUrl(home, "script.js")}" defer></script>
       </head>
-      <body ${page.attributes}>
+      <body>
         <a class="skip" href="#content">Skip to content</a>
         <header class="top-bar">
           <a class="home" href="${home}"
@@ -61,11 +60,11 @@ export function printDocument(page: FramedPage): string {
         <div class="frame">
           ${menu && html`<nav class="contents" id="menu" aria-label="${product}">${menu}</nav>`}
           <main id="content" tabindex="-1">
-            <div class="heading">
+            <div>
               ${page.above}
               <div class="title">
                 <h1>${page.title}</h1>
-                ${page.aside && html`<div class="aside">${page.aside}</div>`}
+                ${page.aside && html`<div>${page.aside}</div>`}
               </div>
             </div>
             ${page.body}

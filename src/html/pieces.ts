@@ -3,10 +3,7 @@ import type { Content, Html } from "./html.ts";
 
 /** Facts with a name each. Those without a value are left out. */
 export function facts(rows: readonly (readonly [title: string, value: Content])[]): Content {
-  const given = rows.filter(
-    ([, value]) =>
-      value !== null && value !== undefined && value !== false && value !== "" && !isEmpty(value),
-  );
+  const given = rows.filter(([, value]) => (Array.isArray(value) ? value.length > 0 : value || value === 0));
   if (given.length === 0) return null;
   return html`<dl class="facts">
     ${given.map(
@@ -18,8 +15,6 @@ export function facts(rows: readonly (readonly [title: string, value: Content])[
     )}
   </dl>`;
 }
-
-const isEmpty = (value: Content): boolean => Array.isArray(value) && value.length === 0;
 
 /** A column of a table: its heading, and whether it has numbers. */
 export type Column = string | { number: string };

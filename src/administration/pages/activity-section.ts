@@ -5,7 +5,7 @@ import type { AuditEvent } from "../audit-list.ts";
 import { showPage } from "../show-page.ts";
 import { pageOf, pageSize, startOfPage } from "../paging.ts";
 import type { Section } from "../section.ts";
-import { visitOf } from "../visit.ts";
+import { rowsOf, visitOf } from "../visit.ts";
 
 /** The audit log: actions, actors and times. */
 export const activity: Section = {
@@ -15,11 +15,8 @@ export const activity: Section = {
     const router = Router();
     router.get("/", async (request, response) => {
       const before = startOfPage(request);
-      const { rows } = await visitOf(response).run((client) =>
-        client.query<AuditEvent>("select * from administration.activity(null, $1, $2)", [
-          before,
-          pageSize + 1,
-        ]),
+      const rows = await visitOf(response).run((client) =>
+        rowsOf<AuditEvent>(client, "activity(null, $1, $2)", before, pageSize + 1),
       );
       const { shown, links } = pageOf(rows, before, "/admin/activity");
       showPage(response, {

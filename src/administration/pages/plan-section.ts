@@ -9,7 +9,7 @@ import { merchantPlanNames } from "../audit-list.ts";
 import { choice, form, noticeOf, textField } from "../forms.ts";
 import { count } from "../dates-and-numbers.ts";
 import { showPage } from "../show-page.ts";
-import { Problem } from "../problem.ts";
+import { malformed } from "../problem.ts";
 import type { Section } from "../section.ts";
 import { visitOf } from "../visit.ts";
 
@@ -82,7 +82,7 @@ export const merchantPlanSection: Section = {
     });
     router.post("/", async (request, response) => {
       const name = textField(request, "plan");
-      if (!Object.hasOwn(hints, name)) throw new Problem(400, "malformed");
+      if (!Object.hasOwn(hints, name)) throw malformed();
       await visitOf(response).run(async (client) => {
         if ((await readMerchantPlan(client)).name !== name)
           await client.query("select administration.set_plan($1)", [name]);

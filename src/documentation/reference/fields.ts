@@ -39,7 +39,7 @@ export function fieldSection(model: Model, owner: string, field: Field): Html {
     ])}
     ${
       args.length > 0 &&
-      html`<details class="arguments">
+      html`<details>
         <summary>${args.length} arguments</summary>
         ${inputs(model, args)}
       </details>`

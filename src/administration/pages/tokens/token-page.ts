@@ -1,5 +1,4 @@
 import type { Router } from "express";
-import type { PoolClient } from "pg";
 import type { CredentialOverview } from "../../../auth/credentials.ts";
 import { html } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
@@ -14,7 +13,7 @@ import { count, moment, momentText } from "../../dates-and-numbers.ts";
 import { showPage } from "../../show-page.ts";
 import type { AdministrationOptions } from "../../section.ts";
 import { readUses } from "../../uses.ts";
-import { visitOf } from "../../visit.ts";
+import { rowsOf, visitOf } from "../../visit.ts";
 import type { Visit } from "../../visit.ts";
 import { accessFacts, readScopes } from "./token-access.ts";
 import { readToken, stateBadges, tokensTrail } from "./token-rows.ts";
@@ -49,9 +48,9 @@ export function tokenPage(router: Router, options: AdministrationOptions): void 
     const { token, known, operations, events, uses } = await visit.run(async (client) => ({
       token: await readToken(client, id),
       known: await readScopes(client),
-      operations: await rowsOf<StoredOperation>(client, "administration.stored_operations($1)", id),
+      operations: await rowsOf<StoredOperation>(client, "stored_operations($1)", id),
       uses: await readUses(client, id),
-      events: await rowsOf<AuditEvent>(client, "administration.activity($1, null, 20)", id),
+      events: await rowsOf<AuditEvent>(client, "activity($1, null, 20)", id),
     }));
     const change = html`<a href="/admin/tokens/${id}/change">Change</a>`;
     showPage(response, {
@@ -67,10 +66,6 @@ export function tokenPage(router: Router, options: AdministrationOptions): void 
       `,
     });
   });
-}
-
-async function rowsOf<Row extends object>(client: PoolClient, call: string, id: string): Promise<Row[]> {
-  return (await client.query<Row>(`select * from ${call}`, [id])).rows;
 }
 
 function factsOf(token: CredentialOverview) {

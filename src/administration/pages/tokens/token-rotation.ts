@@ -5,7 +5,7 @@ import { html } from "../../../html/html.ts";
 import { copyable } from "../../copyable.ts";
 import { choice, form, textField } from "../../forms.ts";
 import { showPage } from "../../show-page.ts";
-import { Problem } from "../../problem.ts";
+import { malformed } from "../../problem.ts";
 import { visitOf } from "../../visit.ts";
 import { readToken, tokenTrail } from "./token-rows.ts";
 
@@ -49,7 +49,7 @@ export function rotationPages(router: Router): void {
     const { run } = visitOf(response);
     const { id } = request.params;
     const overlap = overlaps.find(({ value }) => value === textField(request, "overlap"));
-    if (!overlap) throw new Problem(400, "malformed");
+    if (!overlap) throw malformed();
     const { clientId, clientSecret } = createClientCredentials();
     const present = textField(request, "present");
     const values = [id, present, clientId, hashOfSecret(clientSecret), Number(overlap.value)];

@@ -1,7 +1,5 @@
 import type { Response, Router } from "express";
-import { html } from "../../../html/html.ts";
-import { form } from "../../forms.ts";
-import { showPage } from "../../show-page.ts";
+import { showQuestion } from "../../show-page.ts";
 import { visitOf } from "../../visit.ts";
 import { readToken, tokenTrail } from "./token-rows.ts";
 
@@ -20,19 +18,15 @@ const questions = {
 export function statePages(router: Router): void {
   for (const action of ["deactivate", "delete"] as const)
     router.get(`/:id/${action}`, async (request, response) => {
-      const visit = visitOf(response);
-      const token = await visit.run((client) => readToken(client, request.params.id));
+      const token = await visitOf(response).run((client) => readToken(client, request.params.id));
       const { title, text } = questions[action];
-      showPage(response, {
+      showQuestion(response, {
         title: `${title} “${token.name}”?`,
         trail: tokenTrail(token),
-        body: form(visit, {
-          action: `/tokens/${token.id}/${action}`,
-          fields: html`<p>${text}</p>`,
-          submit: title,
-          isDangerous: true,
-          cancel: `/tokens/${token.id}`,
-        }),
+        text,
+        action: `/tokens/${token.id}/${action}`,
+        submit: title,
+        cancel: `/tokens/${token.id}`,
       });
     });
 

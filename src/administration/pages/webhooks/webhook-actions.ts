@@ -1,14 +1,12 @@
 import type { Response, Router } from "express";
 import { z } from "zod";
 import { html } from "../../../html/html.ts";
-import { form } from "../../forms.ts";
 import { count } from "../../dates-and-numbers.ts";
-import { showPage } from "../../show-page.ts";
+import { showPage, showQuestion } from "../../show-page.ts";
 import { missing } from "../../problem.ts";
 import type { AdministrationOptions } from "../../section.ts";
 import { visitOf } from "../../visit.ts";
 import { readSubscription, subscriptionTrail } from "./webhook-rows.ts";
-import type { Subscription } from "./webhook-rows.ts";
 
 /** Actions on webhooks: tests, retries, enabling, and, after a confirmation, disabling and stopping. */
 export function subscriptionActions(
@@ -38,14 +36,17 @@ export function subscriptionActions(
       response.redirect(303, `/admin/webhooks/${id}?done=enabled`);
   });
 
-  router.get("/:id/disable", (request, response) =>
-    ask(response, request.params.id, () => ({
+  router.get("/:id/disable", async (request, response) => {
+    const subscription = await visitOf(response).run((client) => readSubscription(client, request.params.id));
+    showQuestion(response, {
       title: "Disable this subscription?",
-      action: "disable",
+      trail: subscriptionTrail(subscription),
       text: "Nothing is sent from now on. Waiting messages are kept until it is enabled again. Events in the meantime are not sent; the client can request them afterwards.",
+      action: `/webhooks/${subscription.id}/disable`,
       submit: "Disable subscription",
-    })),
-  );
+      cancel: `/webhooks/${subscription.id}`,
+    });
+  });
   router.post("/:id/disable", async (request, response) => {
     const { id } = request.params;
     const statement = "select administration.set_webhook_enabled($1, false) as made";
@@ -55,35 +56,6 @@ export function subscriptionActions(
   stopping(router);
 }
 
-interface Question {
-  title: string;
-  action: string;
-  text: string;
-  submit: string;
-}
-
-/** Asks whether something is to be done to a subscription. */
-async function ask(
-  response: Response,
-  id: string,
-  questionOf: (of: Subscription) => Question,
-): Promise<void> {
-  const visit = visitOf(response);
-  const subscription = await visit.run((client) => readSubscription(client, id));
-  const { title, action, text, submit } = questionOf(subscription);
-  showPage(response, {
-    title,
-    trail: subscriptionTrail(subscription),
-    body: form(visit, {
-      action: `/webhooks/${id}/${action}`,
-      fields: html`<p>${text}</p>`,
-      submit,
-      isDangerous: true,
-      cancel: `/webhooks/${id}`,
-    }),
-  });
-}
-
 /** Deliveries that are dropped in one transaction. */
 const dropBatch = 5_000;
 /** Milliseconds after which a page reports that there is more to drop, instead of continuing. */
@@ -91,18 +63,19 @@ const dropTimeoutMs = 20_000;
 
 /** Stops a subscription and drops its waiting messages, after a confirmation. */
 function stopping(router: Router): void {
-  router.get("/:id/stop", (request, response) =>
-    ask(response, request.params.id, ({ backlog_count }) => {
-      const waiting = Number(backlog_count);
-      const messages = waiting === 1 ? "1 waiting message is" : `${count(waiting)} waiting messages are`;
-      return {
-        title: "Stop this subscription and drop its waiting messages?",
-        action: "stop",
-        text: `Nothing is sent from now on. ${waiting === 0 ? "No messages wait." : `${messages} dropped.`} The events stay in the log for 30 days, so the client can request them again once the subscription is enabled. To keep what waits, disable the subscription instead.`,
-        submit: "Stop and drop waiting messages",
-      };
-    }),
-  );
+  router.get("/:id/stop", async (request, response) => {
+    const subscription = await visitOf(response).run((client) => readSubscription(client, request.params.id));
+    const waiting = Number(subscription.backlog_count);
+    const messages = waiting === 1 ? "1 waiting message is" : `${count(waiting)} waiting messages are`;
+    showQuestion(response, {
+      title: "Stop this subscription and drop its waiting messages?",
+      trail: subscriptionTrail(subscription),
+      text: `Nothing is sent from now on. ${waiting === 0 ? "No messages wait." : `${messages} dropped.`} The events stay in the log for 30 days, so the client can request them again once the subscription is enabled. To keep what waits, disable the subscription instead.`,
+      action: `/webhooks/${subscription.id}/stop`,
+      submit: "Stop and drop waiting messages",
+      cancel: `/webhooks/${subscription.id}`,
+    });
+  });
   router.post("/:id/stop", async (request, response) => {
     const { id } = request.params;
     const stop = "select administration.stop_webhook($1) as made";

@@ -7,7 +7,7 @@ import { actionButton, noticeOf } from "../../forms.ts";
 import { moment } from "../../dates-and-numbers.ts";
 import { showPage } from "../../show-page.ts";
 import { missing } from "../../problem.ts";
-import { visitOf } from "../../visit.ts";
+import { rowsOf, visitOf } from "../../visit.ts";
 import { attemptList } from "./webhook-attempts.ts";
 import type { AttemptRow } from "./webhook-attempts.ts";
 import { readSubscription, stateBadge, subscriptionTrail } from "./webhook-rows.ts";
@@ -37,15 +37,9 @@ export function deliveryPage(router: Router): void {
     const { id, delivery: wanted } = request.params;
     const visit = visitOf(response);
     const { subscription, delivery, attempts } = await visit.run(async (client) => {
-      const { rows } = await client.query<DeliveryRow>("select * from administration.webhook_delivery($1)", [
-        wanted,
-      ]);
-      const [delivery] = rows;
+      const [delivery] = await rowsOf<DeliveryRow>(client, "webhook_delivery($1)", wanted);
       if (delivery?.subscription_id !== id) throw missing();
-      const { rows: attempts } = await client.query<AttemptRow>(
-        "select * from administration.webhook_attempts($1)",
-        [wanted],
-      );
+      const attempts = await rowsOf<AttemptRow>(client, "webhook_attempts($1)", wanted);
       return { subscription: await readSubscription(client, id), delivery, attempts };
     });
     const { state } = delivery;

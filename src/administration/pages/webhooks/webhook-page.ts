@@ -7,7 +7,7 @@ import { actionButton, noticeOf } from "../../forms.ts";
 import { count, moment } from "../../dates-and-numbers.ts";
 import { showPage } from "../../show-page.ts";
 import { pageOf, pageSize, startOfPage } from "../../paging.ts";
-import { visitOf } from "../../visit.ts";
+import { rowsOf, visitOf } from "../../visit.ts";
 import type { Visit } from "../../visit.ts";
 import {
   healthBadge,
@@ -32,14 +32,10 @@ export function subscriptionPage(router: Router): void {
     const visit = visitOf(response);
     const { id } = request.params;
     const before = startOfPage(request);
-    const { subscription, rows } = await visit.run(async (client) => {
-      const subscription = await readSubscription(client, id);
-      const { rows } = await client.query<DeliveryLine>(
-        "select * from administration.webhook_deliveries($1, $2, $3)",
-        [id, before, pageSize + 1],
-      );
-      return { subscription, rows };
-    });
+    const { subscription, rows } = await visit.run(async (client) => ({
+      subscription: await readSubscription(client, id),
+      rows: await rowsOf<DeliveryLine>(client, "webhook_deliveries($1, $2, $3)", id, before, pageSize + 1),
+    }));
     const deliveries = pageOf(rows, before, `/admin/webhooks/${id}`);
     const none = html`<p class="quiet">
       There is nothing ${before === null ? "yet" : "older"}. Deliveries are kept for 30 days.

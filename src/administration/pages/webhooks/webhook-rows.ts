@@ -3,6 +3,7 @@ import { html } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
 import { shown } from "../../foreign-text.ts";
 import { missing } from "../../problem.ts";
+import { rowsOf } from "../../visit.ts";
 
 /** A subscription, as administration.webhook_subscriptions returns it. */
 export interface Subscription {
@@ -50,11 +51,7 @@ export const subscriptionTrail = ({ id, topic, url }: Subscription) => [
 
 /** One subscription. */
 export async function readSubscription(client: PoolClient, id: string): Promise<Subscription> {
-  const { rows } = await client.query<Subscription>(
-    "select * from administration.webhook_subscriptions($1)",
-    [id],
-  );
-  const [row] = rows;
+  const [row] = await rowsOf<Subscription>(client, "webhook_subscriptions($1)", id);
   if (!row) throw missing();
   return row;
 }

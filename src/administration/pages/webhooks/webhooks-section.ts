@@ -10,7 +10,7 @@ import { showPage } from "../../show-page.ts";
 import { pageOf, pageSize, startOfPage } from "../../paging.ts";
 import { missing } from "../../problem.ts";
 import type { Section } from "../../section.ts";
-import { visitOf } from "../../visit.ts";
+import { rowsOf, visitOf } from "../../visit.ts";
 import { subscriptionActions } from "./webhook-actions.ts";
 import { deliveryPage } from "./webhook-delivery.ts";
 import { subscriptionPage } from "./webhook-page.ts";
@@ -38,12 +38,9 @@ function listPage(router: Router): void {
   router.get("/", async (request, response) => {
     const before = startOfPage(request);
     const isTroubled = queryOf(request, "show") === "trouble";
-    const { rows } = await visitOf(response).run((client) =>
-      client.query<Subscription>("select * from administration.webhook_subscriptions(null, $1, $2, $3)", [
-        before,
-        isTroubled,
-        pageSize + 1,
-      ]),
+    const call = "webhook_subscriptions(null, $1, $2, $3)";
+    const rows = await visitOf(response).run((client) =>
+      rowsOf<Subscription>(client, call, before, isTroubled, pageSize + 1),
     );
     const address = `/admin/webhooks${isTroubled ? "?show=trouble" : ""}`;
     const page = pageOf(rows, before, address);

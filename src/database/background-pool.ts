@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Allotment } from "./connection-budget.ts";
+import type { Allotment } from "./allotment.ts";
 import { urlAsRole } from "../database/roles.ts";
 
 /** Limits for every statement of background work; and times are in UTC. */
@@ -35,7 +35,7 @@ export function createJobPool(
  * @param max maximum number of connections
  * @param name their application_name in Postgres' views
  * @param settings further ones of Postgres
- * @param allotment what opens them, where several merchants share a number of connections
+ * @param allotment what opens them, where there is a number for several services
  */
 export function createBackgroundPool(
   url: string,

@@ -13,6 +13,13 @@ export interface RoleOptions {
   onNote?: (note: string) => void;
 }
 
+/** Makes the roles that every database of the cluster uses. It takes turns with other set-ups until the transaction ends. */
+export async function ensureRoles(admin: pg.ClientBase): Promise<void> {
+  const sql = await readFile(new URL("../../db/roles.sql", import.meta.url), "utf8");
+  // One batch is one transaction
+  await admin.query(`select pg_advisory_xact_lock(hashtext('roles of the service')); ${sql}`);
+}
+
 /**
  * Makes the roles, grants them access to the database, and revokes rights from PUBLIC. Can be repeated.
  *
@@ -34,7 +41,7 @@ export async function setUpRoles(
     await client.query("select pg_advisory_xact_lock(hashtext('roles of the service'))");
     const missing = await missingLogins(client);
     isNew = missing.includes("service_login") || renewPassword;
-    await client.query(await readFile(new URL("../../db/roles.sql", import.meta.url), "utf8"));
+    await ensureRoles(client);
     if (isNew) {
       for (const login of logins)
         await client.query(`alter role ${login} password ${client.escapeLiteral(password)}`);

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { atMost } from "../lib/at-most.ts";
 import type { Pool, PoolClient } from "pg";
 import { Turns } from "../lib/turns.ts";
-import type { Share } from "./connection-budget.ts";
+import type { Share } from "./allotment.ts";
 
 /**
  * Returns a connection.

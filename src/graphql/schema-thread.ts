@@ -17,15 +17,23 @@ const timeoutsMs = { wait: 5_000, work: 10_000 };
 /** Called when work for a client is done, with its duration in milliseconds. */
 export type OnWorked = (client: string, ms: number) => void;
 
-/** What requests have the thread do. */
-export type SchemaWork = Pick<SchemaThread, "check" | "introspect">;
+/** What requests have the thread do. It throws {@link NoTurn} when too much work waits. */
+export interface SchemaWork {
+  /** Errors of a document: of its limits, and of all rules but the one about values. */
+  check(client: string, schema: GraphQLSchema, text: string, limits: Limits): Promise<GraphQLError[]>;
+  /** Answers a valid operation that only queries the schema: its data as JSON, or null when there are errors. */
+  introspect(
+    client: string,
+    schema: GraphQLSchema,
+    task: Omit<IntrospectTask, keyof ForSchema>,
+  ): Promise<Uint8Array | null>;
+}
 
 /**
  * A thread for work with schemas that would hold the event loop for tens of milliseconds: checking long documents, and
  * introspection. It does one piece at a time, client by client. The thread starts when it is needed.
  */
 export class SchemaThread {
-  readonly #onWorked: OnWorked;
   readonly #turns = new Turns({
     total: () => 1,
     perClient: () => 1,
@@ -40,39 +48,14 @@ export class SchemaThread {
   readonly #known = new WeakMap<GraphQLSchema, { id: number; text: SchemaText }>();
   #schemas = 0;
 
-  /** @param onWorked called for each piece of work that isn't for a merchant's clients, see {@link of} */
-  constructor(onWorked: OnWorked = () => {}) {
-    this.#onWorked = onWorked;
-  }
-
-  /** The same thread for the clients of one of several merchants. */
-  of(merchant: string, onWorked: OnWorked): SchemaWork {
-    const named = (client: string) => `${merchant} ${client}`;
-    const tell = (client: string) => (ms: number) => onWorked(client, ms);
+  /** Its work for a group of clients, as those of a merchant. @param onWorked called for each piece of work */
+  of(group: string, onWorked: OnWorked): SchemaWork {
+    const named = (client: string) => `${group} ${client}`;
+    const note = (client: string) => (ms: number) => onWorked(client, ms);
     return {
-      check: (client, ...work) => this.#check(named(client), tell(client), ...work),
-      introspect: (client, ...work) => this.#run("introspect", named(client), tell(client), ...work),
+      check: (client, ...work) => this.#check(named(client), note(client), ...work),
+      introspect: (client, ...work) => this.#run("introspect", named(client), note(client), ...work),
     };
-  }
-
-  /**
-   * Errors of a document: of its limits, and of all rules but the one about values.
-   * @throws {NoTurn} when too much work waits
-   */
-  check(client: string, schema: GraphQLSchema, text: string, limits: Limits): Promise<GraphQLError[]> {
-    return this.#check(client, (ms) => this.#onWorked(client, ms), schema, text, limits);
-  }
-
-  /**
-   * Answers a valid operation that only queries the schema: its data as JSON, or null when there are errors.
-   * @throws {NoTurn} when too much work waits
-   */
-  introspect(
-    client: string,
-    schema: GraphQLSchema,
-    task: Omit<IntrospectTask, keyof ForSchema>,
-  ): Promise<Uint8Array | null> {
-    return this.#run("introspect", client, (ms) => this.#onWorked(client, ms), schema, task);
   }
 
   /** Ends the thread. Waiting work fails. */

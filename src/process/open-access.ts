@@ -5,22 +5,22 @@ import type { DatabaseAccess } from "../database/pg-service.ts";
 import { Replicas } from "../database/replicas/replicas.ts";
 import type { ReadWithOwnWrites, ReplicasOptions } from "../database/replicas/replicas.ts";
 import type { OnUsed } from "../database/shared-pool.ts";
-import type { SharedParts } from "./shared-parts.ts";
 import type { Closing } from "../lib/closing.ts";
+import type { AppSettings } from "./app-settings.ts";
+import type { Shared } from "./shared.ts";
 
-export interface AccessOptions {
+interface AccessOptions {
+  settings: Pick<AppSettings, "fastReads">;
   /** Connections of service_login. */
   pool: Pool;
   /** Connections for operations. */
   apiPool: Pool;
   /** Standbys that answer reads. */
-  replicas: ReplicasOptions | null;
-  fastReads: boolean;
+  replicas?: ReplicasOptions | null;
   logger: Logger;
   onUsed: OnUsed;
   closing: Closing;
-  /** Of an app beside those of other merchants. */
-  shared: SharedParts | null;
+  shared: Pick<Shared, "share" | "firstRights">;
 }
 
 /** The access of operations to the primary and its replicas. */
@@ -32,14 +32,20 @@ export interface Access extends Omit<DatabaseAccess, "readText"> {
 
 /** Opens the access of operations to the database. */
 export async function openAccess(options: AccessOptions): Promise<Access> {
-  const { pool, apiPool, fastReads, logger, onUsed, closing } = options;
-  const replicas = options.replicas && new Replicas(options.replicas, { primary: pool, logger, onUsed });
+  const { pool, apiPool, logger, onUsed, closing, shared } = options;
+  const { fastReads } = options.settings;
+  const replicas = options.replicas
+    ? new Replicas(options.replicas, { primary: pool, logger, onUsed })
+    : null;
   closing.add(() => replicas?.close());
   const access = await openDatabaseAccess(apiPool, {
-    ...{ catalogOf: pool, fastReads, logger, onUsed },
+    catalogOf: pool,
+    fastReads,
+    logger,
+    onUsed,
     onWritten: replicas?.noteWritten,
-    share: options.shared?.share ?? null,
-    trouble: options.shared?.trouble,
+    share: shared.share,
+    trouble: shared.firstRights ? null : undefined,
   });
   closing.add(() => access.close());
   const { readText } = access;

@@ -10,6 +10,7 @@ import { createPool } from "../../src/database/pool.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { schemaFromText, textOfSchema } from "../../src/graphql/schema-copy.ts";
 import { SchemaThread } from "../../src/graphql/schema-thread.ts";
+import type { SchemaWork } from "../../src/graphql/schema-thread.ts";
 import { NoTurn } from "../../src/lib/turns.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -52,12 +53,14 @@ describe("the thread of schemas", () => {
   const schema = buildSchema("scalar Day type Query { day(of: Day, size: Int): Day }");
   let worked: Record<string, number>;
   let thread: SchemaThread;
+  let work: SchemaWork;
   before(() => {
     worked = {};
-    thread = new SchemaThread((client, ms) => (worked[client] = (worked[client] ?? 0) + ms));
+    thread = new SchemaThread();
+    work = thread.of("", (client, ms) => (worked[client] = (worked[client] ?? 0) + ms));
   });
   after(() => thread.close());
-  const check = (text: string, client = "a") => thread.check(client, schema, text, defaultLimits);
+  const check = (text: string, client = "a") => work.check(client, schema, text, defaultLimits);
 
   it("finds the same errors in the same places", async () => {
     assert.deepEqual(await check('{ day(of: "x") }'), []);
@@ -78,13 +81,13 @@ describe("the thread of schemas", () => {
 
   it("tells schemas apart", async () => {
     const other = buildSchema("type Query { nope: Int }");
-    assert.deepEqual(await thread.check("a", other, "{ nope }", defaultLimits), []);
+    assert.deepEqual(await work.check("a", other, "{ nope }", defaultLimits), []);
     assert.equal((await check("{ nope }")).length, 1);
   });
 
   it("answers introspection as bytes, and nothing else", async () => {
     const ask = (text: string, variableValues: Record<string, unknown> = {}) =>
-      thread.introspect("a", schema, { text, operationName: null, variableValues });
+      work.introspect("a", schema, { text, operationName: null, variableValues });
     const query = "query ($name: String!) { __type(name: $name) { name } }";
     const answer = await ask(query, { name: "Day" });
     assert.equal(Buffer.from(answer!).toString(), '{"__type":{"name":"Day"}}');

@@ -6,7 +6,7 @@ import { requireDumpPrograms, restoreFile } from "../client-programs.ts";
 import { startCluster } from "../cluster/cluster.ts";
 import { isNewFolder } from "../cluster/folder.ts";
 import { openPlace } from "../cluster/place.ts";
-import { ensureRoles } from "../merchant-database.ts";
+import { ensureRoles } from "../roles.ts";
 
 export interface DumpOptions {
   /** A file of `pg_dump --format=custom`. */

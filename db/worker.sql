@@ -1,6 +1,7 @@
 -- Rights of service_worker in graphile-worker's own schema, in whose tables it keeps its state by its own
 -- statements. Runs, as the owner, after the package's migrations of that schema, which are not in
--- db/committed. Can be run again at any time.
+-- db/committed. Can be run again at any time. The tables are those of version 0.18;
+-- test/jobs/queue-inside.test.ts notices when they change.
 do $$
 declare
   name text;
@@ -20,7 +21,7 @@ begin
 end
 $$;
 grant usage on schema graphile_worker to service_worker;
-grant select on graphile_worker.migrations to service_worker;
+grant select on graphile_worker.migrations, graphile_worker.jobs to service_worker;
 grant select, insert, update, delete on graphile_worker._private_jobs to service_worker;
 grant select, insert, update (locked_at, locked_by) on graphile_worker._private_job_queues to service_worker;
 grant select, insert on graphile_worker._private_tasks to service_worker;

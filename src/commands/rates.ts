@@ -1,8 +1,8 @@
 import { withClient } from "../database/client.ts";
 import { openForCommand } from "../database/open.ts";
 import { urlAsRole } from "../database/roles.ts";
-import { importRates } from "../jobs/exchange-rates/import.ts";
-import type { ImportedDay } from "../jobs/exchange-rates/import.ts";
+import { importRates } from "../jobs/exchange-rates/import-rates.ts";
+import type { ImportedDay } from "../jobs/exchange-rates/import-rates.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { atTheCommandLine } from "./command-line.ts";

@@ -11,6 +11,31 @@ const session = {
   jit: "off",
 };
 
+type Connected = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  release: (isBroken?: Error | boolean) => void,
+) => void;
+
+/**
+ * A pool whose connections are released once, however often that is called. graphile-worker releases the one that listens
+ * twice when Postgres goes away during a stop; docs/internals/upstream.md says more.
+ */
+class JobPool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>;
+  override connect(connected: Connected): void;
+  override connect(connected?: Connected): Promise<pg.PoolClient> | void {
+    if (!connected) return super.connect();
+    super.connect((error, client, release: Parameters<Connected>[2]) => {
+      let isReleased = false;
+      connected(error, client, (isBroken) => {
+        if (!isReleased) release(isBroken);
+        isReleased = true;
+      });
+    });
+  }
+}
+
 /**
  * The connections of background work, in its narrow role: one for each job at a time, one that listens, and one for
  * scheduled jobs.
@@ -24,7 +49,7 @@ export function createJobPool(
   settings: Record<string, string> = {},
   allotment?: Allotment,
 ): pg.Pool {
-  return createBackgroundPool(url, "service_worker", concurrency + 2, "worker", settings, allotment);
+  return createBackgroundPool(url, "service_worker", concurrency + 2, "worker", settings, allotment, JobPool);
 }
 
 /**
@@ -36,6 +61,7 @@ export function createJobPool(
  * @param name their application_name in Postgres' views
  * @param settings further ones of Postgres
  * @param allotment what opens them, where there is a number for several services
+ * @param Pool their class
  */
 export function createBackgroundPool(
   url: string,
@@ -44,8 +70,9 @@ export function createBackgroundPool(
   name: string,
   settings: Record<string, string> = {},
   allotment?: Allotment,
+  Pool: typeof pg.Pool = pg.Pool,
 ): pg.Pool {
-  const pool = new pg.Pool({
+  const pool = new Pool({
     connectionString: urlAsRole(url, role, { ...session, ...settings }),
     max,
     connectionTimeoutMillis: 5_000,

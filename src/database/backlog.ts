@@ -23,7 +23,7 @@ const ofEvents = `select outbox, outbox_seconds as "outboxSeconds", deliveries,
 // Jobs that have done their work are gone, so the table is small
 const ofJobs = `with few as (
     select j.attempts >= j.max_attempts as is_failed, j.locked_at is not null as is_running, j.run_at
-    from graphile_worker._private_jobs j limit 10001)
+    from graphile_worker.jobs j limit 10001)
   select json_build_object('due', count(*) filter (where is_due), 'running', count(*) filter (where is_running),
       'later', count(*) filter (where not (is_failed or is_running or is_due)),
       'failed', count(*) filter (where is_failed)) as jobs,

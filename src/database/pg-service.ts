@@ -12,7 +12,7 @@ import type { ReadRows, ReadText, WaitingRead } from "./pipeline/read-text.ts";
 import { rowReader, textReader } from "./pipeline/read-text.ts";
 import type { OnWritten, SendTogether } from "./pipeline/send-together.ts";
 import { togetherSender } from "./pipeline/send-together.ts";
-import type { Waits } from "../lib/turns.ts";
+import type { Waits } from "../lib/fair-queue.ts";
 import { repeating } from "./repeating.ts";
 import type { OnUsed } from "./shared-pool.ts";
 import { SharedPool } from "./shared-pool.ts";

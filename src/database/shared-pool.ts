@@ -1,8 +1,7 @@
-import { LRUCache } from "lru-cache";
-import { atMost } from "../lib/at-most.ts";
 import type { Pool, PoolClient } from "pg";
-import { Turns } from "../lib/turns.ts";
+import { FairQueue } from "../lib/fair-queue.ts";
 import type { Share } from "./allotment.ts";
+import { Pace } from "./pace.ts";
 
 /**
  * Returns a connection.
@@ -21,13 +20,13 @@ export type OnUsed = (client: string, ms: number) => void;
  * sends requests.
  */
 const shareOf = { anyone: 0.4, quickAndAlone: 1 };
-/** Average milliseconds of a client's statements up to which others hardly notice a wait for its connections. */
-const quickMs = 20;
-/** Statements that the average needs to be meaningful. */
-const knownAfter = 20;
+/**
+ * When a client's statements are quick: up to 20 milliseconds others hardly notice a wait for its connections. A slow
+ * statement counts at once, and is soon forgotten.
+ */
+const paceOfClients = { quickMs: 20, knownAfter: 20, weight: (times: number) => 1 / Math.min(times, 20) };
 /** Milliseconds without requests of others after which a client counts as alone. */
 const aloneAfterMs = 1_000;
-const maxKnownClients = 10_000;
 /**
  * Connections that quick reads take at the same time. More would only make Postgres' processes take turns; reads that wait
  * are taken along instead.
@@ -67,11 +66,11 @@ interface Borrower {
  * connections go on to the next request, and more are opened in the background.
  */
 export class SharedPool<Read extends SharedRead = SharedRead> implements Connections {
-  readonly turns: Turns<Read>;
+  readonly turns: FairQueue<Read>;
   readonly #pool: Pool;
   readonly #onUsed: OnUsed;
   readonly #share: Share | null;
-  readonly #pace = new LRUCache<string, { count: number; averageMs: number }>(atMost(maxKnownClients));
+  readonly #pace = new Pace(paceOfClients);
   #isOpening = false;
   #patience: NodeJS.Timeout | undefined;
   /** Connections that quick reads have. */
@@ -91,9 +90,9 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
     this.#pool = pool;
     this.#onUsed = onUsed;
     this.#share = share;
-    this.turns = new Turns({
-      total: () => Math.max(1, this.#open),
-      perClient: (client) => Math.max(1, Math.ceil(max * this.#shareOf(client))),
+    this.turns = new FairQueue({
+      limit: () => Math.max(1, this.#open),
+      limitPerOwner: (client) => Math.max(1, Math.ceil(max * this.#shareOf(client))),
       isLight: (read) => read?.isQuick() === true,
       mayBegin: (read, client) =>
         read?.isQuick() ? this.#quick < quickConnections : this.#mayBeginOther(client),
@@ -114,7 +113,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
     const begin = (refusal: Error | null) => {
       if (refusal) return connected(refusal);
       const isQuick = read?.isQuick() ?? false;
-      const borrower = { client, isQuick, isSlow: !this.#isQuick(client), connected };
+      const borrower = { client, isQuick, isSlow: !this.#pace.isQuick(client), connected };
       this.#count(borrower, 1);
       const free = this.#free;
       this.#free = null;
@@ -144,7 +143,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
       const isBroken = hasBroken || this.#share?.mustYield() === true;
       const ms = (performance.now() - start) / (1 + others.length);
       for (const client of [borrower.client, ...others]) {
-        this.#note(client, ms);
+        this.#pace.note(client, ms);
         this.#onUsed(client, ms);
       }
       this.#free = isBroken ? null : { connection, release };
@@ -179,7 +178,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
     const most = this.#share?.mostStatements() ?? Infinity;
     if (this.#others >= most) return false;
     if (most === Infinity || client === ownClient) return true;
-    if (most > 1 && this.#slow >= most - 1 && !this.#isQuick(client)) return false;
+    if (most > 1 && this.#slow >= most - 1 && !this.#pace.isQuick(client)) return false;
     return (this.#othersOf.get(client) ?? 0) < Math.max(1, Math.ceil(most * shareOf.anyone));
   }
 
@@ -216,20 +215,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
 
   #shareOf(client: string): number {
     const isAlone = performance.now() - this.#latest.since > aloneAfterMs;
-    const isKnown = (this.#pace.get(client)?.count ?? 0) >= knownAfter;
-    return isAlone && isKnown && this.#isQuick(client) ? shareOf.quickAndAlone : shareOf.anyone;
-  }
-
-  /** Whether a client's statements are usually quick, as far as is known. */
-  #isQuick(client: string): boolean {
-    return (this.#pace.get(client)?.averageMs ?? 0) < quickMs;
-  }
-
-  /** A slow statement counts at once, and is soon forgotten. */
-  #note(client: string, ms: number): void {
-    const pace = this.#pace.get(client);
-    if (!pace) return void this.#pace.set(client, { count: 1, averageMs: ms });
-    pace.count++;
-    pace.averageMs += (ms - pace.averageMs) / Math.min(pace.count, knownAfter);
+    const isQuick = isAlone && this.#pace.isKnown(client) && this.#pace.isQuick(client);
+    return isQuick ? shareOf.quickAndAlone : shareOf.anyone;
   }
 }

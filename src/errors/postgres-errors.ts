@@ -91,7 +91,7 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "25006": notWritable, // read_only_sql_transaction: a standby, or a database that was made read-only
   "25P03": unavailable, // idle_in_transaction_session_timeout
   ANSWER_TOO_LONG: tooLong, // of database/answer-bound.ts
-  NO_TURN: busy, // of lib/turns.ts
+  NO_TURN: busy, // of lib/fair-queue.ts
   UNREPLICATED: unavailable, // of database/pipeline/unreplicated.ts
   NO_SECRETS_KEY: unavailable, // of secrets/secrets.ts: another process may have the key
   "26000": unavailable, // invalid_sql_statement_name: a pooler ran it where it isn't prepared, see database/pooler.ts

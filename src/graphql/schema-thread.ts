@@ -1,8 +1,7 @@
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { GraphQLError } from "postgraphile/graphql";
 import { openThreads } from "../lib/threads.ts";
-import { Turns } from "../lib/turns.ts";
-import type { NoTurn } from "../lib/turns.ts";
+import { FairQueue } from "../lib/fair-queue.ts";
 import { asSource } from "./check-document.ts";
 import type { Limits } from "./limits.ts";
 import type { SchemaText } from "./schema-copy.ts";
@@ -17,7 +16,7 @@ const timeoutsMs = { wait: 5_000, work: 10_000 };
 /** Called when work for a client is done, with its duration in milliseconds. */
 export type OnWorked = (client: string, ms: number) => void;
 
-/** What requests have the thread do. It throws {@link NoTurn} when too much work waits. */
+/** What requests have the thread do. It throws a `NoTurn` when too much work waits. */
 export interface SchemaWork {
   /** Errors of a document: of its limits, and of all rules but the one about values. */
   check(client: string, schema: GraphQLSchema, text: string, limits: Limits): Promise<GraphQLError[]>;
@@ -34,11 +33,10 @@ export interface SchemaWork {
  * introspection. It does one piece at a time, client by client. The thread starts when it is needed.
  */
 export class SchemaThread {
-  readonly #turns = new Turns({
-    total: () => 1,
-    perClient: () => 1,
+  readonly #queue = new FairQueue({
+    limit: () => 1,
     maxWaiting: maxWaiting.ofAll,
-    maxWaitingPerClient: maxWaiting.ofOne,
+    maxWaitingPerOwner: maxWaiting.ofOne,
     maxWaitMs: () => timeoutsMs.wait,
   });
   readonly #threads = openThreads({
@@ -76,15 +74,14 @@ export class SchemaThread {
     return errors.map(({ message, ...place }) => new GraphQLError(message, { source, ...place }));
   }
 
-  async #run<Result>(
+  #run<Result>(
     name: string,
     client: string,
     onDone: (ms: number) => void,
     schema: GraphQLSchema,
     task: object,
   ): Promise<Result> {
-    await this.#takeTurn(client);
-    try {
+    return this.#queue.run(client, async () => {
       const { id, text } = this.#dataOf(schema);
       const run = (more: object): Promise<SchemaAnswer<Result>> => {
         const signal = AbortSignal.timeout(timeoutsMs.work);
@@ -95,16 +92,7 @@ export class SchemaThread {
       const done = (await run({})) ?? (await run({ schemaText: text }))!;
       onDone(done.ms);
       return done.result;
-    } finally {
-      this.#turns.end(client);
-    }
-  }
-
-  async #takeTurn(client: string): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<NoTurn | null>();
-    this.#turns.take(client, resolve);
-    const refusal = await promise;
-    if (refusal) throw refusal;
+    });
   }
 
   #dataOf(schema: GraphQLSchema): { id: number; text: SchemaText } {

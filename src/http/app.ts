@@ -3,7 +3,7 @@ import express from "express";
 import type { Express, RequestHandler } from "express";
 import { administration } from "../administration/administration.ts";
 import { addressBy, trustOf } from "./address-of.ts";
-import { LoopTurns } from "../lib/loop-turns.ts";
+import { EventLoopQueue } from "../lib/event-loop-queue.ts";
 import { documentation, schemaFile } from "./documentation.ts";
 import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
@@ -12,7 +12,7 @@ import { answerReads } from "./middleware/answer-reads.ts";
 import { bulkFile, bulkFilePath } from "./middleware/bulk-download.ts";
 import { answerStreams } from "./middleware/answer-streams.ts";
 import { bulkUpload, bulkUploadPath } from "./middleware/bulk-upload.ts";
-import { costlyLine, costlyTurns } from "./middleware/costly-turns.ts";
+import { costlyQueue, costlyTurns } from "./middleware/costly-turns.ts";
 import { countFields } from "./middleware/count-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
 import { crossOrigin } from "./middleware/cross-origin.ts";
@@ -108,7 +108,7 @@ function ofUploads(parts: Parts, addressOf: (request: Request) => string): Middl
     traceRequests(tracing, bulkUploadPath),
     parts.refusals.watch(addressOf),
     requireMerchantPlan(parts.merchantPlan, logger),
-    requireToken(tokens, credentials, logger, parts.isSessionToken, addressOf, new LoopTurns()),
+    requireToken(tokens, credentials, logger, parts.isSessionToken, addressOf, new EventLoopQueue()),
     bulkUpload(parts.bulk, parts.admission),
   ];
 }
@@ -122,7 +122,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     logRequests: settings.logRequests,
     slowMs: settings.slowMs,
   });
-  const costly = costlyLine();
+  const costly = costlyQueue();
   metrics.watchWaits("event loop", turns);
   metrics.watchWaits("costly", costly);
   return [
@@ -139,7 +139,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     negotiateStream(served),
     negotiateMediaType,
     negotiateLocale(parts.locales),
-    limitStreams(parts.live.open, spending),
+    limitStreams(parts.live.streams, spending),
     spending.forBody,
     readGraphqlBody(settings.maxBodyBytes, spending, turns),
     persistedQueries(parts.storedOperations),

@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import type { ReadBacklog } from "../database/backlog.ts";
 import type { Replicas } from "../database/replicas/replicas.ts";
-import type { Waits } from "../lib/turns.ts";
+import type { Waits } from "../lib/fair-queue.ts";
 import { readCounts } from "../reads/counts.ts";
 import { watchBacklog } from "./backlog-metrics.ts";
 import { RequestFigures } from "./request-figures.ts";
@@ -48,7 +48,7 @@ export class Metrics {
   readonly #pools: [name: string, pool: Pool, waiting: () => number][] = [];
   readonly #waits: [name: string, of: { readonly waits: Waits }][] = [];
 
-  constructor(streams: { readonly count: number }, replicas: Replicas | null) {
+  constructor(streams: { readonly counts: { running: number } }, replicas: Replicas | null) {
     if (replicas) this.#watchReplicas(replicas);
     const gauge = { registers: [this.registry] };
     // So that rates begin with the first
@@ -58,7 +58,7 @@ export class Metrics {
     new Gauge({
       ...{ ...gauge, name: "service_streams", help: "Open streams of server-sent events." },
       collect() {
-        this.set(streams.count);
+        this.set(streams.counts.running);
       },
     });
   }

@@ -1,4 +1,4 @@
-import { NoTurn } from "../lib/turns.ts";
+import { NoTurn } from "../lib/fair-queue.ts";
 import { refuse } from "./answers.ts";
 import type { Next, Request, Response } from "./pipeline.ts";
 

@@ -16,7 +16,7 @@ import type { Documentation } from "../documentation/documentation.ts";
 import type { Renderer } from "../pdf/renderer.ts";
 import type { Limits } from "../graphql/limits.ts";
 import type { SchemaWork } from "../graphql/schema-thread.ts";
-import type { WorkTurns } from "../lib/loop-turns.ts";
+import type { EventLoopQueue } from "../lib/event-loop-queue.ts";
 import type { Readiness } from "../lib/readiness.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import type { Availability } from "../versions/availability.ts";
@@ -69,7 +69,7 @@ export interface Parts {
   meter: Meter;
   spending: Spending;
   /** Turns of clients on the event loop. */
-  turns: WorkTurns;
+  turns: EventLoopQueue;
   thread: SchemaWork;
   unread: UnreadAnswers;
   renderer: Pick<Renderer, "render">;

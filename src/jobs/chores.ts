@@ -19,7 +19,7 @@ export interface Chore {
   tasks: readonly string[];
 }
 
-/** What crontabOf (crontab.ts) queues, rarely, and for each merchant at another time. */
+/** The jobs of crontabOf (crontab.ts), queued rarely, and for each merchant at another time. */
 export function choresOf({ exchangeRatesFrom }: TaskSettings, merchant: string): Chore[] {
   const place = createHash("sha256").update(merchant).digest().readUInt32BE() / 2 ** 32;
   const everyMs = 6 * hourMs;
@@ -27,8 +27,12 @@ export function choresOf({ exchangeRatesFrom }: TaskSettings, merchant: string):
   const offsetMs = hour * hourMs + minute * minuteMs + Math.floor(place * 30 * minuteMs);
   return [
     {
-      ...{ name: "upkeep", everyMs, offsetMs: Math.floor(place * everyMs), place },
-      ...{ isForNew: false, tasks: upkeep },
+      name: "upkeep",
+      everyMs,
+      offsetMs: Math.floor(place * everyMs),
+      place,
+      isForNew: false,
+      tasks: upkeep,
     },
     ...(exchangeRatesFrom === undefined
       ? []
@@ -40,12 +44,21 @@ export function choresOf({ exchangeRatesFrom }: TaskSettings, merchant: string):
 export const lastTimeOf = ({ everyMs, offsetMs }: Chore, now = Date.now()): number =>
   Math.floor((now - offsetMs) / everyMs) * everyMs + offsetMs;
 
+// The last times are in graphile-worker's list of cron jobs, for which it has no public interface. It looked like this in
+// version 0.18; test/jobs/queue-inside.test.ts notices when it changes
+const knownCrontabs = "graphile_worker._private_known_crontabs";
+
+/** A query for the last times of chores by their names, as JSON. @param names an array of texts, in SQL */
+export const choresAtQuery = (names: string): string =>
+  `select coalesce(json_object_agg(identifier, extract(epoch from last_execution) * 1000), '{}')
+   from ${knownCrontabs} where identifier = any (${names})`;
+
 /** Queues what is due, unless another process has done so. */
 export async function queueChores(pool: Pool, chores: readonly Chore[]): Promise<void> {
   for (const chore of chores)
     await pool.query(
       `with due as (
-         insert into graphile_worker._private_known_crontabs as known (identifier, known_since, last_execution)
+         insert into ${knownCrontabs} as known (identifier, known_since, last_execution)
          values ($1, now(), $2)
          on conflict (identifier) do update set last_execution = excluded.last_execution
            where known.last_execution is null or known.last_execution < excluded.last_execution
@@ -61,7 +74,7 @@ export const abandonedAfter = "10 minutes";
 /** Gives such jobs back, as graphile-worker does after four hours, if it runs for long. */
 export async function returnAbandoned(pool: Pool): Promise<void> {
   await pool.query(
-    `update graphile_worker._private_jobs set locked_at = null, locked_by = null
-     where locked_at < now() - interval '${abandonedAfter}'`,
+    `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by))
+     from graphile_worker.jobs where locked_at < now() - interval '${abandonedAfter}'`,
   );
 }

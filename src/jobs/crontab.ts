@@ -20,16 +20,21 @@ const eraseKeys = "7 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
 // Declared backfills queue it themselves; this continues what a killed process has left
 const backfill = "*/10 * * * * backfill ?jobKey=backfill";
 
-/** What is queued in any case. */
+/** Tasks that are queued in any case. */
 export const upkeep: readonly string[] = [
-  ...["fill_default_currency_prices", "erase_retired_keys", "backfill"],
+  "fill_default_currency_prices",
+  "erase_retired_keys",
+  "backfill",
   ...pruned.map(({ task }) => task),
 ];
 
 /** When jobs are queued automatically, in UTC. For any number of processes it is one job. */
 export function crontabOf({ exchangeRatesFrom }: TaskSettings): string {
   return [
-    ...[fillPrices, ...prune, eraseKeys, backfill],
+    fillPrices,
+    ...prune,
+    eraseKeys,
+    backfill,
     ...(exchangeRatesFrom === undefined ? [] : [importRates]),
   ].join("\n");
 }

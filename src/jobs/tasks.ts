@@ -1,9 +1,9 @@
 import type { JobHelpers, TaskList } from "graphile-worker";
 import { z } from "zod";
-import { fillBackfills } from "./backfill.ts";
+import { fillBackfills } from "./backfill-job.ts";
 import { pruned } from "../database/retention.ts";
-import { importRates } from "./exchange-rates/import.ts";
-import type { ImportOptions } from "./exchange-rates/import.ts";
+import { importRates } from "./exchange-rates/import-rates.ts";
+import type { ImportOptions } from "./exchange-rates/import-rates.ts";
 import { pruneTask } from "./prune.ts";
 import type { OnPruned } from "./prune.ts";
 

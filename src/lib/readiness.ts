@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { within } from "./within.ts";
 
 /** Milliseconds that a check may take. */
 const checkTimeoutMs = 2_000;
@@ -55,18 +55,13 @@ export class Readiness {
   }
 
   async #run(part: string, check: Check): Promise<Obstacle | null> {
-    const waiting = new AbortController();
-    const late: Obstacle = { code: "NO_ANSWER", message: `The ${part} doesn't answer in time.` };
     try {
-      return await Promise.race([
-        check(),
-        sleep(checkTimeoutMs, late, { signal: waiting.signal, ref: false }).catch(() => late),
-      ]);
+      const answer = Promise.resolve(check());
+      if (await within(checkTimeoutMs, answer)) return await answer;
+      return { code: "NO_ANSWER", message: `The ${part} doesn't answer in time.` };
     } catch (error) {
       this.#logger.error({ err: error, part }, "a check of the readiness failed");
       return { code: "CHECK_FAILED", message: `The ${part} can't be checked.` };
-    } finally {
-      waiting.abort();
     }
   }
 

@@ -1,4 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+
+const defaultPauses = { firstMs: 500, longestMs: 15_000 };
 
 export interface RetryOptions {
   /**
@@ -15,7 +18,7 @@ export interface RetryOptions {
  * Tries something until it succeeds, with pauses between the attempts.
  *
  *     const client = await retry(connect, {
- *       pauseMs: (error, failures) => growingPause(failures, { firstMs: 500, longestMs: 15_000 }),
+ *       pauseMs: (error, failures) => growingPause(failures),
  *     });
  *
  * With a signal, it returns null when that is aborted before a success.
@@ -40,16 +43,28 @@ export async function retry<T>(
   }
 }
 
+/** Tries something until it succeeds, with growing pauses, and logs each failure. Null when it is stopped before. */
+export function keepTrying<T>(
+  work: () => Promise<T>,
+  { logger, message, signal }: { logger: Logger; message: string; signal: AbortSignal },
+): Promise<T | null> {
+  return retry(work, {
+    signal,
+    pauseMs(error, failures) {
+      logger.warn({ err: error }, `${message}; trying again`);
+      // Processes that failed together don't try again together
+      return growingPause(failures) * (0.5 + Math.random());
+    },
+  });
+}
+
 /** Waits. A signal ends the wait, and the wait doesn't keep the process alive. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal) await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
   else await sleep(ms);
 }
 
-/** The pause after a number of failures: it grows by a factor up to the longest. */
-export function growingPause(
-  failures: number,
-  { firstMs, longestMs, factor = 2 }: { firstMs: number; longestMs: number; factor?: number },
-): number {
-  return Math.min(firstMs * factor ** (failures - 1), longestMs);
+/** The pause after a number of failures: it doubles, up to the longest. */
+export function growingPause(failures: number, { firstMs, longestMs } = defaultPauses): number {
+  return Math.min(firstMs * 2 ** (failures - 1), longestMs);
 }

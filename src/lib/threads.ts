@@ -31,8 +31,12 @@ export function openThreads({
   // V8 would give each thread the young generation that `npm start` gives the event loop, 100 MB, whatever its limits are
   for (const end of ["min", "max"]) setFlagsFromString(`--${end}-semi-space-size=0`);
   const threads = new Piscina<unknown, unknown>({
-    ...{ filename: program.href, ...(name !== undefined && { name }), minThreads: 0, maxThreads: max },
-    ...{ idleTimeout, niceIncrement },
+    filename: program.href,
+    ...(name !== undefined && { name }),
+    minThreads: 0,
+    maxThreads: max,
+    idleTimeout,
+    niceIncrement,
     resourceLimits: { ...resourceLimits, ...(stackSizeMb !== undefined && { stackSizeMb }) },
   });
   // The caller whose work crashes a thread gets the error

@@ -1,29 +1,35 @@
-import type { ServerResponse } from "node:http";
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { ExecutionResult } from "postgraphile/graphql";
 
 /** Milliseconds between two signs of life: fewer than proxies and the server wait for. */
 const heartbeatMs = 15_000;
 /** Milliseconds that a client may take to read what it was sent. */
 const readingMs = 30_000;
 
-/** A message of a stream. */
-export interface Message {
+interface Message {
   /** Position after it, which clients send as Last-Event-ID when they connect again. */
   id?: string | undefined;
   /** Its kind; without one, browsers take it for a `message`. */
-  event?: string | undefined;
+  event?: string;
   /** One line. */
   data: string;
 }
 
-/** An answer of server-sent events (the HTML standard, section 9.2), which begins at once. */
+/**
+ * Answers as server-sent events (the HTML standard, section 9.2), of which the first bytes are sent at once. Their form is
+ * the protocol GraphQL over SSE, in its mode of distinct connections: events `next`, then `complete`. In the plain form they are
+ * messages with the events themselves, as webhooks have them, and an `error` says why the stream ends.
+ */
 export class EventStream {
   readonly #response: ServerResponse;
+  readonly #isPlain: boolean;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #ended = new AbortController();
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, isPlain: boolean) {
     this.#response = response;
+    this.#isPlain = isPlain;
     response.writeHead(200, {
       "content-type": "text/event-stream",
       "cache-control": "no-store",
@@ -42,14 +48,30 @@ export class EventStream {
     return this.#ended.signal;
   }
 
-  /** Sends a message, and waits until the client has room for another one. A client that doesn't read is cut off. */
-  async send({ id, event, data }: Message): Promise<void> {
+  /** Sends an answer, and waits until the client has room for another one. A client that doesn't read is cut off. */
+  async next(result: ExecutionResult, cursor?: string): Promise<void> {
+    const { data, errors } = result;
+    if (!this.#isPlain) {
+      const answer = cursor === undefined ? result : { ...result, extensions: { cursor } };
+      return this.#send({ id: cursor, event: "next", data: JSON.stringify(answer) });
+    }
+    if (errors) return this.#send({ event: "error", data: JSON.stringify({ errors }) });
+    return this.#send({ id: cursor, data: JSON.stringify(Object.values(data!)[0]) });
+  }
+
+  /** Ends the stream, and says that nothing more will come. */
+  complete(): void {
     if (this.#isOver()) return;
-    const fields = { id, event, data };
-    const lines = Object.entries(fields).flatMap(([name, value]) =>
-      value === undefined ? [] : [`${name}: ${value}\n`],
-    );
-    if (this.#response.write(`${lines.join("")}\n`)) return;
+    if (!this.#isPlain) void this.#send({ event: "complete", data: "" });
+    this.#response.end();
+    this.#close();
+  }
+
+  async #send({ id, event, data }: Message): Promise<void> {
+    if (this.#isOver()) return;
+    const lines = Object.entries({ id, event, data }).filter(([, value]) => value !== undefined);
+    const text = lines.map(([name, value]) => `${name}: ${value}\n`).join("");
+    if (this.#response.write(`${text}\n`)) return;
     const late = setTimeout(() => this.#response.destroy(), readingMs).unref();
     try {
       await once(this.#response, "drain", { signal: this.ended });
@@ -58,14 +80,6 @@ export class EventStream {
     } finally {
       clearTimeout(late);
     }
-  }
-
-  /** Ends the stream, with a last message. */
-  end(message?: Message): void {
-    if (this.#isOver()) return;
-    if (message) void this.send(message);
-    this.#response.end();
-    this.#close();
   }
 
   #isOver(): boolean {

@@ -5,7 +5,8 @@ import { decodeCursor, encodeCursor } from "../graphql/cursor.ts";
 import { uuidKey } from "../graphql/key-forms.ts";
 import { findOperation } from "../graphql/operation.ts";
 import { Signal } from "../lib/signal.ts";
-import type { Live, LiveRequest, Sink } from "./live.ts";
+import type { EventStream } from "./event-stream.ts";
+import type { Live, LiveRequest } from "./live.ts";
 import type { Topic } from "./log-follower.ts";
 import type { PageDocument } from "./page-document.ts";
 import { pageDocumentOf } from "./page-document.ts";
@@ -18,7 +19,7 @@ const longestWaitMs = 60_000;
 /** A subscription to the log. */
 export interface EventSubscription {
   page: PageDocument;
-  /** Topics to be told of; null for all. */
+  /** Topics that it is about; null for all. */
   topics: readonly string[] | null;
   /** Cursor after which to begin; null for now. */
   after: string | null;
@@ -92,7 +93,7 @@ export async function followEvents(
   live: Live,
   request: LiveRequest,
   { page, topics, after, variables }: EventSubscription,
-): Promise<(sink: Sink) => Promise<void>> {
+): Promise<(stream: EventStream) => Promise<void>> {
   const { names, responseName, text } = page;
   const isWanted = topics === null ? () => true : (topic: string) => topics.includes(topic);
   const signal = new Signal();
@@ -108,8 +109,8 @@ export async function followEvents(
   const { newestId } = live.log;
   let cursor = after ?? (newestId === null ? null : encodeCursor(listOf(page), newestId));
   const filter = topics === null ? null : { topic: { in: topics } };
-  const send = async (sink: Sink) => {
-    const { ended } = sink.stream;
+  const send = async (stream: EventStream) => {
+    const { ended } = stream;
     while (!ended.aborted) {
       if (pending === 0) {
         await signal.wait(longestWaitMs, ended);
@@ -121,16 +122,16 @@ export async function followEvents(
       const result = await live.read(request, text, values, ended);
       if (result === null) return;
       const found = result.data?.[responseName] as Page | undefined;
-      if (result.errors || !found) return await sink.next(errorsOf(result));
+      if (result.errors || !found) return await stream.next(errorsOf(result));
       for (const edge of found.edges) {
-        await sink.next({ data: { [responseName]: edge.node } }, edge.cursor);
+        await stream.next({ data: { [responseName]: edge.node } }, edge.cursor);
         cursor = edge.cursor;
       }
       // A page that isn't full says that there is no more, whatever the caller may not read
       pending = found.edges.length < first ? arrived - before : pending - first;
     }
   };
-  return (sink) => send(sink).finally(stop);
+  return (stream) => send(stream).finally(stop);
 }
 
 /** The errors of a page: positions in it mean nothing to the client. */

@@ -5,7 +5,8 @@ import { apiError } from "../errors/api-error.ts";
 import { requiringFields } from "../graphql/requiring-fields.ts";
 import { usedFieldsOf } from "../graphql/used-fields.ts";
 import { Signal } from "../lib/signal.ts";
-import type { Live, LiveRequest, Sink } from "./live.ts";
+import type { EventStream } from "./event-stream.ts";
+import type { Live, LiveRequest } from "./live.ts";
 import type { Topic } from "./log-follower.ts";
 import { documentOfOperation } from "./page-document.ts";
 
@@ -30,14 +31,14 @@ export function shownTypes({ schema, document, operationName, variables }: Shown
 
 type Shown = Pick<LiveRequest, "schema" | "document" | "operationName" | "variables">;
 
-/** Why a query can't be kept up to date: no event tells of what it shows; null when it can. */
+/** Why a query can't be kept up to date: no event is about what it shows; null when it can. */
 export function refusalOfQuery(
   shown: ReadonlySet<string>,
   topics: ReadonlyMap<string, Topic>,
 ): GraphQLError | null {
-  const told = new Set([...topics.values()].map(({ type }) => type));
-  if ([...shown].some((type) => told.has(type))) return null;
-  const types = [...told].sort().join(", ");
+  const covered = new Set([...topics.values()].map(({ type }) => type));
+  if ([...shown].some((type) => covered.has(type))) return null;
+  const types = [...covered].sort().join(", ");
   return apiError(
     "BAD_USER_INPUT",
     `No event tells of what the query shows, so its answer can't be kept up to date. Events tell of ${types}.`,
@@ -49,7 +50,10 @@ export function refusalOfQuery(
  *
  * @returns answers the query, and again after each event of what it shows, whenever the answer is another one
  */
-export async function keepCurrent(live: Live, request: LiveRequest): Promise<(sink: Sink) => Promise<void>> {
+export async function keepCurrent(
+  live: Live,
+  request: LiveRequest,
+): Promise<(stream: EventStream) => Promise<void>> {
   const text = documentOfOperation(request.document, request.operationName)!;
   const shown = shownTypes(request);
   const signal = new Signal();
@@ -58,18 +62,18 @@ export async function keepCurrent(live: Live, request: LiveRequest): Promise<(si
   });
   let sent = "";
   signal.notify();
-  const send = async (sink: Sink) => {
-    const { ended } = sink.stream;
+  const send = async (stream: EventStream) => {
+    const { ended } = stream;
     while (!ended.aborted) {
       await signal.wait(longestWaitMs, ended);
       const result = await live.read(request, text, request.variables, ended);
       if (result === null) return;
       const answer = JSON.stringify(result);
-      if (answer !== sent) await sink.next(result);
+      if (answer !== sent) await stream.next(result);
       sent = answer;
       if (result.errors && !result.data) return;
       await sleep(pauseMs, undefined, { signal: ended, ref: false }).catch(() => {});
     }
   };
-  return (sink) => send(sink).finally(stop);
+  return (stream) => send(stream).finally(stop);
 }

@@ -9,17 +9,19 @@ import type { Listen } from "../database/change-listener.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
 import { apiError, isApiError } from "../errors/api-error.ts";
 import { completed } from "../errors/client-errors.ts";
+import { FairQueue } from "../lib/fair-queue.ts";
 import { growingPause, pause } from "../lib/retry.ts";
 import { contextFor } from "../versions/context.ts";
 import type { Reader } from "../versions/reader.ts";
 import type { EventStream } from "./event-stream.ts";
 import { LogFollower } from "./log-follower.ts";
-import { OpenStreams } from "./open-streams.ts";
 
 /** Milliseconds between two looks whether the tokens of open streams are still valid. */
 const checkIntervalMs = 15_000;
-/** Pauses before a read is tried again that failed for now. */
-const pauses = { firstMs: 500, longestMs: 15_000 };
+/** Streams at a time: of one credential, and of a process. Each is a connection, and waits most of its time. */
+const maxStreams = { ofOne: 20, ofAll: 1_000 };
+/** Milliseconds that a read at least waits for points. */
+const leastWaitMs = 500;
 
 /** An operation whose answers are sent as they come. */
 export interface LiveRequest {
@@ -43,14 +45,6 @@ export interface LiveRequest {
   caller(): Promise<Caller>;
 }
 
-/** Sends answers in the form that the client asked for. */
-export interface Sink {
-  stream: EventStream;
-  next(result: ExecutionResult, cursor?: string): Promise<void>;
-  /** Says that nothing more will come. */
-  complete(): void;
-}
-
 export interface LiveOptions {
   /** Connections of the login role. */
   pool: Pool;
@@ -63,20 +57,25 @@ export interface LiveOptions {
   listen?: Listen;
 }
 
-/** What open streams of a process share. */
+/** The live answers of a process. Open streams share it. */
 export class Live {
   readonly log: LogFollower;
-  readonly open = new OpenStreams();
+  /** Places for open streams, from the moment at which they are requested. None waits for one. */
+  readonly streams = new FairQueue({
+    limit: () => maxStreams.ofAll,
+    limitPerOwner: () => maxStreams.ofOne,
+    maxWaiting: 0,
+    maxWaitingPerOwner: 0,
+  });
   readonly #options: LiveOptions;
-  readonly #checks = new Set<() => void>();
-  /** What ends each open stream. */
-  readonly #ends = new Set<() => Promise<void>>();
+  /** Open streams: how to look whether their token is still valid, and how to end them. */
+  readonly #open = new Set<{ check: () => void; end: () => Promise<void> }>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: LiveOptions) {
     this.#options = options;
     this.log = new LogFollower(options.pool, options.logger, options.listen);
-    const checkAll = () => this.#checks.forEach((check) => check());
+    const checkAll = () => this.#open.forEach(({ check }) => check());
     options.rights.onOutdated(checkAll);
     this.#timer = setInterval(checkAll, checkIntervalMs).unref();
   }
@@ -84,19 +83,18 @@ export class Live {
   /** Ends what it opened, and the streams whose connections are still there. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await Promise.all([...this.#ends].map((end) => end()));
+    await Promise.all([...this.#open].map(({ end }) => end()));
     await this.log.close();
   }
 
   /**
-   * Runs the work of a stream, until that ends, the client leaves, or its token isn't valid any more. The client is told
-   * of every end that it didn't want.
+   * Runs the work of a stream, until that ends, the client leaves, or its token isn't valid any more. The client gets
+   * an error for every end that it didn't want.
    */
-  async run(request: LiveRequest, sink: Sink, work: () => Promise<void>): Promise<void> {
-    const { stream } = sink;
+  async run(request: LiveRequest, stream: EventStream, work: () => Promise<void>): Promise<void> {
     const refuse = async (error: GraphQLError) => {
-      await sink.next({ errors: [completed(error, request.requestId)] });
-      sink.complete();
+      await stream.next({ errors: [completed(error, request.requestId)] });
+      stream.complete();
     };
     const check = () => {
       request.caller().catch((error: unknown) => {
@@ -105,12 +103,9 @@ export class Live {
       });
     };
     const end = () => refuse(apiError("SERVICE_UNAVAILABLE", "The stream ends. Open it again."));
-    const forget = () => {
-      this.#checks.delete(check);
-      this.#ends.delete(end);
-    };
-    this.#checks.add(check);
-    this.#ends.add(end);
+    const open = { check, end };
+    this.#open.add(open);
+    const forget = () => this.#open.delete(open);
     // The client may have left while the stream was opened
     if (stream.ended.aborted) forget();
     else stream.ended.addEventListener("abort", forget, { once: true });
@@ -118,7 +113,7 @@ export class Live {
     check();
     try {
       await work();
-      sink.complete();
+      stream.complete();
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal) return await refuse(refusal);
@@ -137,43 +132,44 @@ export class Live {
    * @throws {TokenRefusal} when the token isn't valid any more
    */
   async read(
-    { version, requestId, locale, caller }: LiveRequest,
+    request: LiveRequest,
     text: string,
     variables: Record<string, unknown>,
     ended: AbortSignal,
   ): Promise<ExecutionResult | null> {
-    const { readerOf, spend } = this.#options;
     for (let failures = 1; !ended.aborted; failures++) {
-      const reader = readerOf(version);
-      const result = await attempt(async () => {
-        if (!reader) return { errors: [apiError("SERVICE_UNAVAILABLE", "The version isn't served now.")] };
-        const { cost, error } = await reader.price(text, variables);
-        if (error) return { errors: [completed(error, requestId)] };
-        const now = await caller();
-        const { isAllowed, retryAfterMs } = await spend(now.credentialId, cost);
-        if (!isAllowed) return retryAfterMs;
-        return reader.run(text, variables, contextFor(now, requestId, locale));
-      });
-      if (result !== null && typeof result === "object") return result;
-      await pause(result ?? growingPause(failures, pauses), ended);
+      let waitMs = growingPause(failures);
+      try {
+        const answer = await this.#tryToRead(request, text, variables);
+        if (typeof answer === "number") waitMs = Math.max(answer, leastWaitMs);
+        else if (!isUnavailable(answer)) return answer;
+      } catch (error) {
+        if (refusalOf(error)) throw error;
+      }
+      await pause(waitMs, ended);
     }
     return null;
   }
-}
 
-/** The result; or milliseconds after which another attempt makes sense, null when that isn't known. */
-async function attempt(
-  work: () => Promise<ExecutionResult | number>,
-): Promise<ExecutionResult | number | null> {
-  try {
-    const result = await work();
-    if (typeof result === "number") return Math.max(result, pauses.firstMs);
-    return result.errors?.some(({ extensions }) => extensions.code === "SERVICE_UNAVAILABLE") ? null : result;
-  } catch (error) {
-    if (refusalOf(error)) throw error;
-    return null;
+  /** @returns the answer, or milliseconds after which there may be points enough */
+  async #tryToRead(
+    { version, requestId, locale, caller }: LiveRequest,
+    text: string,
+    variables: Record<string, unknown>,
+  ): Promise<ExecutionResult | number> {
+    const reader = this.#options.readerOf(version);
+    if (!reader) return { errors: [apiError("SERVICE_UNAVAILABLE", "The version isn't served now.")] };
+    const { cost, error } = await reader.price(text, variables);
+    if (error) return { errors: [completed(error, requestId)] };
+    const now = await caller();
+    const { isAllowed, retryAfterMs } = await this.#options.spend(now.credentialId, cost);
+    return isAllowed ? reader.run(text, variables, contextFor(now, requestId, locale)) : retryAfterMs;
   }
 }
+
+/** Whether it makes sense to read again. */
+const isUnavailable = ({ errors = [] }: ExecutionResult): boolean =>
+  errors.some(({ extensions }) => extensions.code === "SERVICE_UNAVAILABLE");
 
 /** The error with which a stream ends whose client may not have it any more; null for other failures. */
 function refusalOf(error: unknown): GraphQLError | null {

@@ -1,10 +1,10 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { asRole } from "../database/as-role.ts";
+import { readAs } from "../database/as-role.ts";
 import { ChangeListener, listenAlways } from "../database/change-listener.ts";
 import type { Listen, Listener } from "../database/change-listener.ts";
 
-/** What decides who wants to know of an event. */
+/** An event, as far as it decides which streams want it. */
 export interface LoggedEvent {
   id: string;
   topic: string;
@@ -64,13 +64,13 @@ export class LogFollower {
     this.#logger = logger;
   }
 
-  /** The newest event that has been told of; null when there was none. */
+  /** The newest event that followers know of; null when there was none. */
   get newestId(): string | null {
     return this.#newestId;
   }
 
   /**
-   * Tells of each event after {@link newestId}, in their order.
+   * Calls back with each event after {@link newestId}, in their order.
    *
    * @returns ends that
    * @throws when the log can't be read at first
@@ -90,12 +90,8 @@ export class LogFollower {
 
   /** All topics, by their names. Migrations may change them, so they are read for each stream. */
   async readTopics(): Promise<ReadonlyMap<string, Topic>> {
-    const topics = await asRole(this.#pool, "service_delivery", async (client) => {
-      const { rows } = await client.query<Topic>(
-        "select name, scope, subject_type as type from events.topic where subscribable",
-      );
-      return rows;
-    });
+    const text = "select name, scope, subject_type as type from events.topic where subscribable";
+    const topics = await readAs<Topic>(this.#pool, "service_delivery", text);
     return (this.#topics = new Map(topics.map((topic) => [topic.name, topic])));
   }
 
@@ -152,7 +148,7 @@ export class LogFollower {
     this.#newestId = last.id;
     if (rows.length === batch) this.#isOutdated = true;
     const events = rows.map(({ id, topic }) => ({ id, topic, type: this.#topics.get(topic)?.type }));
-    for (const tell of this.#followers) tell(events);
+    for (const notify of this.#followers) notify(events);
   }
 }
 
@@ -163,20 +159,11 @@ interface Row {
 }
 
 async function readLogEnd(pool: Pool): Promise<Row | undefined> {
-  return asRole(pool, "service_delivery", async (client) => {
-    const { rows } = await client.query<Row>(
-      "select sequence, id, topic from events.event order by sequence desc limit 1",
-    );
-    return rows[0];
-  });
+  const text = "select sequence, id, topic from events.event order by sequence desc limit 1";
+  return (await readAs<Row>(pool, "service_delivery", text))[0];
 }
 
-async function readLogAfter(pool: Pool, sequence: string): Promise<Row[]> {
-  return asRole(pool, "service_delivery", async (client) => {
-    const { rows } = await client.query<Row>(
-      "select sequence, id, topic from events.event where sequence > $1 order by sequence limit $2",
-      [sequence, batch],
-    );
-    return rows;
-  });
+function readLogAfter(pool: Pool, sequence: string): Promise<Row[]> {
+  const text = "select sequence, id, topic from events.event where sequence > $1 order by sequence limit $2";
+  return readAs<Row>(pool, "service_delivery", text, [sequence, batch]);
 }

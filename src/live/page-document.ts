@@ -14,7 +14,7 @@ import { findOperation } from "../graphql/operation.ts";
 export interface PageDocument {
   /** A document with one query. Its variables: those of the subscription that it still uses, and {@link names}. */
   text: string;
-  /** What the list is called in answers. */
+  /** Name of the list in answers. */
   responseName: string;
   /** The field of the subscription, with its arguments. */
   field: FieldNode;

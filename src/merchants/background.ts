@@ -6,7 +6,7 @@ import type { Common } from "./common.ts";
 import { Backlogs, isBehind } from "./backlogs.ts";
 import { briefly, dueQuery, plan, readDue, readDueBy } from "./due.ts";
 import type { Due } from "./due.ts";
-import { Lane } from "./lane.ts";
+import { MerchantTurns } from "./merchant-turns.ts";
 import type { Merchant } from "./merchant.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
 import { WorkTurns } from "./work.ts";
@@ -50,7 +50,7 @@ export class Background {
   readonly #merchants: OpenMerchants;
   readonly #known = new Map<string, Known>();
   readonly #turns: WorkTurns;
-  readonly #visits = new Lane(visitsAtOnce, visitsOfServer);
+  readonly #visits = new MerchantTurns(visitsAtOnce, visitsOfServer);
   readonly #servers = new AwayServers({
     onBack: (server) => this.#askAgain(server),
     onAway: (server) => this.#forgetBacklogs(server),

@@ -3,15 +3,15 @@ import { SharedDocumentation } from "../documentation/documentation.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
 import { prunedCounter } from "../http/metrics.ts";
 import type { Closing } from "../lib/closing.ts";
-import { LoopTurns } from "../lib/loop-turns.ts";
+import { EventLoopQueue } from "../lib/event-loop-queue.ts";
 import { Renderer } from "../pdf/renderer.ts";
 import type { Settings } from "../process/settings.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import { openTracing } from "../tracing/open.ts";
 import type { Version } from "../versions/versions.ts";
 import { ConnectionBudget } from "./connection-budget.ts";
-import { Lane } from "./lane.ts";
 import { ListeningPlaces } from "./listening-places.ts";
+import { MerchantTurns } from "./merchant-turns.ts";
 import { SharedVersions } from "./shared-versions.ts";
 
 /** Of the connections, how many may be those that listen, and how many those of background work, of which there are some. */
@@ -71,13 +71,13 @@ export async function openCommon(options: CommonOptions, closing: Closing) {
     /** For the connections of background work. */
     allot: (merchant: string) => backgroundBudget.allot(merchant, within),
     places: new ListeningPlaces(Math.ceil(merchantConnections * shareOfListeners)),
-    loop: new LoopTurns(),
+    loop: new EventLoopQueue(),
     thread,
     renderer,
     documentation,
     tracing,
     /** Merchants whose counts of use are being written, or wait for it. */
-    counting: new Lane(countsAtOnce, countsOfServer),
+    counting: new MerchantTurns(countsAtOnce, countsOfServer),
     /** Counts what was deleted by its age, of all merchants together. */
     pruned: prunedCounter([]),
     /** States of migrations that lack none. */

@@ -1,6 +1,6 @@
 import pg from "pg";
 import type { Allotment } from "../database/allotment.ts";
-import { Turns } from "../lib/turns.ts";
+import { FairQueue, unboundedWaiting } from "../lib/fair-queue.ts";
 
 /** Milliseconds that a merchant waits until it may open a connection. */
 const waitMs = 4_500;
@@ -37,7 +37,7 @@ export class ConnectionBudget {
   readonly #max: number;
   readonly #mostStatements: number;
   readonly #aloneAfterMs: number;
-  readonly #turns: Turns;
+  readonly #turns: FairQueue;
   readonly #pools = new Set<pg.Pool>();
   readonly #held = new Map<string, number>();
   /** Connections that are being closed to make room. */
@@ -53,14 +53,8 @@ export class ConnectionBudget {
     this.#max = max;
     this.#mostStatements = mostStatements;
     this.#aloneAfterMs = aloneAfterMs;
-    this.#turns = new Turns({
-      total: () => max,
-      perClient: () => max,
-      maxWaitMs: () => waitMs,
-      // Waiting requests are bounded where they wait for a pool
-      maxWaiting: Infinity,
-      maxWaitingPerClient: Infinity,
-    });
+    // Waiting requests are bounded where they wait for a pool
+    this.#turns = new FairQueue({ ...unboundedWaiting, limit: () => max, maxWaitMs: () => waitMs });
   }
 
   /** Connections that are open, and those that are waited for. */

@@ -2,7 +2,7 @@ import pg from "pg";
 import { backlogQuery } from "../database/backlog.ts";
 import type { Backlog } from "../database/backlog.ts";
 import { startOptions } from "../database/pool.ts";
-import { abandonedAfter, lastTimeOf } from "../jobs/chores.ts";
+import { abandonedAfter, choresAtQuery, lastTimeOf } from "../jobs/chores.ts";
 import type { Chore } from "../jobs/chores.ts";
 import { Unreachable } from "./away-servers.ts";
 import type { MerchantAllotment } from "./connection-budget.ts";
@@ -25,7 +25,7 @@ export interface Due {
 
 const inMs = (moment: string): string =>
   `coalesce(extract(epoch from ${moment} - clock_timestamp()) * 1000, 'infinity')::float8`;
-const listed = (names: readonly string[]): string => `any (array[${names.map(pg.escapeLiteral).join()}])`;
+const listed = (names: readonly string[]): string => `array[${names.map(pg.escapeLiteral).join()}]`;
 
 /**
  * Makes the question what is due in a database. It is one message, which reads a few rows by indexes.
@@ -37,12 +37,10 @@ export const dueQuery = (tasks: readonly string[], chores: readonly string[]): s
   select current_database() as database, ${inMs("events.due_at()")} as webhooks;
   set local role service_worker;
   select ${inMs("bulk.due_at()")} as bulk,
-    ${inMs(`(select min(case when j.is_available then j.run_at else j.locked_at + interval '${abandonedAfter}' end)
-      from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
-      where (j.is_available or j.locked_at is not null) and t.identifier = ${listed(tasks)})`)} as jobs,
-    exists (select from graphile_worker._private_jobs j) as "hasJobs",
-    (select coalesce(json_object_agg(c.identifier, extract(epoch from c.last_execution) * 1000), '{}')
-     from graphile_worker._private_known_crontabs c where c.identifier = ${listed(chores)}) as chores;
+    ${inMs(`(select min(coalesce(j.locked_at + interval '${abandonedAfter}', j.run_at)) from graphile_worker.jobs j
+      where (j.attempts < j.max_attempts or j.locked_at is not null) and j.task_identifier = any (${listed(tasks)}))`)} as jobs,
+    exists (select from graphile_worker.jobs) as "hasJobs",
+    (${choresAtQuery(listed(chores))}) as chores;
   commit`;
 
 type Row = Record<Kind, number> & { database: string; chores: Record<string, number>; hasJobs: boolean };

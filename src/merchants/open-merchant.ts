@@ -10,7 +10,7 @@ import { keepSettings } from "../database/retention.ts";
 import { asApiLogin } from "../database/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { Closing } from "../lib/closing.ts";
-import { GroupTurns } from "../lib/loop-turns.ts";
+import { EventLoopQueue } from "../lib/event-loop-queue.ts";
 import { openApp } from "../process/open-app.ts";
 import type { App } from "../process/open-app.ts";
 import type { Shared } from "../process/shared.ts";
@@ -114,7 +114,7 @@ function sharedWith(
       onWritten: onCounted,
       inTurn: (write) => counting.run(name, write, serverOf(databaseUrl)),
     },
-    turns: new GroupTurns(loop, name),
+    turns: new EventLoopQueue({ queue: loop, owner: name }),
     schemaWork: (onWorked) => thread.of(name, onWorked),
     renderer: { render: (config) => renderer.render(config, name) },
     documentation,

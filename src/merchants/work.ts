@@ -5,19 +5,17 @@ import { createJobPool } from "../database/background-pool.ts";
 import { keepSettings } from "../database/retention.ts";
 import { asApiLogin } from "../database/roles.ts";
 import { choresOf, queueChores, returnAbandoned } from "../jobs/chores.ts";
-import { sharedReading } from "../jobs/exchange-rates/shared-read.ts";
-import { runUntilTrouble } from "../jobs/run.ts";
+import { sharedReading } from "../jobs/exchange-rates/read.ts";
+import { runUntilTrouble } from "../jobs/worker-run.ts";
 import { tasksOf } from "../jobs/tasks.ts";
 import { pause } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
 import { bulkOf, sendWebhooks } from "../process/background-work.ts";
 import type { WorkedFor } from "../process/background-work.ts";
 import type { Settings } from "../process/settings.ts";
-import { DeliveryShares } from "../webhooks/shares.ts";
-import type { Webhooks } from "../webhooks/start.ts";
 import type { Common } from "./common.ts";
 import type { Kind } from "./due.ts";
-import { Lane } from "./lane.ts";
+import { MerchantTurns } from "./merchant-turns.ts";
 import type { Merchant } from "./merchant.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
 
@@ -61,31 +59,31 @@ type Work = (turn: Turn) => Promise<boolean>;
 /** Turns of merchants at each kind of work. */
 export class WorkTurns {
   readonly #work: Record<Kind, Work>;
-  readonly #lanes: Record<Kind, Lane>;
+  readonly #turns: Record<Kind, MerchantTurns>;
 
   constructor(common: Common, merchants: OpenMerchants) {
     this.#work = workOf(common, merchants);
-    const laneOf = (kind: Kind) => new Lane(common.atOnce[kind]);
-    this.#lanes = { webhooks: laneOf("webhooks"), bulk: laneOf("bulk"), jobs: laneOf("jobs") };
+    const turnsOf = (kind: Kind) => new MerchantTurns(common.atOnce[kind]);
+    this.#turns = { webhooks: turnsOf("webhooks"), bulk: turnsOf("bulk"), jobs: turnsOf("jobs") };
   }
 
-  get counts(): Record<Kind, Lane["counts"]> {
-    const { webhooks, bulk, jobs } = this.#lanes;
+  get counts(): Record<Kind, MerchantTurns["counts"]> {
+    const { webhooks, bulk, jobs } = this.#turns;
     return { webhooks: webhooks.counts, bulk: bulk.counts, jobs: jobs.counts };
   }
 
   /** Whether a merchant has a turn, or waits for one. */
   has(kind: Kind, merchant: string): boolean {
-    return this.#lanes[kind].has(merchant);
+    return this.#turns[kind].has(merchant);
   }
 
   /** Gives a merchant its turn. @param onEnd called with whether there was anything to do */
   take(kind: Kind, worked: Worked, onEnd: (hasWorked: boolean) => void): void {
-    const lane = this.#lanes[kind];
+    const turns = this.#turns[kind];
     const { merchant, logger, held, leaving } = worked;
-    lane.run(merchant.name, async () => {
+    turns.run(merchant.name, async () => {
       const end = performance.now() + turnMs;
-      const mustRest = () => lane.counts.waiting > 0 && performance.now() > end;
+      const mustRest = () => turns.counts.waiting > 0 && performance.now() > end;
       const turn = { merchant, logger, held, stopping: leaving.signal, mustRest };
       const work = async () => leaving.signal.aborted || (await this.#work[kind](turn));
       const hasWorked = await work().catch((error: unknown) => {
@@ -99,14 +97,14 @@ export class WorkTurns {
 
   /** Waits for running turns, which have to end. */
   async close(): Promise<void> {
-    await Promise.all(Object.values(this.#lanes).map((lane) => lane.close()));
+    await Promise.all(Object.values(this.#turns).map((turns) => turns.close()));
   }
 }
 
 /** The work of a turn, by its kind. */
 function workOf(common: Common, merchants: OpenMerchants): Record<Kind, Work> {
   const { settings, allot, pruned, tracing } = common;
-  const shares = new DeliveryShares(settings.webhookConcurrency);
+  const senders: Senders = new Map();
   const read = sharedReading();
   const inTurn = (work: (turn: Turn, allotment: Allotment) => Promise<boolean>): Work => {
     return async (turn) => {
@@ -124,7 +122,7 @@ function workOf(common: Common, merchants: OpenMerchants): Record<Kind, Work> {
       }),
     );
   return {
-    webhooks: whileOpen((turn, service) => send(turn, service, shares)),
+    webhooks: whileOpen((turn, service) => send(turn, service, senders)),
     bulk: whileOpen(({ stopping, leaving }, service) =>
       workOnNext(bulkOf(service, 1), AbortSignal.any([stopping, leaving])),
     ),
@@ -135,28 +133,38 @@ function workOf(common: Common, merchants: OpenMerchants): Record<Kind, Work> {
   };
 }
 
+/** Merchants that send at present, and how many deliveries each makes. */
+type Senders = Map<string, () => number>;
+
+/** Deliveries that a merchant may make at present: at least one, and a share of all, of which one is left to the next sender. */
+function mayDeliver(merchant: string, senders: Senders, total: number): number {
+  const others = [...senders].filter(([name]) => name !== merchant);
+  const free = others.reduce((left, [, busy]) => left - busy(), total);
+  return Math.max(Math.min(Math.ceil(total / (others.length + 2)), free), 1);
+}
+
 /** Sends webhooks, and numbers events, until there have been none for a while. */
 async function send(
-  { stopping, mustRest, leaving }: OpenTurn,
+  { merchant: { name }, stopping, mustRest, leaving }: OpenTurn,
   service: WorkedFor,
-  shares: DeliveryShares,
+  senders: Senders,
 ): Promise<boolean> {
-  let webhooks: Webhooks | null = null;
-  const share = shares.enter(() => webhooks?.busy ?? 0);
-  const sending = sendWebhooks(service, share.limit);
-  ({ webhooks } = sending);
+  const { webhookConcurrency } = service.settings;
+  const limit = () => mayDeliver(name, senders, webhookConcurrency);
+  const { webhooks, payloadPool } = sendWebhooks(service, limit);
+  senders.set(name, () => webhooks.busy);
   try {
     while (!stopping.aborted && webhooks.idleMs < idleMs && !mustRest() && !leaving.aborted)
       await pause(lookMs, stopping);
-    const stop = () => void sending.webhooks.stop();
+    const stop = () => void webhooks.stop();
     stopping.addEventListener("abort", stop);
     if (stopping.aborted) stop();
     await webhooks.rest();
     stopping.removeEventListener("abort", stop);
     return webhooks.hasWorked;
   } finally {
-    share.leave();
-    await within(closingMs, sending.payloadPool.end());
+    senders.delete(name);
+    await within(closingMs, payloadPool.end());
   }
 }
 

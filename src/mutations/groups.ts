@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { atMost } from "../lib/at-most.ts";
-import { Turns } from "../lib/turns.ts";
+import { FairQueue } from "../lib/fair-queue.ts";
 import type { UnderWay } from "./patience.ts";
 import { Patience } from "./patience.ts";
 
@@ -56,7 +56,7 @@ interface Waiting<B, Done> {
 export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
   readonly #together: BookTogether<Done, B>;
   readonly #isUncertain: (error: unknown) => boolean;
-  readonly #turns = new Turns({ total: () => maxAdmitted, perClient: () => maxAdmittedPerClient });
+  readonly #turns = new FairQueue({ limit: () => maxAdmitted, limitPerOwner: () => maxAdmittedPerClient });
   #count = 0;
   /** In the order of their arrival. */
   #waiting: Waiting<B, Done>[] = [];

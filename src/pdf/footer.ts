@@ -2,11 +2,11 @@ import type { Content } from "pdfmake";
 import type { PdfConfig, Seller } from "./config.ts";
 import type { Labels } from "./labels.ts";
 import {
-  addressLines,
   clipped,
   grey,
   isText,
   joinedTexts,
+  linesOf,
   margins,
   mm,
   oneLine,
@@ -37,7 +37,7 @@ function sellerColumns(seller: Seller, { displayPrices }: PdfConfig, labels: Lab
   const labelled = (label: string, text: string | null) => (isText(text) ? `${label} ${text}` : null);
   const { bank } = seller;
   const columns = [
-    [seller.legalName, ...addressLines(seller.address, null).map(asWritten(seller))],
+    [seller.legalName, ...linesOf(seller.address, seller.address?.countryName)],
     [seller.phone, seller.email, seller.website],
     [
       labelled(labels.vatId, seller.vatId),
@@ -62,12 +62,6 @@ function sellerColumns(seller: Seller, { displayPrices }: PdfConfig, labels: Lab
     columnGap: 10,
   };
 }
-
-/** The country of the seller is written like the other lines, not in capitals as on an envelope. */
-const asWritten =
-  ({ address }: Seller) =>
-  (line: string) =>
-    line === address?.countryName?.toLocaleUpperCase("en-GB") ? address.countryName : line;
 
 /** An IBAN in groups of four characters. */
 const inGroups = (iban: string): string => iban.replace(/.{4}(?=.)/g, "$&\u00a0");

@@ -1,63 +1,12 @@
 import type { PdfConfig } from "./config.ts";
 
 type DocumentType = PdfConfig["documentType"];
-type TaxExemption = NonNullable<PdfConfig["taxExemption"]>;
-
-/** The words of a document that don't come from the shop's data. */
-export interface Labels {
-  draft: string;
-  number: string;
-  date: string;
-  referencedNumber: string;
-  orderNumber: string;
-  orderDate: string;
-  deliveryDate: string;
-  customerNumber: string;
-  customerVatId: string;
-  shippingMethod: string;
-  paymentMethod: string;
-  position: string;
-  productNumber: string;
-  description: string;
-  quantity: string;
-  unitPrice: string;
-  taxRate: string;
-  lineTotal: string;
-  net: string;
-  /** Label of the tax at a rate, on an amount without tax. */
-  tax(rate: string, net: string): string;
-  total: string;
-  /** The tax in another currency: its parts. */
-  taxIn(currency: string, parts: string): string;
-  /** The exchange rate of a day. */
-  exchangeRate(rate: string, date: string): string;
-  /** Whether the prices of the lines include tax. */
-  taxStatus: Record<PdfConfig["taxStatus"], string>;
-  /** The reason why no tax is charged, in the words of EU law. */
-  taxExemption: Record<TaxExemption, string>;
-  /** Label of a part of a discount on the whole order. */
-  share: string;
-  /** Label of a line of which only a part is in the parcel; the last two are left out when they are 0. */
-  part(ordered: string, before: string | null, later: string | null): string;
-  outstanding: string;
-  /** How many more there are than are named. */
-  more(count: string): string;
-  vatId: string;
-  taxNumber: string;
-  managers: string;
-  accountHolder: string;
-  deliveryAddress: string;
-  page(number: number, count: number): string;
-  /** The sentence before the lines. */
-  opening: Record<DocumentType, (referenced: string) => string>;
-  /** A document by its number and date. */
-  dated(number: string, date: string): string;
-}
 
 /** Joins the parts that aren't left out. */
 const listed = (parts: (string | null)[]) => parts.filter((part) => part !== null).join(", ");
 
-const english: Labels = {
+/** The words of a document that don't come from the shop's data. */
+const english = {
   draft: "Draft",
   number: "Number",
   date: "Date",
@@ -77,44 +26,56 @@ const english: Labels = {
   taxRate: "VAT",
   lineTotal: "Amount",
   net: "Net total",
-  tax: (rate, net) => `VAT ${rate} on ${net}`,
+  /** Label of the tax at a rate, on an amount without tax. */
+  tax: (rate: string, net: string) => `VAT ${rate} on ${net}`,
   total: "Total",
-  taxIn: (currency, parts) => `VAT in ${currency}: ${parts}`,
-  exchangeRate: (rate, date) => `Exchange rate of ${date}: ${rate}`,
+  /** The tax in another currency: its parts. */
+  taxIn: (currency: string, parts: string) => `VAT in ${currency}: ${parts}`,
+  /** The exchange rate of a day. */
+  exchangeRate: (rate: string, date: string) => `Exchange rate of ${date}: ${rate}`,
+  /** Whether the prices of the lines include tax. */
   taxStatus: {
     gross: "Prices include VAT.",
     net: "Prices of the lines are without VAT.",
     "tax-free": "No VAT is charged.",
   },
+  /** The reason why no tax is charged, in the words of EU law. */
   taxExemption: {
     small_business:
       "No VAT is charged: exemption for small enterprises (Article 284 of Directive 2006/112/EC).",
     export: "VAT-exempt export (Article 146 of Directive 2006/112/EC).",
     intra_community: "VAT-exempt intra-Community supply (Article 138 of Directive 2006/112/EC).",
   },
+  /** Label of a part of a discount on the whole order. */
   share: "Share of this document",
-  part: (ordered, before, later) =>
+  /** Label of a line of which only a part is in the parcel; the last two are left out when they are 0. */
+  part: (ordered: string, before: string | null, later: string | null) =>
     listed([
       `Of ${ordered} ordered`,
       before && `${before} shipped before`,
       later && `${later} still to come`,
     ]),
   outstanding: "Still to come:",
-  more: (count) => `and ${count} more`,
+  /** How many more there are than are named. */
+  more: (count: string) => `and ${count} more`,
   vatId: "VAT no.",
   taxNumber: "Tax no.",
   managers: "Managing directors:",
   accountHolder: "Account holder:",
   deliveryAddress: "Delivery address:",
-  page: (number, count) => `Page ${number} of ${count}`,
-  opening: {
-    invoice: () => "Thank you for your order. This is what we charge you for:",
-    delivery_note: () => "Thank you for your order. This delivery is for:",
-    credit_note: (referenced) => `We credit you these amounts of invoice ${referenced}:`,
-    storno: (referenced) => `This cancels invoice ${referenced}:`,
-  },
-  dated: (number, date) => `${number} of ${date}`,
+  page: (number: number, count: number) => `Page ${number} of ${count}`,
+  /** The sentence before the lines, by type of document. */
+  opening: (referenced: string): Record<DocumentType, string> => ({
+    invoice: "Thank you for your order. This is what we charge you for:",
+    delivery_note: "Thank you for your order. This delivery is for:",
+    credit_note: `We credit you these amounts of invoice ${referenced}:`,
+    storno: `This cancels invoice ${referenced}:`,
+  }),
+  /** A document by its number and date. */
+  dated: (number: string, date: string) => `${number} of ${date}`,
 };
+
+export type Labels = typeof english;
 
 const german: Labels = {
   draft: "Entwurf",
@@ -166,12 +127,12 @@ const german: Labels = {
   accountHolder: "Kontoinhaber:",
   deliveryAddress: "Lieferanschrift:",
   page: (number, count) => `Seite ${number} von ${count}`,
-  opening: {
-    invoice: () => "Vielen Dank für Ihre Bestellung. Wir berechnen Ihnen:",
-    delivery_note: () => "Vielen Dank für Ihre Bestellung. Wir liefern Ihnen:",
-    credit_note: (referenced) => `Wir schreiben Ihnen aus der Rechnung ${referenced} gut:`,
-    storno: (referenced) => `Hiermit stornieren wir die Rechnung ${referenced}:`,
-  },
+  opening: (referenced) => ({
+    invoice: "Vielen Dank für Ihre Bestellung. Wir berechnen Ihnen:",
+    delivery_note: "Vielen Dank für Ihre Bestellung. Wir liefern Ihnen:",
+    credit_note: `Wir schreiben Ihnen aus der Rechnung ${referenced} gut:`,
+    storno: `Hiermit stornieren wir die Rechnung ${referenced}:`,
+  }),
   dated: (number, date) => `${number} vom ${date}`,
 };
 
@@ -222,12 +183,12 @@ const french: Labels = {
   accountHolder: "Titulaire :",
   deliveryAddress: "Adresse de livraison :",
   page: (number, count) => `Page ${number} sur ${count}`,
-  opening: {
-    invoice: () => "Merci de votre commande. Nous vous facturons :",
-    delivery_note: () => "Merci de votre commande. Nous vous livrons :",
-    credit_note: (referenced) => `Nous vous créditons ces montants de la facture ${referenced} :`,
-    storno: (referenced) => `Ce document annule la facture ${referenced} :`,
-  },
+  opening: (referenced) => ({
+    invoice: "Merci de votre commande. Nous vous facturons :",
+    delivery_note: "Merci de votre commande. Nous vous livrons :",
+    credit_note: `Nous vous créditons ces montants de la facture ${referenced} :`,
+    storno: `Ce document annule la facture ${referenced} :`,
+  }),
   dated: (number, date) => `${number} du ${date}`,
 };
 

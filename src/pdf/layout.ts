@@ -1,8 +1,8 @@
 import type { Content } from "pdfmake";
 import type { TDocumentDefinitions } from "pdfmake/interfaces.js";
 import type { PdfConfig } from "./config.ts";
-import { formatsOf } from "./format.ts";
-import type { Formats } from "./format.ts";
+import { formatsOf } from "./formats.ts";
+import type { Formats } from "./formats.ts";
 import { pdfLocale, labelsByLocale } from "./labels.ts";
 import type { Labels } from "./labels.ts";
 import { bottomMargin, footer } from "./footer.ts";
@@ -37,7 +37,7 @@ export function layOut(config: PdfConfig): TDocumentDefinitions {
       letterhead(config, labels, formats),
       { text: breakable(title), fontSize: 15, bold: true },
       {
-        text: breakable(labels.opening[config.documentType](referenced(config, labels, formats))),
+        text: breakable(labels.opening(referenced(config, labels, formats))[config.documentType]),
         margin: [0, 6, 0, 0],
       },
       linesTable(config, labels, formats),

@@ -1,6 +1,6 @@
 import type { Content } from "pdfmake";
 import type { Address, PdfConfig } from "./config.ts";
-import type { Formats } from "./format.ts";
+import type { Formats } from "./formats.ts";
 import type { Labels } from "./labels.ts";
 import { breakable } from "./text.ts";
 
@@ -22,10 +22,15 @@ export const isText = (text: string | null | undefined): text is string =>
 export const joinedTexts = (parts: (string | null | undefined)[], by: string) =>
   parts.filter(isText).join(by);
 
-/** The lines of an address. The country is named if it isn't the sender's. */
+/** The lines of an address on an envelope. The country is named, in capitals, if it isn't the sender's. */
 export function addressLines(address: Address | null, home: Address | null): string[] {
+  const isAbroad = address?.countryIso !== home?.countryIso || address?.countryIso === null;
+  return linesOf(address, isAbroad ? address?.countryName?.toLocaleUpperCase("en-GB") : null);
+}
+
+/** The lines of an address, with a country. */
+export function linesOf(address: Address | null, country: string | null | undefined): string[] {
   if (address === null) return [];
-  const isAbroad = address.countryIso === null || address.countryIso !== home?.countryIso;
   return [
     address.company,
     address.department,
@@ -35,7 +40,7 @@ export function addressLines(address: Address | null, home: Address | null): str
     address.street,
     joinedTexts([address.zipcode, address.city], " "),
     address.countryStateName,
-    isAbroad ? address.countryName?.toLocaleUpperCase("en-GB") : null,
+    country,
   ].filter(isText);
 }
 

@@ -1,11 +1,10 @@
 import type { Piscina } from "piscina";
 import { apiError } from "../errors/api-error.ts";
 import { openThreads } from "../lib/threads.ts";
-import { Turns } from "../lib/turns.ts";
-import type { NoTurn } from "../lib/turns.ts";
+import { FairQueue, NoTurn } from "../lib/fair-queue.ts";
 
-/** The queue of all documents, where nothing else is said. */
-const queueName = "documents";
+/** The owner of all documents, where nothing else is said. */
+const everyone = "documents";
 
 export interface RendererOptions {
   /** Most threads. They start when they are needed. */
@@ -28,7 +27,7 @@ export class Renderer {
   readonly #timeoutMs: number;
   readonly #threads: Piscina<unknown, unknown>;
   // Not the pool's queue: it doesn't count abortable tasks, and their time limit runs while they wait
-  readonly #turns: Turns;
+  readonly #queue: FairQueue;
   #isClosed = false;
 
   constructor({
@@ -36,19 +35,16 @@ export class Renderer {
     queue = 50,
     queueOfOne = queue,
     timeoutMs = 10_000,
-    program = new URL("./render.ts", import.meta.url),
+    program = new URL("./render-pdf.ts", import.meta.url),
   }: RendererOptions = {}) {
     this.#timeoutMs = timeoutMs;
     this.#threads = openThreads({ program, name: "renderPdf", max: threads });
     const maxWaitMs = () => Math.ceil((queue + threads) / threads) * timeoutMs;
-    this.#turns = new Turns({
-      ...{
-        total: () => threads,
-        perClient: () => threads,
-        maxWaiting: queue,
-        maxWaitingPerClient: queueOfOne,
-        maxWaitMs,
-      },
+    this.#queue = new FairQueue({
+      limit: () => threads,
+      maxWaiting: queue,
+      maxWaitingPerOwner: queueOfOne,
+      maxWaitMs,
     });
   }
 
@@ -59,19 +55,22 @@ export class Renderer {
    * @param client whose turn it takes, where several clients share the threads
    * @throws when the config has another form, the document takes too long, or too many are waiting
    */
-  async render(config: unknown, client = queueName): Promise<Uint8Array> {
-    await this.#takeTurn(client);
+  async render(config: unknown, client = everyone): Promise<Uint8Array> {
     try {
-      if (this.#isClosed) throw new Error("The renderer has been closed.");
-      const signal = AbortSignal.timeout(this.#timeoutMs);
-      return (await this.#threads.run(config, { signal })) as Uint8Array;
+      return await this.#queue.run(client, async () => {
+        if (this.#isClosed) throw new Error("The renderer has been closed.");
+        const signal = AbortSignal.timeout(this.#timeoutMs);
+        return (await this.#threads.run(config, { signal })) as Uint8Array;
+      });
     } catch (error) {
+      if (error instanceof NoTurn) {
+        const message = "Too many documents are being rendered. Send the request again in a little while.";
+        throw apiError("SERVICE_UNAVAILABLE", message);
+      }
       // The pool then ends the thread: nothing else would stop it
       if (error instanceof Error && error.name === "AbortError")
         throw new Error(`A document took more than ${this.#timeoutMs} ms to render.`, { cause: error });
       throw error;
-    } finally {
-      this.#turns.end(client);
     }
   }
 
@@ -79,13 +78,5 @@ export class Renderer {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#threads.destroy();
-  }
-
-  async #takeTurn(client: string): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<NoTurn | null>();
-    this.#turns.take(client, resolve);
-    if ((await promise) === null) return;
-    const message = "Too many documents are being rendered. Send the request again in a little while.";
-    throw apiError("SERVICE_UNAVAILABLE", message);
   }
 }

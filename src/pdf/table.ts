@@ -1,7 +1,7 @@
 import type { Content, TableCell } from "pdfmake";
 import type { PdfConfig, PdfLine } from "./config.ts";
-import { formatsOf } from "./format.ts";
-import type { Formats } from "./format.ts";
+import { formatsOf } from "./formats.ts";
+import type { Formats } from "./formats.ts";
 import { pdfLocale } from "./labels.ts";
 import type { Labels } from "./labels.ts";
 import { grey, mm, textWidth } from "./letter.ts";

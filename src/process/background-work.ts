@@ -6,8 +6,9 @@ import { createPool } from "../database/pool.ts";
 import { keepSettings } from "../database/retention.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { AllowList } from "../webhooks/addresses.ts";
-import { startWebhooks } from "../webhooks/start.ts";
-import type { Webhooks, WebhookOptions } from "../webhooks/start.ts";
+import type { Sender } from "../webhooks/sender.ts";
+import { startWebhooks } from "../webhooks/start-webhooks.ts";
+import type { WebhookOptions } from "../webhooks/start-webhooks.ts";
 import type { App } from "./open-app.ts";
 import type { Settings } from "./settings.ts";
 
@@ -45,7 +46,7 @@ export function bulkOf(service: WorkedFor, concurrency: number): BulkOptions {
 export function sendWebhooks(
   service: WorkedFor,
   concurrency: WebhookOptions["concurrency"],
-): { webhooks: Webhooks; payloadPool: Pool } {
+): { webhooks: Sender; payloadPool: Pool } {
   const { app, databaseUrl, apiUrl, settings, logger, tracing, allotment } = service;
   const { queryConnections, queryTimeoutMs } = settings.webhookLimits;
   const payloadPool = createPool(apiUrl, {

@@ -6,8 +6,8 @@ import { retirementOf } from "../versions/lifetime.ts";
 import { serveVersion } from "../versions/serve-version.ts";
 import type { ServedVersion, ServeVersionOptions } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
-import { webhookSettings } from "../webhooks/limits.ts";
-import { newWebhookSecret } from "../webhooks/secrets.ts";
+import { webhookSettings } from "../webhooks/webhook-limits.ts";
+import { newWebhookSecret } from "../webhooks/webhook-secrets.ts";
 import type { AppSettings } from "./app-settings.ts";
 
 export interface BuildOptions extends Pick<ServeVersionOptions, "firstCatalog" | "logger"> {

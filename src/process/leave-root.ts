@@ -12,7 +12,7 @@ const defaultUser = "nobody";
 
 /** Some files that a process reads while it serves: if one is unreadable, others of its kind are too. */
 const needed = [
-  ...["../commands/start.ts", "../pdf/render.ts", "../../plugins/index.ts", "../../db/roles.sql"],
+  ...["../commands/start.ts", "../pdf/render-pdf.ts", "../../plugins/index.ts", "../../db/roles.sql"],
   "../../node_modules/pg/package.json",
 ].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 

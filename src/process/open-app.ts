@@ -133,7 +133,7 @@ async function openParts(options: AppOptions, closing: Closing) {
   const streamSpend = spender(rates, limitsNow, meter);
   const live = new Live({ pool, logger, readerOf, rights: auth.rights, listen, spend: streamSpend });
   closing.add(() => live.close());
-  const metrics = metricsOf(options, access, live.open);
+  const metrics = metricsOf(options, access, live.streams);
   shared.labelFigures(metrics.registry);
   const refusals = new Refusals(metrics.registry, logger);
   closing.add(() => refusals.close());
@@ -201,7 +201,7 @@ function appOf({ apiPool, tracing = null }: AppOptions, parts: OpenParts, closin
 function metricsOf(
   { pool, apiPool }: AppOptions,
   { turns, replicas }: Access,
-  streams: Live["open"],
+  streams: Live["streams"],
 ): Metrics {
   const metrics = new Metrics(streams, replicas);
   metrics.watchPool("service", pool);

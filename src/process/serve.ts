@@ -10,7 +10,7 @@ import { keepSettings } from "../database/retention.ts";
 import { asApiLogin } from "../database/roles.ts";
 import { PoolWarmer, warmCount } from "../database/warm-pool.ts";
 import { crontabOf } from "../jobs/crontab.ts";
-import { startJobs } from "../jobs/start.ts";
+import { startJobs } from "../jobs/job-runner.ts";
 import { tasksAtStart, tasksOf } from "../jobs/tasks.ts";
 import { Closing } from "../lib/closing.ts";
 import { within } from "../lib/within.ts";

@@ -10,8 +10,7 @@ import { SchemaThread } from "../graphql/schema-thread.ts";
 import type { OnWorked, SchemaWork } from "../graphql/schema-thread.ts";
 import { collectProcessMetrics } from "../http/metrics.ts";
 import type { Closing } from "../lib/closing.ts";
-import { LoopTurns } from "../lib/loop-turns.ts";
-import type { WorkTurns } from "../lib/loop-turns.ts";
+import { EventLoopQueue } from "../lib/event-loop-queue.ts";
 import { Renderer } from "../pdf/renderer.ts";
 import { buildVersions } from "./build-versions.ts";
 import type { BuildOptions, ServeVersions } from "./build-versions.ts";
@@ -43,7 +42,7 @@ export interface Shared {
   /** How counts of use are written. */
   usage: UsageOptions;
   /** Turns of its clients at the event loop. */
-  turns: WorkTurns;
+  turns: EventLoopQueue;
   /** Its work with schemas in a thread. */
   schemaWork: (onWorked: OnWorked) => SchemaWork;
   renderer: Pick<Renderer, "render">;
@@ -66,7 +65,7 @@ export function alone(options: BuildOptions, closing: Closing): Shared {
     listen: listenAlways,
     listenWhileUsed: listenAlways,
     usage: {},
-    turns: new LoopTurns(),
+    turns: new EventLoopQueue(),
     schemaWork: (onWorked) => thread.of("", onWorked),
     renderer,
     documentation,

@@ -1,5 +1,6 @@
+import type { Logger } from "pino";
 import { RefusedDestination } from "./destination.ts";
-import type { DeliveryOutcome } from "./health.ts";
+import type { DeliveryOutcome } from "./subscription-health.ts";
 import type { Attempt, Delivery } from "./delivery-queues.ts";
 import { messageOf, withoutSignature } from "./message.ts";
 import { PayloadFailure } from "./payload.ts";
@@ -7,8 +8,8 @@ import type { ReadPayload } from "./payload.ts";
 import type { ReceiverAnswer, WebhookClient } from "./webhook-client.ts";
 import { NoAnswer } from "./webhook-client.ts";
 import type { DeliveryTrace, Tracing } from "../tracing/tracing.ts";
-import { parseRetryAfter } from "./retry.ts";
-import type { ReadSecrets } from "./secrets.ts";
+import { parseRetryAfter } from "./retry-schedule.ts";
+import type { ReadSecrets } from "./webhook-secrets.ts";
 
 /** Milliseconds until the next try of a delivery whose secret this process can't decrypt. Another process may. */
 const unreadableRetryMs = 2_000;
@@ -16,7 +17,7 @@ const unreadableRetryMs = 2_000;
 /** Result of one attempt. */
 export interface Attempted {
   delivery: Delivery;
-  /** What it means for the subscription; null when it says nothing about the receiver. */
+  /** Its meaning for the subscription; null when it says nothing about the receiver. */
   outcome: DeliveryOutcome | null;
   /** Null when nothing was sent. */
   attempt: Attempt | null;
@@ -34,10 +35,31 @@ export interface AttemptTools {
   isHeld: (delivery: Delivery) => boolean;
   /** In milliseconds since 1970. */
   now: () => number;
+  logger: Logger;
 }
 
-/** Tries to deliver once. Throws only when the fault is ours. */
+/** An attempt that hasn't come far. */
+const blank = {
+  status: null,
+  error: null,
+  request_headers: {},
+  response_headers: null,
+  response_body: null,
+};
+
+/** Tries to deliver once. A fault on our side is logged, and counts as an attempt that says nothing about the receiver. */
 export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<Attempted> {
+  try {
+    return await tryOnce(delivery, tools);
+  } catch (error) {
+    tools.logger.error({ err: error, delivery: delivery.delivery_id }, "webhooks: unexpected error");
+    const at = new Date(tools.now()).toISOString();
+    const failed = { ...blank, at, duration_ms: 0, error: "Something went wrong on our side." };
+    return { delivery, outcome: null, attempt: failed, retryAfterMs: null };
+  }
+}
+
+async function tryOnce(delivery: Delivery, tools: AttemptTools): Promise<Attempted> {
   const withheld =
     delivery.withheld ?? (delivery.secrets.length === 0 ? "It has no secret to sign with." : null);
   if (withheld !== null)
@@ -73,7 +95,7 @@ async function send(
   const tried = (details: Partial<Attempt>): Attempt => ({
     at: new Date(begun).toISOString(),
     duration_ms: Math.max(now() - begun, 0),
-    ...{ status: null, error: null, request_headers: {}, response_headers: null, response_body: null },
+    ...blank,
     ...details,
   });
   let request_headers: Record<string, string> = {};
@@ -89,8 +111,11 @@ async function send(
       delivery,
       outcome,
       attempt: tried({
-        ...{ status: answer.status, error, request_headers },
-        ...{ response_headers: answer.headers, response_body: answer.body },
+        status: answer.status,
+        error,
+        request_headers,
+        response_headers: answer.headers,
+        response_body: answer.body,
       }),
       retryAfterMs: parseRetryAfter(answer.headers["retry-after"], now()),
     };
@@ -105,7 +130,10 @@ async function send(
 
 /** A delivery that is returned as if it hadn't been tried. */
 export const untried = (delivery: Delivery, retryAfterMs: number | null = null): Attempted => ({
-  ...{ delivery, outcome: null, attempt: null, retryAfterMs },
+  delivery,
+  outcome: null,
+  attempt: null,
+  retryAfterMs,
 });
 
 function unread(delivery: Delivery, failure: PayloadFailure, attempt: Attempt): Attempted {

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from "pg";
-import type { HealthState } from "./health.ts";
+import type { HealthState } from "./subscription-health.ts";
 
 /** A message, as events.message_body makes it and events.schema describes it. */
 export interface Body {
@@ -192,16 +192,11 @@ export class DeliveryQueues {
 }
 
 async function lockedStates(client: PoolClient, ids: string[]): Promise<Map<string, HealthState>> {
-  const { rows } = await client.query({
-    text: `select id, health, health_reason as reason, consecutive_failures as failures, failing_since,
-        payload_failures as "payloadFailures"
+  const { rows } = await client.query<HealthState & { id: string }>({
+    text: `select id, health, health_reason as reason, consecutive_failures as failures,
+        (extract(epoch from failing_since) * 1000)::float8 as "failingSince", payload_failures as "payloadFailures"
       from events.webhook_subscription where id = any ($1) order by id for no key update`,
     values: [ids],
   });
-  return new Map(
-    rows.map(({ id, failing_since, ...state }) => [
-      id as string,
-      { ...state, failingSince: (failing_since as Date | null)?.getTime() ?? null } as HealthState,
-    ]),
-  );
+  return new Map(rows.map(({ id, ...state }) => [id, state]));
 }

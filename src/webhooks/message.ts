@@ -1,5 +1,5 @@
+import { Webhook } from "standardwebhooks";
 import type { Delivery } from "./delivery-queues.ts";
-import { sign } from "./sign.ts";
 
 /** The request of one attempt. */
 export interface Message {
@@ -33,4 +33,22 @@ export function messageOf(
 /** Headers that may be stored and shown: with a signature, readers could send the message again. */
 export function withoutSignature(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "webhook-signature"));
+}
+
+/**
+ * Returns the headers by which Standard Webhooks identifies and signs a message.
+ *
+ * @param secrets `whsec_…`, the newest first. For a while after a rotation there are two, and receivers that know
+ *   either accept the message
+ * @param now in milliseconds since 1970
+ */
+export function sign(id: string, body: string, secrets: readonly string[], now: number) {
+  const time = new Date(now);
+  return {
+    // The same at every attempt, so that receivers recognise repetitions
+    "webhook-id": id,
+    // When this attempt is made, in seconds: receivers refuse old ones
+    "webhook-timestamp": String(Math.floor(now / 1000)),
+    "webhook-signature": secrets.map((secret) => new Webhook(secret).sign(id, time, body)).join(" "),
+  };
 }

@@ -6,10 +6,10 @@ import type { DeliveryTrace } from "../tracing/tracing.ts";
 import { apiError } from "../errors/api-error.ts";
 import type { ErrorCode } from "../errors/api-error.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
+import { FairQueue, unboundedWaiting } from "../lib/fair-queue.ts";
 import type { Reader } from "../versions/reader.ts";
 import { contextFor } from "../versions/context.ts";
 import type { Delivery } from "./delivery-queues.ts";
-import { PayloadSlots } from "./payload-slots.ts";
 
 /** Largest payload, in characters of JSON. */
 const maxCharacters = 1_000_000;
@@ -63,23 +63,30 @@ export interface PayloadOptions {
  * @throws {PayloadFailure} from the reader, when the query can't be answered
  */
 export function payloadReader(options: PayloadOptions): ReadPayload {
-  const slots = new PayloadSlots(options.connections, Math.max(1, Math.floor(options.connections / 2)));
+  const { connections } = options;
+  // A sender has a maximum of running deliveries, so waiting ones are bounded
+  const queue = new FairQueue<string>({
+    ...unboundedWaiting,
+    limit: () => connections,
+    limitPerOwner: () => Math.max(1, Math.floor(connections / 2)),
+  });
   return async (delivery, trace = null) => {
     const { payload_query: source, topic, body, subscription_id: id } = delivery;
     // Of a deleted subject, only the event is left
     if (source === null || topic.endsWith(".deleted") || topic === "webhook_subscription.test")
       return body.data;
     const owner = delivery.credential_id ?? id;
-    return slots.run(owner, id, async () => {
+    const read = async () => {
       try {
         return await readQuery(source, delivery, options, trace);
       } catch (error) {
         // The others of the subscription would take as long and fail as well
         if (error instanceof PayloadFailure && error.kind !== "wrong")
-          slots.drop(owner, id, new PayloadFailure(error.message, "untried"));
+          queue.drop(owner, (other) => other === id, new PayloadFailure(error.message, "untried"));
         throw error;
       }
-    });
+    };
+    return queue.run(owner, read, id);
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { Attempted } from "./attempt.ts";
+import { keepTrying } from "../lib/retry.ts";
 import type { Delivery, DeliveryQueues } from "./delivery-queues.ts";
-import { retryForever } from "./retry-forever.ts";
-import type { RetryClock } from "./retry.ts";
+import type { RetryClock } from "./retry-schedule.ts";
 import { judge } from "./verdict.ts";
 
 export interface RecorderOptions {
@@ -79,7 +79,8 @@ export class Recorder {
       queues.record(subscriptions, (before) =>
         judge(attempts, before, now(), clock, (each) => goingOn.has(each)),
       );
-    const next = (await retryForever("note what was delivered", note, logger, givingUp)) ?? [];
+    const message = "webhooks: can't note what was delivered";
+    const next = (await keepTrying(note, { logger, message, signal: givingUp })) ?? [];
     return new Map(next.map((delivery) => [queueOf(delivery), delivery]));
   }
 }

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import type { Logger } from "pino";
+import { keepTrying, pause } from "../lib/retry.ts";
+import { Signal } from "../lib/signal.ts";
 import { within } from "../lib/within.ts";
 import { attempt, untried } from "./attempt.ts";
 import type { Attempted, AttemptTools } from "./attempt.ts";
-import { Signal } from "../lib/signal.ts";
+import { ClaimedQueues } from "./claimed-queues.ts";
 import type { Delivery, DeliveryQueues } from "./delivery-queues.ts";
-import { Leases } from "./leases.ts";
-import { retryForever } from "./retry-forever.ts";
 import { Recorder } from "./recorder.ts";
-import type { RetryClock } from "./retry.ts";
-import { UnderWay } from "./under-way.ts";
+import type { RetryClock } from "./retry-schedule.ts";
 
 /** Milliseconds between two looks for work. */
 const pollIntervalMs = 250;
@@ -21,7 +21,8 @@ const maxDeliveriesPerTurn = 50;
 const turnMs = 500;
 /** Milliseconds for storing the results of aborted attempts at a stop. */
 const finalNotesTimeoutMs = 2_000;
-
+/** Milliseconds that running deliveries may take before a rest. Longer than a receiver may. */
+const restTimeoutMs = 20_000;
 /** Renewals in the time of a lease. */
 const renewalsPerLease = 4;
 
@@ -39,6 +40,8 @@ export interface SenderOptions extends Omit<AttemptTools, "isHeld"> {
   onAttempt: (outcome: string) => void;
   /** Aborts running requests. */
   breakOff: () => void;
+  /** Closes what it used, after its end. */
+  close: () => Promise<void>;
 }
 
 /** Sends due messages until it is stopped. Any number of processes can do so at the same time. */
@@ -46,28 +49,33 @@ export class Sender {
   readonly #options: SenderOptions;
   readonly #recorder: Recorder;
   readonly #wakeUp = new Signal();
+  /** Aborted when it begins nothing more. */
+  readonly #resting = new AbortController();
+  readonly #stopping = new AbortController();
   readonly #givingUp = new AbortController();
-  readonly #ended = new AbortController();
   readonly #work = new Set<Promise<void>>();
-  readonly #underWay = new UnderWay();
-  readonly #leases: Leases;
+  readonly #claimed: ClaimedQueues;
   readonly #tools: AttemptTools;
+  readonly #ended: Promise<void>;
   #isBrokenOff = false;
   #workedAt = performance.now();
   #hasWorked = false;
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#leases = new Leases(options.leaseMs);
+    this.#claimed = new ClaimedQueues(options.leaseMs);
     // At a stop, unsent deliveries are returned
-    const isHeld = (delivery: Delivery) => !this.#isBrokenOff && this.#leases.isHeld(delivery);
+    const isHeld = (delivery: Delivery) => !this.#isBrokenOff && this.#claimed.isHeld(delivery);
     this.#tools = { ...options, isHeld };
     this.#recorder = new Recorder({ ...options, givingUp: this.#givingUp.signal });
+    this.#ended = this.#run()
+      .catch((error: unknown) => options.logger.error({ err: error }, "webhooks: sending ended unexpectedly"))
+      .then(options.close);
   }
 
   /** Deliveries that are being made. */
   get busy(): number {
-    return this.#underWay.size;
+    return this.#claimed.size;
   }
 
   /** For how many milliseconds there has been nothing to do. */
@@ -80,20 +88,30 @@ export class Sender {
     return this.#hasWorked;
   }
 
-  /**
-   * Works until it is stopped. Then it lets running deliveries end, or returns them.
-   *
-   * @param resting when aborted, it begins nothing more, and ends with its last delivery
-   */
-  async run(stopping: AbortSignal, resting: AbortSignal = stopping): Promise<void> {
-    const renewing = this.#renew(this.#ended.signal);
+  /** Lets running deliveries end, for some seconds, or returns them. */
+  stop(): Promise<void> {
+    this.#resting.abort();
+    this.#stopping.abort();
+    return this.#ended;
+  }
+
+  /** Begins no more deliveries, lets running ones end, and stops. */
+  async rest(): Promise<void> {
+    this.#resting.abort();
+    await within(restTimeoutMs, this.#ended);
+    await this.stop();
+  }
+
+  async #run(): Promise<void> {
+    const ended = new AbortController();
+    const renewing = this.#renew(ended.signal);
     try {
-      await Promise.all([this.#sequence(resting), this.#claim(resting)]);
-      const stopped = new Promise((resolve) => stopping.addEventListener("abort", resolve, { once: true }));
-      if (!stopping.aborted) await Promise.race([stopped, Promise.all(this.#work)]);
+      await Promise.all([this.#sequence(this.#resting.signal), this.#claim(this.#resting.signal)]);
+      const { signal: stopping } = this.#stopping;
+      if (!stopping.aborted) await Promise.race([once(stopping, "abort"), Promise.all(this.#work)]);
       await this.#finish(Promise.all(this.#work));
     } finally {
-      this.#ended.abort();
+      ended.abort();
       await within(finalNotesTimeoutMs, renewing);
     }
   }
@@ -110,60 +128,61 @@ export class Sender {
   /** Renews the leases of running work, so that leases can be short and others soon replace a killed process. */
   async #renew(ended: AbortSignal): Promise<void> {
     const { queues, leaseMs, logger } = this.#options;
-    const pause = new Signal();
     while (!ended.aborted) {
-      await pause.wait(leaseMs / renewalsPerLease, ended);
-      const claims = this.#leases.claims();
+      await pause(leaseMs / renewalsPerLease, ended);
+      const { claims } = this.#claimed;
       if (ended.aborted || claims.length === 0) continue;
-      const moment = this.#leases.now();
+      const moment = this.#claimed.now();
       try {
-        this.#leases.renewed(await queues.renew(claims), moment);
+        this.#claimed.renewed(await queues.renew(claims), moment);
       } catch (error) {
         logger.warn({ err: error }, "webhooks: can't renew leases; trying again");
       }
     }
   }
 
-  async #sequence(stopping: AbortSignal): Promise<void> {
+  /** Takes committed events into the log. */
+  async #sequence(resting: AbortSignal): Promise<void> {
     const { queues, logger } = this.#options;
-    const pause = new Signal();
-    while (!stopping.aborted) {
-      const moved = await retryForever("take events", () => queues.sequence(sequenceBatch), logger, stopping);
-      if (moved) this.#noteWork();
-      if (moved) this.#wakeUp.notify();
-      if (moved !== sequenceBatch) await pause.wait(pollIntervalMs, stopping);
+    const trying = { logger, message: "webhooks: can't take events", signal: resting };
+    while (!resting.aborted) {
+      const moved = await keepTrying(() => queues.sequence(sequenceBatch), trying);
+      if (moved) {
+        this.#noteWork();
+        this.#wakeUp.notify();
+      }
+      if (moved !== sequenceBatch) await pause(pollIntervalMs, resting);
     }
   }
 
-  async #claim(stopping: AbortSignal): Promise<void> {
+  /** Claims queues with due deliveries, and begins to work on them. */
+  async #claim(resting: AbortSignal): Promise<void> {
     const { queues, logger } = this.#options;
-    while (!stopping.aborted) {
+    const trying = { logger, message: "webhooks: can't take deliveries", signal: resting };
+    while (!resting.aborted) {
       const concurrency = this.#options.concurrency();
       // A subscription with a slow receiver leaves room for others, and so do all of one credential
       const share = Math.max(Math.ceil(concurrency / 4), 1);
       const credentialShare = Math.max(Math.ceil((3 * concurrency) / 4), 1);
-      const wanted = concurrency - this.#underWay.size;
-      let moment = this.#leases.now();
+      const wanted = concurrency - this.#claimed.size;
+      let moment = this.#claimed.now();
       const take = () => {
-        moment = this.#leases.now();
-        const counts = this.#underWay.counts();
+        moment = this.#claimed.now();
+        const { counts } = this.#claimed;
         return queues.claim({ claim: randomUUID(), wanted, share, credentialShare, ...counts });
       };
-      const claimed =
-        wanted > 0 ? ((await retryForever("take deliveries", take, logger, stopping)) ?? []) : [];
-      for (const delivery of claimed) {
-        this.#leases.begin(delivery, moment);
-        this.#underWay.begin(delivery);
-        const work = this.#deliver(delivery, stopping).finally(() => {
+      const claimed = wanted > 0 ? await keepTrying(take, trying) : null;
+      for (const delivery of claimed ?? []) {
+        this.#claimed.begin(delivery, moment);
+        const work = this.#deliver(delivery, resting).finally(() => {
           this.#work.delete(work);
-          this.#underWay.end(delivery);
-          this.#leases.end(delivery);
+          this.#claimed.end(delivery);
           this.#noteWork();
           this.#wakeUp.notify();
         });
         this.#work.add(work);
       }
-      await this.#wakeUp.wait(pollIntervalMs, stopping);
+      await this.#wakeUp.wait(pollIntervalMs, resting);
     }
   }
 
@@ -173,15 +192,15 @@ export class Sender {
   }
 
   /** Sends the messages of a queue, one after the other. */
-  async #deliver(queue: Delivery, stopping: AbortSignal): Promise<void> {
+  async #deliver(queue: Delivery, resting: AbortSignal): Promise<void> {
     let next: Delivery | null = queue;
     for (let count = 0; next;) {
-      const attempts = await this.#attemptInTurn(queue, next, stopping);
+      const attempts = await this.#attemptInTurn(queue, next, resting);
       count += attempts.length;
-      const moment = this.#leases.now();
-      next = await this.#recorder.record(attempts, count < maxDeliveriesPerTurn && !stopping.aborted);
+      const moment = this.#claimed.now();
+      next = await this.#recorder.record(attempts, count < maxDeliveriesPerTurn && !resting.aborted);
       // Storing a result renews the lease
-      if (next) this.#leases.renewed([next], moment);
+      if (next) this.#claimed.renewed([next], moment);
     }
   }
 
@@ -189,16 +208,16 @@ export class Sender {
    * Sends a message, and those that follow while each is accepted. Their results are stored together: that waits for locks, and so
    * takes longer than a receiver while many events come.
    */
-  async #attemptInTurn(queue: Delivery, first: Delivery, stopping: AbortSignal): Promise<Attempted[]> {
+  async #attemptInTurn(queue: Delivery, first: Delivery, resting: AbortSignal): Promise<Attempted[]> {
     const attempts: Attempted[] = [];
     const end = performance.now() + turnMs;
     for (let next: Delivery | null = first; next;) {
-      this.#underWay.begin(queue);
+      this.#claimed.noteAttempt(queue);
       const attempted = await this.#attempt(next);
       const { outcome, attempt } = attempted;
       if (outcome || attempt) this.#options.onAttempt(outcome?.kind ?? "failed");
       const count = attempts.push(attempted);
-      const isOver = outcome?.kind !== "delivered" || performance.now() > end || stopping.aborted;
+      const isOver = outcome?.kind !== "delivered" || performance.now() > end || resting.aborted;
       const mayFollow = !isOver && count <= (first.following?.length ?? 0);
       // Storing the results fails, too, while the database is away, and is repeated
       next = mayFollow ? await this.#options.queues.behind(next).catch(() => null) : null;
@@ -207,26 +226,8 @@ export class Sender {
   }
 
   async #attempt(delivery: Delivery): Promise<Attempted> {
-    const { logger, now } = this.#options;
-    let attempted: Attempted;
-    try {
-      attempted = await attempt(delivery, this.#tools);
-    } catch (error) {
-      logger.error({ err: error, delivery: delivery.delivery_id }, "webhooks: unexpected error");
-      attempted = {
-        ...{ delivery, outcome: null, retryAfterMs: null },
-        attempt: {
-          ...{
-            at: new Date(now()).toISOString(),
-            duration_ms: 0,
-            error: "Something went wrong on our side.",
-          },
-          ...{ status: null, request_headers: {}, response_headers: null, response_body: null },
-        },
-      };
-    }
+    const attempted = await attempt(delivery, this.#tools);
     // An attempt that we aborted says nothing about the receiver
-    const wasBrokenOff = this.#isBrokenOff && attempted.outcome?.kind === "failed";
-    return wasBrokenOff ? untried(delivery) : attempted;
+    return this.#isBrokenOff && attempted.outcome?.kind === "failed" ? untried(delivery) : attempted;
   }
 }

@@ -1,21 +1,21 @@
 import type { Attempted } from "./attempt.ts";
-import { healthAfter, isBack, pauseAfterMs, probeAfterMs } from "./health.ts";
-import type { HealthState } from "./health.ts";
+import { healthAfter, isBack, pauseAfterMs, probeAfterMs } from "./subscription-health.ts";
+import type { HealthState } from "./subscription-health.ts";
 import type { NextState, Result } from "./delivery-queues.ts";
-import type { RetryClock } from "./retry.ts";
-import { delayMsAfter } from "./retry.ts";
+import type { RetryClock } from "./retry-schedule.ts";
+import { delayMsAfter } from "./retry-schedule.ts";
 
 /** Least pause of a subscription that has too few points for its payloadQuery, in milliseconds. */
 const minPauseMs = 1_000;
 
-/** What to store about attempts. */
+/** Changes to store after attempts. */
 export interface Verdict {
   results: Result[];
   states: NextState[];
 }
 
 /**
- * What attempts mean for their deliveries and subscriptions.
+ * Judges attempts: what they mean for their deliveries and subscriptions.
  *
  * @param before health of the subscriptions before. Attempts of others are left out: these were deleted
  * @param goesOn whether a queue is kept for its next delivery
@@ -27,25 +27,31 @@ export function judge(
   clock: RetryClock,
   goesOn: (attempted: Attempted) => boolean,
 ): Verdict {
-  const after = new Map(before);
-  const hurried = new Set<string>();
-  const pauses = new Map<string, Pause>();
+  const after = new Map<string, After>();
+  for (const [id, state] of before) after.set(id, { state, pause: null, hurry: false });
   const results: Result[] = [];
   for (const attempted of attempts) {
     const { outcome, delivery } = attempted;
-    const id = delivery.subscription_id;
-    const state = after.get(id);
-    if (!state) continue;
-    const next = outcome ? healthAfter(state, outcome, now) : state;
-    after.set(id, next);
-    if (isBack(state, next, now)) hurried.add(id);
-    if (outcome) pauses.set(id, pauseOf(attempted, next, clock));
-    results.push(resultOf(attempted, next, clock, goesOn(attempted)));
+    const known = after.get(delivery.subscription_id);
+    if (!known) continue;
+    if (outcome) {
+      const { state } = known;
+      known.state = healthAfter(state, outcome, now);
+      known.pause = pauseOf(attempted, known.state, clock);
+      known.hurry ||= isBack(state, known.state, now);
+    }
+    results.push(resultOf(attempted, known.state, clock, goesOn(attempted)));
   }
-  const states = [...after].map(([id, state]) =>
-    nextState(id, state, hurried.has(id), pauses.get(id) ?? null, clock),
-  );
-  return { results, states };
+  return { results, states: [...after].map(([id, known]) => nextState(id, known, clock)) };
+}
+
+/** A subscription after attempts. */
+interface After {
+  state: HealthState;
+  /** Null when nothing was sent. */
+  pause: Pause | null;
+  /** Whether to try all waiting messages at once. */
+  hurry: boolean;
 }
 
 /** Pause of the subscription, and time until a probe, in milliseconds. */
@@ -62,23 +68,20 @@ function pauseOf({ outcome, retryAfterMs }: Attempted, state: HealthState, { pac
   return { pausedForMs: pause === null ? null : Math.round(pause * pace), probedAfterMs: retryAfterMs ?? 0 };
 }
 
-/** @param pause null when nothing was sent */
-function nextState(
-  id: string,
-  state: HealthState,
-  hurry: boolean,
-  pause: Pause | null,
-  { pace }: RetryClock,
-): NextState {
+function nextState(id: string, { state, pause, hurry }: After, { pace }: RetryClock): NextState {
   const { health, reason, failures, failingSince, payloadFailures } = state;
   const probe = probeAfterMs(state);
   return {
-    ...{ id, health, reason, failures, hurry },
+    id,
+    health,
+    reason,
+    failures,
     failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
     probe_after_ms: probe === null ? null : Math.max(Math.round(probe * pace), pause?.probedAfterMs ?? 0),
     payload_failures: payloadFailures,
     paused_for_ms: pause?.pausedForMs ?? null,
     stays_paused: pause === null,
+    hurry,
   };
 }
 
@@ -91,7 +94,11 @@ function resultOf(attempted: Attempted, state: HealthState, clock: RetryClock, g
   if (outcome?.kind === "delivered")
     return { ...result, state: "delivered", counted: false, delay_ms: 0, go_on: goOn && isOpen };
   const waits = (delay_ms: number | null): Result => ({
-    ...{ ...result, state: "pending", counted: false, delay_ms, go_on: false },
+    ...result,
+    state: "pending",
+    counted: false,
+    delay_ms,
+    go_on: false,
   });
   if (attempt === null) return waits(retryAfterMs ?? 0);
   // It says nothing about the message

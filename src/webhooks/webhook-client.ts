@@ -6,7 +6,7 @@ import type { LookupFunction } from "node:net";
 import type { AllowList } from "./addresses.ts";
 import { destinationOf, guardedLookup, RefusedDestination } from "./destination.ts";
 
-/** What a receiver answered. */
+/** The answer of a receiver. */
 export interface ReceiverAnswer {
   status: number;
   headers: http.IncomingHttpHeaders;

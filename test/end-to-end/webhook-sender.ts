@@ -1,7 +1,7 @@
 // A process for tests that sends webhooks until it is killed, with very short pauses between attempts.
 import { pino } from "pino";
 import { AllowList } from "../../src/webhooks/addresses.ts";
-import { startWebhooks } from "../../src/webhooks/start.ts";
+import { startWebhooks } from "../../src/webhooks/start-webhooks.ts";
 import { readPlain } from "../webhooks/support.ts";
 
 startWebhooks({

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../commands/process.ts";
 import type { Bench } from "../mutations/support.ts";
 import { useBench } from "../mutations/support.ts";
 import { until } from "../lib/until.ts";
-import { sign } from "../../src/webhooks/sign.ts";
+import { sign } from "../../src/webhooks/message.ts";
 import { fast, newSecret, startTestWebhooks } from "../webhooks/support.ts";
 import type { TestWebhooks } from "../webhooks/support.ts";
 

@@ -11,7 +11,7 @@ import { defaultLimits } from "../../src/graphql/limits.ts";
 import { schemaFromText, textOfSchema } from "../../src/graphql/schema-copy.ts";
 import { SchemaThread } from "../../src/graphql/schema-thread.ts";
 import type { SchemaWork } from "../../src/graphql/schema-thread.ts";
-import { NoTurn } from "../../src/lib/turns.ts";
+import { NoTurn } from "../../src/lib/fair-queue.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Spending } from "../../src/http/middleware/spend-points.ts";
-import { LoopTurns } from "../../src/lib/loop-turns.ts";
-import { Turns } from "../../src/lib/turns.ts";
+import { EventLoopQueue } from "../../src/lib/event-loop-queue.ts";
+import { FairQueue } from "../../src/lib/fair-queue.ts";
 import { query, startService } from "../lib/service.ts";
 
 /** Blocks the event loop. */
@@ -13,15 +13,15 @@ function work(ms: number): void {
 
 describe("turns of the event loop", () => {
   it("come at once while there is little to do", async () => {
-    const turns = new LoopTurns();
+    const turns = new EventLoopQueue();
     const done: number[] = [];
     for (let n = 0; n < 5; n++) turns.take("busy", () => done.push(n));
     assert.deepEqual(done, [0, 1, 2, 3, 4]);
-    assert.equal(turns.waiting, 0);
+    assert.equal(turns.waits.waiting, 0);
   });
 
   it("are one for a client that has worked, and others go before the rest of its work", async () => {
-    const turns = new LoopTurns();
+    const turns = new EventLoopQueue();
     const done: string[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
     const busy = (n: number) => () => {
@@ -31,11 +31,11 @@ describe("turns of the event loop", () => {
     };
     for (let n = 0; n < 10; n++) turns.take("busy", busy(n));
     turns.take("other", () => done.push("other"));
-    assert.deepEqual([done, turns.waiting], [["busy 0", "other"], 9]);
+    assert.deepEqual([done, turns.waits.waiting], [["busy 0", "other"], 9]);
     // In another turn of the loop, as when a request arrives
     setTimeout(() => turns.take("other", () => done.push("other again")), 1);
     await promise;
-    assert.equal(turns.waiting, 0);
+    assert.equal(turns.waits.waiting, 0);
     assert.ok(done.indexOf("other again") <= 4, done.join());
     assert.deepEqual(
       done.filter((each) => each.startsWith("busy")),
@@ -44,7 +44,7 @@ describe("turns of the event loop", () => {
   });
 
   it("go round among clients that wait", async () => {
-    const turns = new LoopTurns();
+    const turns = new EventLoopQueue();
     const done: string[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
     const take = (client: string) =>
@@ -56,6 +56,24 @@ describe("turns of the event loop", () => {
     await promise;
     assert.deepEqual(done.slice(0, 3).toSorted(), ["a", "b", "c"]);
     for (let n = 3; n < 12; n += 3) assert.deepEqual(done.slice(n, n + 3).toSorted(), ["a", "b", "c"]);
+  });
+});
+
+describe("turns of groups", () => {
+  it("are one for all clients of a group", async () => {
+    const groups = new EventLoopQueue();
+    const [many, few] = ["many", "few"].map((owner) => new EventLoopQueue({ queue: groups, owner }));
+    const done: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const take = (queue: EventLoopQueue, client: string) =>
+      queue.take(client, () => {
+        work(3);
+        if (done.push(client) === 11) resolve();
+      });
+    for (let n = 0; n < 10; n++) take(many!, `client ${n}`);
+    take(few!, "other");
+    await promise;
+    assert.ok(done.indexOf("other") <= 1, done.join());
   });
 });
 
@@ -82,8 +100,8 @@ describe("requests", () => {
     const tokens = [await service.token(), await service.token()];
     const { rows } = await service.owner.query<{ id: string }>("select id from auth.credential");
     assert.equal(rows.length, tokens.length);
-    const ofLoop = t.mock.method(LoopTurns.prototype, "take");
-    const ofConnections = t.mock.method(Turns.prototype, "take");
+    const ofLoop = t.mock.method(EventLoopQueue.prototype, "take");
+    const ofConnections = t.mock.method(FairQueue.prototype, "take");
     for (const token of tokens) assert.equal((await service.ask(token, { query })).status, 200);
     for (const { mock } of [ofLoop, ofConnections]) {
       const clients = mock.calls.map((call) => call.arguments[0]);
@@ -101,13 +119,13 @@ describe("requests", () => {
       [body(10_000), ["turn", "parse", "turn"]],
     ] as const) {
       const happened: string[] = [];
-      const take = LoopTurns.prototype.take;
+      const take = EventLoopQueue.prototype.take;
       const parse = JSON.parse;
       const mocks = [
         t.mock.method(
-          LoopTurns.prototype,
+          EventLoopQueue.prototype,
           "take",
-          function (this: LoopTurns, ...given: Parameters<typeof take>) {
+          function (this: EventLoopQueue, ...given: Parameters<typeof take>) {
             if (given[0] !== "") happened.push("turn");
             take.apply(this, given);
           },

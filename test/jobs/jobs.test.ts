@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import type { TaskList } from "graphile-worker";
-import type { JobRunnerOptions } from "../../src/jobs/start.ts";
+import type { JobRunnerOptions } from "../../src/jobs/job-runner.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Task, TaskList } from "graphile-worker";
 import pg from "pg";
 import { pino } from "pino";
-import { startJobs } from "../../src/jobs/start.ts";
-import type { JobRunner, JobRunnerOptions } from "../../src/jobs/start.ts";
+import { startJobs } from "../../src/jobs/job-runner.ts";
+import type { JobRunner, JobRunnerOptions } from "../../src/jobs/job-runner.ts";
 import { until } from "../lib/until.ts";
 
 /** The worker of a test. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { Live } from "../../src/live/live.ts";
-import type { LiveOptions, LiveRequest, Sink } from "../../src/live/live.ts";
+import type { EventStream } from "../../src/live/event-stream.ts";
+import type { LiveOptions, LiveRequest } from "../../src/live/live.ts";
 
 it("forgets a stream whose client left while it was opened", async () => {
   let onOutdated = () => {};
@@ -12,8 +13,8 @@ it("forgets a stream whose client left while it was opened", async () => {
     asked++;
     return Promise.reject(new Error("The database is away."));
   };
-  const sink = { stream: { ended: AbortSignal.abort() }, next: async () => {}, complete: () => {} };
-  await live.run({ caller } as unknown as LiveRequest, sink as unknown as Sink, async () => {});
+  const stream = { ended: AbortSignal.abort(), next: async () => {}, complete: () => {} };
+  await live.run({ caller } as unknown as LiveRequest, stream as unknown as EventStream, async () => {});
   const before = asked;
   onOutdated();
   assert.equal(asked, before);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
-import { renderPdf } from "../../src/pdf/render.ts";
+import { renderPdf } from "../../src/pdf/render-pdf.ts";
 import { Exact } from "../lib/exact.ts";
 import { Random } from "../lib/random.ts";
 import { seed } from "../lib/seed.ts";

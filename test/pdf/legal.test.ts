@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { renderPdf } from "../../src/pdf/render.ts";
+import { renderPdf } from "../../src/pdf/render-pdf.ts";
 import { rowsOf } from "../lib/database.ts";
 import { readPdf } from "./pdf.ts";
 import { legalConfig, sampleSeller } from "./sample.ts";

@@ -1,4 +1,4 @@
-// Runs in the threads of renderer.test.ts instead of render.ts: it does what its config says.
+// Runs in the threads of renderer.test.ts instead of render-pdf.ts: it does what its config says.
 
 export async function renderPdf(order: unknown): Promise<Uint8Array> {
   if (order === "die") process.exit(1);

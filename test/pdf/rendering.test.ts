@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { renderPdf } from "../../src/pdf/render.ts";
+import { renderPdf } from "../../src/pdf/render-pdf.ts";
 import { readPdf } from "./pdf.ts";
 import type { PdfText } from "./pdf.ts";
 import { longConfig, sampleConfig, sampleOf } from "./sample.ts";

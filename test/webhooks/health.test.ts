@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { HealthState, DeliveryOutcome } from "../../src/webhooks/health.ts";
-import { healthAfter, isBack, pauseAfterMs, probeAfterMs, wellState } from "../../src/webhooks/health.ts";
+import type { HealthState, DeliveryOutcome } from "../../src/webhooks/subscription-health.ts";
+import {
+  healthAfter,
+  isBack,
+  pauseAfterMs,
+  probeAfterMs,
+  wellState,
+} from "../../src/webhooks/subscription-health.ts";
 
 const hour = 3_600_000;
 const failed: DeliveryOutcome = { kind: "failed", reason: "The answer was 503." };

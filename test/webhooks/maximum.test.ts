@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { defaultWebhookLimits } from "../../src/webhooks/limits.ts";
+import { defaultWebhookLimits } from "../../src/webhooks/webhook-limits.ts";
 import { assertRefused, useBench } from "../mutations/support.ts";
 
 const webhookLimits = { ...defaultWebhookLimits, maxSubscriptionsPerToken: 3, maxSubscriptions: 6 };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
 import { defaultLimits } from "../../src/graphql/limits.ts";
-import { defaultWebhookLimits } from "../../src/webhooks/limits.ts";
+import { defaultWebhookLimits } from "../../src/webhooks/webhook-limits.ts";
 import type { Bench } from "../mutations/support.ts";
 import { assertRefused, useBench } from "../mutations/support.ts";
 import { until } from "../lib/until.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { delayMsAfter, parseRetryAfter } from "../../src/webhooks/retry.ts";
+import { delayMsAfter, parseRetryAfter } from "../../src/webhooks/retry-schedule.ts";
 
 const hourMs = 3_600_000;
 const steady = { random: () => 0.5, pace: 1 };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { Webhook } from "standardwebhooks";
-import { sign } from "../../src/webhooks/sign.ts";
+import { sign } from "../../src/webhooks/message.ts";
 
 const newSecret = () => `whsec_${randomBytes(32).toString("base64")}`;
 const body = JSON.stringify({ type: "order.created", data: { name: "Höhenweg “Ü”" } });

@@ -9,8 +9,9 @@ import { Webhook } from "standardwebhooks";
 import { createPool } from "../../src/database/pool.ts";
 import { AllowList } from "../../src/webhooks/addresses.ts";
 import type { ReadPayload } from "../../src/webhooks/payload.ts";
-import { startWebhooks } from "../../src/webhooks/start.ts";
-import type { WebhookOptions, Webhooks } from "../../src/webhooks/start.ts";
+import { startWebhooks } from "../../src/webhooks/start-webhooks.ts";
+import type { Sender } from "../../src/webhooks/sender.ts";
+import type { WebhookOptions } from "../../src/webhooks/start-webhooks.ts";
 
 /** A message that a receiver got. */
 export interface Received {
@@ -81,9 +82,7 @@ export async function subscribe(
 }
 
 /** Senders of a test, which send to this machine. */
-export interface TestWebhooks extends Webhooks {
-  log: any[];
-}
+export type TestWebhooks = Sender & { log: any[] };
 
 /** Payloads from the event, ignoring payloadQuery. */
 export const readPlain: ReadPayload = async ({ body }) => body.data;
@@ -92,14 +91,12 @@ export function startTestWebhooks(url: string, options: Partial<WebhookOptions> 
   const log: any[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const allowed = new AllowList(["127.0.0.1"]);
-  return {
-    log,
-    ...startWebhooks({
-      url,
-      ...{ concurrency: 8, stopTimeoutMs: 300, allowed, logger, readPayload: readPlain },
-      ...options,
-    }),
-  };
+  const sender = startWebhooks({
+    url,
+    ...{ concurrency: 8, stopTimeoutMs: 300, allowed, logger, readPayload: readPlain },
+    ...options,
+  });
+  return Object.assign(sender, { log });
 }
 
 /** Delays that are so much shorter, without randomness. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Attempted } from "../../src/webhooks/attempt.ts";
-import type { HealthState, DeliveryOutcome } from "../../src/webhooks/health.ts";
-import { wellState } from "../../src/webhooks/health.ts";
+import type { HealthState, DeliveryOutcome } from "../../src/webhooks/subscription-health.ts";
+import { wellState } from "../../src/webhooks/subscription-health.ts";
 import { judge } from "../../src/webhooks/verdict.ts";
 
 const hour = 3_600_000;

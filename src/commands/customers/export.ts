@@ -88,7 +88,7 @@ async function documents(client: ClientBase, ids: string[]): Promise<object[]> {
     [ids],
   );
   // Only those who have documents wait for the library
-  const { renderPdf } = rows.length > 0 ? await import("../../pdf/render.ts") : { renderPdf: null };
+  const { renderPdf } = rows.length > 0 ? await import("../../pdf/render-pdf.ts") : { renderPdf: null };
   return Promise.all(
     rows.map(async ({ content, content_type: type, ...row }) => {
       const isDrawn = content === null && Object.keys(row.config).length > 0;

@@ -2,7 +2,7 @@ import type { PoolClient } from "pg";
 import { isConnectionBroken } from "../broken.ts";
 import { pauseAfterCollision } from "../repeating.ts";
 import type { ReturnConnection, SharedPool, SharedRead } from "../shared-pool.ts";
-import { StatementPace } from "../statement-pace.ts";
+import { Pace } from "../pace.ts";
 import { PipelinedQuery } from "./pipelined-query.ts";
 import type { PipelinedStatement } from "./pipelined-query.ts";
 import { canPrepareOn, preparedOn } from "./prepared-statements.ts";
@@ -25,6 +25,8 @@ export type ReadText = (
 /** The same for rows of texts. */
 export type ReadRows = (...asked: Parameters<ReadText>) => Promise<(string | null)[][]>;
 
+/** When a statement is quick. A long time counts at once, and is forgotten slowly. */
+const paceOfStatements = { quickMs: 5, knownAfter: 3, weight: () => 0.1, spikeMs: 20 };
 /** Reads that share a connection at the same time: the first, and those that it takes along. */
 const maxShared = 4;
 
@@ -42,7 +44,7 @@ export interface WaitingRead extends SharedRead {
  * settings in its own transaction. A read that is slow, or not known yet, has its connection for itself.
  */
 export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {
-  const pace = new StatementPace();
+  const pace = new Pace(paceOfStatements);
 
   const begin = (read: WaitingRead): void =>
     pool.connect(
@@ -93,13 +95,16 @@ export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {
 }
 
 /** Begins reads, and again those that another transaction was in the way of. */
-function repeatingReader(begin: (read: WaitingRead) => void, pace: StatementPace): ReadRows {
+function repeatingReader(begin: (read: WaitingRead) => void, pace: Pace): ReadRows {
   return (client, settings, statement) =>
     new Promise((resolve, reject) => {
       let failures = 0;
       const read: WaitingRead = {
         ...{ client, settings, statement },
-        isQuick: () => statement.isQuick === true || pace.isQuick(statement.name),
+        isQuick() {
+          const { name } = statement;
+          return statement.isQuick === true || (pace.isKnown(name) && pace.isQuick(name));
+        },
         done(error, rows) {
           if (!error) return resolve(rows!);
           const pauseMs = pauseAfterCollision(error, ++failures);

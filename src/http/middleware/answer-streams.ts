@@ -5,10 +5,9 @@ import { scopeRefusal } from "../../graphql/missing-scopes.ts";
 import { EventStream } from "../../live/event-stream.ts";
 import { followEvents, refusalOfTopics, subscriptionOf } from "../../live/follow-events.ts";
 import { keepCurrent, refusalOfQuery, shownTypes } from "../../live/keep-current.ts";
-import type { Live, LiveRequest, Sink } from "../../live/live.ts";
+import type { Live, LiveRequest } from "../../live/live.ts";
 import { kindOf } from "../../live/live.ts";
 import { documentOfOperation } from "../../live/page-document.ts";
-import { graphqlSink, plainSink } from "../../live/sinks.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import type { Undertaking } from "../admission.ts";
 import { refuse, sendErrors } from "../answers.ts";
@@ -69,9 +68,8 @@ export function answerStreams(
     const { scopes } = locals.caller!;
     const answer = await answerOf(live, asked, { undertaking, scopes, isSubscription, isLive });
     if (answer instanceof Error) return sendErrors(request, response, 400, [completed(answer, requestId)]);
-    const stream = new EventStream(response);
-    const sink = locals.isPlainStream ? plainSink(stream) : graphqlSink(stream);
-    await live.run(asked, sink, () => answer(sink));
+    const stream = new EventStream(response, locals.isPlainStream === true);
+    await live.run(asked, stream, () => answer(stream));
   };
 }
 
@@ -88,8 +86,8 @@ async function answerOf(
   live: Live,
   asked: LiveRequest,
   { undertaking, scopes, isSubscription, isLive }: Asking,
-): Promise<((sink: Sink) => Promise<void>) | GraphQLError> {
-  if (!isSubscription && !isLive) return (sink) => answerOnce(live, asked, sink);
+): Promise<((stream: EventStream) => Promise<void>) | GraphQLError> {
+  if (!isSubscription && !isLive) return (stream) => answerOnce(live, asked, stream);
   const topics = await live.log.readTopics();
   if (!isSubscription) return refusalOfQuery(shownTypes(asked), topics) ?? keepCurrent(live, asked);
   const subscription = subscriptionOf(asked);
@@ -99,8 +97,8 @@ async function answerOf(
   return undertaking.refusal(scopes) ?? followEvents(live, asked, subscription);
 }
 
-async function answerOnce(live: Live, asked: LiveRequest, sink: Sink): Promise<void> {
+async function answerOnce(live: Live, asked: LiveRequest, stream: EventStream): Promise<void> {
   const text = documentOfOperation(asked.document, asked.operationName)!;
-  const result = await live.read(asked, text, asked.variables, sink.stream.ended);
-  if (result) await sink.next(result);
+  const result = await live.read(asked, text, asked.variables, stream.ended);
+  if (result) await stream.next(result);
 }

@@ -1,24 +1,23 @@
-import { Turns } from "../../lib/turns.ts";
+import { FairQueue } from "../../lib/fair-queue.ts";
 import { refuse } from "../answers.ts";
 import type { Middleware } from "../pipeline.ts";
 
 /** Points from which an operation is costly. */
 const costlyPoints = 100;
-/** Costly operations at the same time: of one token, and of all. */
-const turns = { perClient: () => 1, total: () => 3 };
 
-/** The turns of costly operations. */
-export const costlyLine = (): Turns => new Turns({ ...turns, maxWaitMs: () => 15_000 });
+/** A queue for costly operations. */
+export const costlyQueue = (): FairQueue =>
+  new FairQueue({ limit: () => 3, limitPerOwner: () => 1, maxWaitMs: () => 15_000 });
 
 /**
  * Lets a token run one costly operation at a time, so that four of them don't take all processors while they spend the
  * token's saved points. Other operations don't wait.
  */
-export function costlyTurns(waiting: Turns): Middleware {
+export function costlyTurns(queue: FairQueue): Middleware {
   return (request, response, next) => {
     if (response.locals.operation!.cost.requested < costlyPoints) return next();
     const { credentialId } = response.locals.caller!;
-    waiting.take(credentialId, (refusal) => {
+    queue.take(credentialId, (refusal) => {
       if (refusal) {
         response.setHeader("retry-after", "1");
         const message = "Too many costly operations wait. Send the request again in a little while.";
@@ -26,7 +25,7 @@ export function costlyTurns(waiting: Turns): Middleware {
       }
       let isOver = false;
       const end = () => {
-        if (!isOver) waiting.end(credentialId);
+        if (!isOver) queue.end(credentialId);
         isOver = true;
       };
       // The answer is ready; the client may read it slowly

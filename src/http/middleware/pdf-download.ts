@@ -6,7 +6,7 @@ import { guarded } from "../../lib/guarded.ts";
 import type { Admission } from "../admission.ts";
 import { refuse } from "../answers.ts";
 import { contentTypeOf, dispositionOf } from "../../pdf/file.ts";
-import { openErpDocument } from "../../pdf/open.ts";
+import { openErpDocument } from "../../pdf/open-document.ts";
 import type { Renderer } from "../../pdf/renderer.ts";
 
 /** Path of documents: `Document.downloadUrl`, which the view api_unstable.documents writes. */

@@ -3,7 +3,7 @@ import typeIs from "type-is";
 import { declaredCharset, hasUtf8Escapes, textOf, UnreadableText } from "../../lib/charset.ts";
 import { refuse } from "../answers.ts";
 import { isPlainJson, readPlainJson, TooLaborious } from "../plain-json.ts";
-import type { WorkTurns } from "../../lib/loop-turns.ts";
+import type { EventLoopQueue } from "../../lib/event-loop-queue.ts";
 import type { Spending } from "./spend-points.ts";
 import type { Request, Middleware } from "../pipeline.ts";
 
@@ -23,7 +23,8 @@ function isDeeperThan(depth: number, value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (depth === 0) return true;
   // Object.values takes three times as long for an object of a new shape
-  for (const name in value) if (isDeeperThan(depth - 1, (value as Record<string, unknown>)[name])) return true;
+  for (const name in value)
+    if (isDeeperThan(depth - 1, (value as Record<string, unknown>)[name])) return true;
   return false;
 }
 
@@ -106,7 +107,7 @@ type Complaint = [status: number, message: string];
  * @param maxBytes longest body in bytes
  * @param turns of clients, for bodies that take long
  */
-export function readGraphqlBody(maxBytes: number, spending: Spending, turns: WorkTurns): Middleware {
+export function readGraphqlBody(maxBytes: number, spending: Spending, turns: EventLoopQueue): Middleware {
   // Compressed, of unknown length or in another charset
   const limit = Math.min(maxBytes, maxUntoldBytes);
   const readOther = raw({ limit, type: "application/json" });

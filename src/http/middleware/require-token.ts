@@ -8,7 +8,7 @@ import type { Caller } from "../../auth/caller.ts";
 import { callerOf } from "../../auth/caller.ts";
 import type { SessionCheck } from "../../auth/session-token.ts";
 import { sessionTokenPrefix } from "../../auth/session-token.ts";
-import type { WorkTurns } from "../../lib/loop-turns.ts";
+import type { EventLoopQueue } from "../../lib/event-loop-queue.ts";
 import type { Request, Middleware, Response } from "../pipeline.ts";
 
 declare global {
@@ -53,7 +53,7 @@ export function requireToken(
   logger: Logger,
   isSessionToken: SessionCheck,
   addressOf: (request: Request) => string,
-  turns: WorkTurns,
+  turns: EventLoopQueue,
 ): Middleware {
   return async (request, response, next) => {
     try {

@@ -4,7 +4,7 @@ import { refuse } from "../answers.ts";
 import type { Bucket, Taken } from "../../auth/rate-limits/bucket.ts";
 import type { Meter } from "../../auth/rate-limits/meter.ts";
 import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
-import type { WorkTurns } from "../../lib/loop-turns.ts";
+import type { EventLoopQueue } from "../../lib/event-loop-queue.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import type { Next, Request, Middleware, Response } from "../pipeline.ts";
 
@@ -27,10 +27,10 @@ export class Spending {
   readonly #rates: RateLimits;
   readonly #meter: Meter;
   readonly #served: ReadonlyMap<string, ServedVersion>;
-  readonly #turns: WorkTurns;
+  readonly #turns: EventLoopQueue;
   readonly #refused = new LRUCache<string, true>({ ...atMost(10_000), ttl: refusedRecentlyMs });
 
-  constructor(rates: RateLimits, meter: Meter, served: readonly ServedVersion[], turns: WorkTurns) {
+  constructor(rates: RateLimits, meter: Meter, served: readonly ServedVersion[], turns: EventLoopQueue) {
     this.#turns = turns;
     this.#rates = rates;
     this.#meter = meter;

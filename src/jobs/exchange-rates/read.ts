@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { LRUCache } from "lru-cache";
 import { UserError } from "../../errors/user-error.ts";
 import { download } from "./download.ts";
 import type { ReadLimits } from "./download.ts";
@@ -40,4 +41,18 @@ async function readFile(path: string, { maxBytes: bytes }: ReadLimits): Promise<
   } finally {
     await file.close();
   }
+}
+
+/** Reads sources of rates, each once in a quarter of an hour for all merchants: its publisher needn't send it to each of them. */
+export function sharedReading(): typeof readText {
+  const texts = new LRUCache<string, Promise<string>>({ max: 10, ttl: 15 * 60_000 });
+  return (from) => {
+    const known = texts.get(from);
+    if (known) return known;
+    // None of the callers stops it: others may wait for it
+    const text = readText(from);
+    text.catch(() => texts.delete(from));
+    texts.set(from, text);
+    return text;
+  };
 }

@@ -1,5 +1,5 @@
 import { defaultWebhookPorts } from "../../webhooks/addresses.ts";
-import { defaultWebhookLimits } from "../../webhooks/limits.ts";
+import { defaultWebhookLimits } from "../../webhooks/webhook-limits.ts";
 import { anyLimit } from "./limit-settings.ts";
 import { destinations, ports, seconds, setting, wholeNumber } from "./setting.ts";
 

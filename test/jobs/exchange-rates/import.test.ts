@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { urlAsRole } from "../../../src/database/roles.ts";
 import { UserError } from "../../../src/errors/user-error.ts";
-import { importRates } from "../../../src/jobs/exchange-rates/import.ts";
+import { importRates } from "../../../src/jobs/exchange-rates/import-rates.ts";
 import { temporaryFolder } from "../../commands/process.ts";
 import { openTestDatabase } from "../../lib/database.ts";
 import type { TestDatabase } from "../../lib/database.ts";

@@ -1,11 +1,12 @@
 import type { Logger } from "pino";
 import { createJobPool } from "../database/background-pool.ts";
-import { runUntilTrouble } from "./run.ts";
-import type { BackgroundWork, StopTimeouts } from "./run.ts";
-import { growingPause, pause, retry } from "../lib/retry.ts";
+import { runUntilTrouble } from "./worker-run.ts";
+import type { BackgroundWork, StopTimeouts } from "./worker-run.ts";
+import { keepTrying, pause } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
 
-const pauses = { firstMs: 500, longestMs: 15_000 };
+/** Milliseconds before a new run after trouble. */
+const recoveryMs = 500;
 /** Milliseconds that closing connections may take. */
 const closingTimeoutMs = 1_000;
 /** Milliseconds after which a stop continues without them: a silent database could delay it. */
@@ -54,15 +55,9 @@ async function keepWorking(options: JobRunnerOptions, stopping: AbortSignal): Pr
     }
   };
   while (!stopping.aborted) {
-    await retry(work, {
-      signal: stopping,
-      pauseMs(error, failures) {
-        logger.warn({ err: error }, "background work can't begin; trying again");
-        return growingPause(failures, pauses);
-      },
-    });
+    await keepTrying(work, { logger, message: "background work can't begin", signal: stopping });
     if (stopping.aborted) return;
     logger.warn("background work lost the database; starting again");
-    await pause(pauses.firstMs, stopping);
+    await pause(recoveryMs, stopping);
   }
 }

@@ -7,11 +7,11 @@ import type { Tracing } from "../tracing/tracing.ts";
 import type { AllowList } from "./addresses.ts";
 import { DeliveryQueues } from "./delivery-queues.ts";
 import type { ReadPayload } from "./payload.ts";
-import { WebhookClient } from "./webhook-client.ts";
-import type { RetryClock } from "./retry.ts";
-import { defaultClock } from "./retry.ts";
-import { secretsReader } from "./secrets.ts";
+import type { RetryClock } from "./retry-schedule.ts";
+import { defaultClock } from "./retry-schedule.ts";
 import { Sender } from "./sender.ts";
+import { WebhookClient } from "./webhook-client.ts";
+import { secretsReader } from "./webhook-secrets.ts";
 
 /** One for events from the outbox, one for claims, one for results, one for renewals; or fewer, where they are scarce. */
 const [connections, scarceConnections] = [4, 2];
@@ -22,8 +22,6 @@ const [connections, scarceConnections] = [4, 2];
 const defaultLeaseMs = 8_000;
 /** Milliseconds that a stop waits for running deliveries. */
 const defaultStopTimeoutMs = 4_000;
-/** Milliseconds that running deliveries may take before a rest. Longer than a receiver may. */
-const restTimeoutMs = 20_000;
 /** Milliseconds that closing connections may take. */
 const closingTimeoutMs = 1_000;
 
@@ -52,89 +50,30 @@ export interface WebhookOptions {
   stopTimeoutMs?: number;
 }
 
-/** The running sender. */
-export interface Webhooks {
-  /** Deliveries that are being made. */
-  readonly busy: number;
-  /** For how many milliseconds there has been nothing to do. */
-  readonly idleMs: number;
-  /** Whether there has been anything to do. */
-  readonly hasWorked: boolean;
-  /** Lets running deliveries end, for some seconds, or returns them. */
-  stop(): Promise<void>;
-  /** Begins no more deliveries, lets running ones end, and stops. */
-  rest(): Promise<void>;
-}
-
 /** Begins to send. While the database can't be reached, it keeps trying. */
-export function startWebhooks(options: WebhookOptions): Webhooks {
+export function startWebhooks(options: WebhookOptions): Sender {
   const { url, concurrency, allowed, readPayload, logger, allotment, timeoutMs } = options;
-  const {
-    secrets = new Secrets([]),
-    clock = defaultClock,
-    now = Date.now,
-    leaseMs = defaultLeaseMs,
-    onAttempt = () => {},
-    tracing = null,
-    stopTimeoutMs = defaultStopTimeoutMs,
-  } = options;
+  const { secrets = new Secrets([]), leaseMs = defaultLeaseMs } = options;
   const max = allotment ? scarceConnections : connections;
   const pool = createBackgroundPool(url, "service_delivery", max, "webhooks", {}, allotment);
   const client = new WebhookClient({ allowed, timeoutMs });
-  const sender = new Sender({
-    ...{
-      queues: new DeliveryQueues(pool, leaseMs),
-      leaseMs,
-      client,
-      tracing,
-      readPayload,
-      readSecrets: secretsReader(secrets, logger),
-      clock,
-      now,
-      concurrency: typeof concurrency === "number" ? () => concurrency : concurrency,
-      logger,
-      stopTimeoutMs,
-    },
-    onAttempt,
+  return new Sender({
+    queues: new DeliveryQueues(pool, leaseMs),
+    leaseMs,
+    client,
+    tracing: options.tracing ?? null,
+    readPayload,
+    readSecrets: secretsReader(secrets, logger),
+    clock: options.clock ?? defaultClock,
+    now: options.now ?? Date.now,
+    concurrency: typeof concurrency === "number" ? () => concurrency : concurrency,
+    logger,
+    stopTimeoutMs: options.stopTimeoutMs ?? defaultStopTimeoutMs,
+    onAttempt: options.onAttempt ?? (() => {}),
     breakOff: () => client.close(),
-  });
-  return run(
-    sender,
-    async () => {
+    async close() {
       client.close();
       await within(closingTimeoutMs, pool.end());
     },
-    logger,
-  );
-}
-
-/** @param close closes what it used, after its end */
-function run(sender: Sender, close: () => Promise<void>, logger: Logger): Webhooks {
-  const [stopping, resting] = [new AbortController(), new AbortController()];
-  const ended = sender
-    .run(stopping.signal, resting.signal)
-    .catch((error: unknown) => logger.error({ err: error }, "webhooks: sending ended unexpectedly"))
-    .then(close);
-  const stop = () => {
-    resting.abort();
-    stopping.abort();
-    return ended;
-  };
-  return {
-    get busy() {
-      return sender.busy;
-    },
-    get idleMs() {
-      return sender.idleMs;
-    },
-    get hasWorked() {
-      return sender.hasWorked;
-    },
-    stop,
-    async rest() {
-      resting.abort();
-      await within(restTimeoutMs, ended);
-      await stop();
-    },
-  };
+  });
 }

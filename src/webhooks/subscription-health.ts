@@ -26,7 +26,11 @@ export type DeliveryOutcome =
   | { kind: "costly" | "unpaid"; reason: string };
 
 export const wellState: HealthState = {
-  ...{ health: "HEALTHY", reason: null, failures: 0, failingSince: null, payloadFailures: 0 },
+  health: "HEALTHY",
+  reason: null,
+  failures: 0,
+  failingSince: null,
+  payloadFailures: 0,
 };
 
 /** Failures in a row after which a subscription is degraded. */

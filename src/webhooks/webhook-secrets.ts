@@ -20,14 +20,14 @@ export type ReadSecrets = (delivery: Pick<Delivery, "secrets" | "secret_ids">) =
  * deliveries.
  */
 export function secretsReader(secrets: Secrets, logger: Logger): ReadSecrets {
-  let told = "";
+  let logged = "";
   return ({ secrets: stored, secret_ids: ids }) => {
     try {
       return stored.map((secret, index) => secrets.open(secret, webhookSecretPlace(ids[index]!)));
     } catch (error) {
       if (!(error instanceof UnreadableSecret)) throw error;
-      if (error.message !== told) logger.error({ err: error }, "webhooks: a secret can't be read");
-      told = error.message;
+      if (error.message !== logged) logger.error({ err: error }, "webhooks: a secret can't be read");
+      logged = error.message;
       return null;
     }
   };

@@ -3,7 +3,7 @@ import { run } from "graphile-worker";
 import type { Runner, TaskList, WorkerEvents, WorkerPool } from "graphile-worker";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { queueLogger } from "./log.ts";
+import { queueLogger } from "./queue-log.ts";
 import { within } from "../lib/within.ts";
 
 /** Milliseconds after a stop at which running jobs must end. */
@@ -114,12 +114,12 @@ async function finish(runner: Runner, workers: WorkerPool, { giveBackMs }: StopT
 }
 
 /** Reports when the database has failed several times in a row, or graphile-worker has given up. */
-function onTrouble(events: WorkerEvents, tell: () => void): void {
+function onTrouble(events: WorkerEvents, report: () => void): void {
   let failures = 0;
   const fail = () => {
-    if (++failures >= tolerated) tell();
+    if (++failures >= tolerated) report();
   };
   for (const event of ["worker:getJob:error", "pool:listen:error"] as const) events.on(event, fail);
   for (const event of ["worker:getJob:empty", "job:start"] as const) events.on(event, () => (failures = 0));
-  events.once("pool:gracefulShutdown", tell);
+  events.once("pool:gracefulShutdown", report);
 }

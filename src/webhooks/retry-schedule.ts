@@ -4,7 +4,9 @@ const hourMs = 60 * minuteMs;
 
 /** Milliseconds between attempts: after the first, the second and so on. After the last one there is no other. */
 const retryDelaysMs: readonly number[] = [
-  ...[5 * secondMs, 5 * minuteMs, 30 * minuteMs],
+  5 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs),
 ];
 

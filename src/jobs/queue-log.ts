@@ -8,7 +8,7 @@ interface Meta {
   job?: Job;
   duration?: number;
   error?: unknown;
-  /** What a task tells of its work. */
+  /** Report of a task about its work. */
   report?: object;
 }
 

@@ -1,0 +1,90 @@
+import { FairQueue, unboundedWaiting } from "./fair-queue.ts";
+import type { Waits } from "./fair-queue.ts";
+
+/** Milliseconds of continuous work after which an owner that has had a turn waits for the next one. */
+const sliceMs = 2;
+/** Milliseconds without work after which the next request begins a new slice. */
+const gapMs = 1;
+/** Milliseconds after which an owner counts as alone, when no other has asked. */
+const aloneAfterMs = 1_000;
+/** Owners whose last slice is remembered. */
+const maxOwners = 10_000;
+
+/**
+ * Shares the event loop among owners, such as tokens. Each turn of the loop does a slice of work, and one piece more for
+ * each owner that has had none; whatever else has arrived waits in a fair queue, of which each turn of the loop does one piece.
+ * So the requests of one owner, however many it sends at once, don't hold up those of another. One that is alone never waits.
+ */
+export class EventLoopQueue {
+  readonly #within: { queue: EventLoopQueue; owner: string } | null;
+  /** The last slice in which each owner had a turn. */
+  readonly #slices = new Map<string, number>();
+  readonly #queue = new FairQueue({ limit: () => (this.#isTurn ? 1 : 0), ...unboundedWaiting });
+  /** Whether one that waits may begin. */
+  #isTurn = false;
+  /** The number of the present slice. */
+  #slice = 0;
+  #since = -Infinity;
+  #workedUntil = -Infinity;
+  /** The owner that asked last, and since when only it has. */
+  #latest = { owner: "", since: -Infinity };
+
+  /** @param within the queue in which all owners of this one are a single owner, as the tokens of one of several merchants */
+  constructor(within: { queue: EventLoopQueue; owner: string } | null = null) {
+    this.#within = within;
+  }
+
+  /** Does a piece of an owner's work, at once if others needn't wait for it. */
+  take(owner: string, work: () => void): void {
+    if (this.#within) this.#within.queue.take(this.#within.owner, () => this.#take(owner, work));
+    else this.#take(owner, work);
+  }
+
+  /** Waits for a turn. */
+  turn(owner: string): Promise<void> {
+    return new Promise((resolve) => this.take(owner, resolve));
+  }
+
+  /** Counts and sums of waits until now. */
+  get waits(): Waits {
+    return this.#queue.waits;
+  }
+
+  #take(owner: string, work: () => void): void {
+    const now = performance.now();
+    if (owner !== this.#latest.owner) this.#latest = { owner, since: now };
+    const isQuiet = this.#queue.counts.waiting === 0;
+    if (isQuiet) {
+      if (now - this.#latest.since > aloneAfterMs) return work();
+      if (now - this.#workedUntil > gapMs) this.#beginSlice(now);
+    }
+    const mayWork = now - this.#since < sliceMs || this.#slices.get(owner) !== this.#slice;
+    if (mayWork && !this.#queue.isWaiting(owner)) return this.#run(owner, work);
+    if (isQuiet) setImmediate(this.#turn);
+    this.#queue.take(owner, () => {
+      this.#isTurn = false;
+      this.#queue.end(owner);
+      this.#run(owner, work);
+    });
+  }
+
+  /** Does the next waiting piece. */
+  readonly #turn = (): void => {
+    this.#beginSlice(performance.now());
+    if (this.#queue.counts.waiting > 1) setImmediate(this.#turn);
+    this.#isTurn = true;
+    this.#queue.proceed();
+  };
+
+  #beginSlice(now: number): void {
+    this.#since = now;
+    this.#slice++;
+  }
+
+  #run(owner: string, work: () => void): void {
+    if (this.#slices.size >= maxOwners) this.#slices.clear();
+    this.#slices.set(owner, this.#slice);
+    work();
+    this.#workedUntil = performance.now();
+  }
+}

@@ -1,0 +1,98 @@
+import type { ClaimedQueue } from "./delivery-queues.ts";
+
+/** The part of a lease in which messages are sent: they then arrive before it ends. */
+const reliedOn = 0.75;
+/** Milliseconds after which an attempt hangs: it no longer holds up others of its subscription. */
+const hangsAfterMs = 2_000;
+
+/** A time by two clocks, because one stops while the machine sleeps, and people change the other. */
+interface Moment {
+  steady: number;
+  wall: number;
+}
+
+/** A queue, and its times. */
+interface Known {
+  queue: ClaimedQueue;
+  /** When its lease had certainly begun. */
+  leasedAt: Moment;
+  /** When its attempt began, by the steady clock. */
+  attemptAt: number;
+}
+
+const keyOf = ({ subscription_id, entity_id, claim }: ClaimedQueue): string =>
+  `${subscription_id} ${entity_id} ${claim}`;
+
+/**
+ * The queues that this process works on, and what it knows about their leases by its own clocks. Only Postgres decides how
+ * long leases last, so clocks need not agree. A process that stood still, or was cut off from Postgres, finds that they may
+ * have ended.
+ */
+export class ClaimedQueues {
+  readonly #leaseMs: number;
+  readonly #known = new Map<string, Known>();
+
+  constructor(leaseMs: number) {
+    this.#leaseMs = leaseMs;
+  }
+
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** Call this before leases are taken or renewed. */
+  now(): Moment {
+    return { steady: performance.now(), wall: Date.now() };
+  }
+
+  /** Claims of the queues. */
+  get claims(): string[] {
+    return [...new Set([...this.#known.values()].map(({ queue }) => queue.claim))];
+  }
+
+  /** @param leasedAt a moment before the queue was taken */
+  begin({ subscription_id, entity_id, claim }: ClaimedQueue, leasedAt: Moment): void {
+    const queue = { subscription_id, entity_id, claim };
+    this.#known.set(keyOf(queue), { queue, leasedAt, attemptAt: performance.now() });
+  }
+
+  /** Notes that the next attempt of a queue begins. */
+  noteAttempt(queue: ClaimedQueue): void {
+    const known = this.#known.get(keyOf(queue));
+    if (known) known.attemptAt = performance.now();
+  }
+
+  /** @param leasedAt a moment before the queues were renewed */
+  renewed(queues: readonly ClaimedQueue[], leasedAt: Moment): void {
+    for (const queue of queues) {
+      const known = this.#known.get(keyOf(queue));
+      if (known) known.leasedAt = leasedAt;
+    }
+  }
+
+  end(queue: ClaimedQueue): void {
+    this.#known.delete(keyOf(queue));
+  }
+
+  /** Whether no other process can have taken it. */
+  isHeld(queue: ClaimedQueue): boolean {
+    const known = this.#known.get(keyOf(queue));
+    if (!known) return false;
+    const { steady, wall } = this.now();
+    const passed = Math.max(steady - known.leasedAt.steady, Math.abs(wall - known.leasedAt.wall));
+    return passed < this.#leaseMs * reliedOn;
+  }
+
+  /** The number of queues of each subscription, and of those whose attempt hangs. */
+  get counts(): { busy: Map<string, number>; hanging: Map<string, number> } {
+    const busy = new Map<string, number>();
+    const hanging = new Map<string, number>();
+    const now = performance.now();
+    for (const { queue, attemptAt } of this.#known.values()) {
+      const id = queue.subscription_id;
+      busy.set(id, (busy.get(id) ?? 0) + 1);
+      if (now - attemptAt >= hangsAfterMs) hanging.set(id, (hanging.get(id) ?? 0) + 1);
+    }
+    return { busy, hanging };
+  }
+}

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { readCatalog } from "../../plugins/index.ts";
@@ -19,15 +20,16 @@ const maxKept = { states: 6, builds: 3 };
 export class SharedVersions {
   readonly #versions: readonly Version[];
   readonly #build: ReturnType<typeof versionBuilder>;
-  /** By the state of the migrations, the latest used last. */
-  readonly #byState = new Map<string, Promise<ServedVersion[]>>();
-  /** By version and fingerprint of what the catalog has about it, likewise. */
-  readonly #builds = new Map<string, Promise<ServedVersion>>();
+  /** By the state of the migrations. */
+  readonly #byState = new LRUCache<string, Promise<ServedVersion[]>>({ max: maxKept.states });
+  /** By version and fingerprint of what the catalog has about it. */
+  readonly #builds: LRUCache<string, Promise<ServedVersion>>;
   /** Builds one after the other, because each holds the event loop. */
   #building: Promise<unknown> = Promise.resolve();
 
   constructor(options: BuildOptions) {
     this.#versions = livingOf(options);
+    this.#builds = new LRUCache({ max: maxKept.builds * Math.max(1, this.#versions.length) });
     this.#build = versionBuilder(options);
   }
 
@@ -45,9 +47,8 @@ export class SharedVersions {
   }
 
   async #of(state: string, pgService: GraphileConfig.PgServiceConfiguration): Promise<ServedVersion[]> {
-    const known = this.#byState.get(state);
-    const found = known ?? this.#make(pgService);
-    keep(this.#byState, state, found, maxKept.states);
+    const found = this.#byState.get(state) ?? this.#make(pgService);
+    this.#byState.set(state, found);
     let isComplete = false;
     try {
       const served = await found;
@@ -55,7 +56,7 @@ export class SharedVersions {
       return served;
     } finally {
       // The next one tries again
-      if (!isComplete && this.#byState.get(state) === found) this.#byState.delete(state);
+      if (!isComplete && this.#byState.peek(state) === found) this.#byState.delete(state);
     }
   }
 
@@ -65,7 +66,7 @@ export class SharedVersions {
       const catalog = await readCatalog(pgService, version.schemaName);
       const key = `${version.slug} ${fingerprintOf(catalog)}`;
       const build = this.#builds.get(key) ?? this.#buildInTurn(version, catalog);
-      keep(this.#builds, key, build, maxKept.builds * this.#versions.length);
+      this.#builds.set(key, build);
       const built = await build;
       if (built.failure() !== null) this.#builds.delete(key);
       served.push(built);
@@ -77,16 +78,6 @@ export class SharedVersions {
     const build = this.#building.then(() => this.#build(version, { pgService: refusingService(), catalog }));
     this.#building = build.catch(() => {});
     return build;
-  }
-}
-
-/** Keeps a value as the latest used, and only as many as may be kept. */
-function keep<Value>(kept: Map<string, Value>, key: string, value: Value, max: number): void {
-  kept.delete(key);
-  kept.set(key, value);
-  for (const [oldest] of kept) {
-    if (kept.size <= max) break;
-    kept.delete(oldest);
   }
 }
 

@@ -1,26 +1,17 @@
 import type { Pool } from "pg";
-import type { Logger } from "pino";
 import { openDatabaseAccess } from "../database/pg-service.ts";
 import type { DatabaseAccess } from "../database/pg-service.ts";
 import { Replicas } from "../database/replicas/replicas.ts";
 import type { ReadWithOwnWrites, ReplicasOptions } from "../database/replicas/replicas.ts";
 import type { OnUsed } from "../database/shared-pool.ts";
-import type { Closing } from "../lib/closing.ts";
-import type { AppSettings } from "./app-settings.ts";
-import type { Shared } from "./shared.ts";
+import type { Opening } from "./shared.ts";
 
 interface AccessOptions {
-  settings: Pick<AppSettings, "fastReads">;
-  /** Connections of service_login. */
-  pool: Pool;
   /** Connections for operations. */
   apiPool: Pool;
   /** Standbys that answer reads. */
   replicas?: ReplicasOptions | null;
-  logger: Logger;
   onUsed: OnUsed;
-  closing: Closing;
-  shared: Pick<Shared, "share" | "firstRights">;
 }
 
 /** The access of operations to the primary and its replicas. */
@@ -31,12 +22,12 @@ export interface Access extends Omit<DatabaseAccess, "readText"> {
 }
 
 /** Opens the access of operations to the database. */
-export async function openAccess(options: AccessOptions): Promise<Access> {
-  const { pool, apiPool, logger, onUsed, closing, shared } = options;
-  const { fastReads } = options.settings;
-  const replicas = options.replicas
-    ? new Replicas(options.replicas, { primary: pool, logger, onUsed })
-    : null;
+export async function openAccess(
+  { settings, pool, logger, closing, shared }: Opening,
+  { apiPool, replicas: standbys, onUsed }: AccessOptions,
+): Promise<Access> {
+  const { fastReads } = settings;
+  const replicas = standbys ? new Replicas(standbys, { primary: pool, logger, onUsed }) : null;
   closing.add(() => replicas?.close());
   const access = await openDatabaseAccess(apiPool, {
     catalogOf: pool,

@@ -121,11 +121,11 @@ async function openParts(options: AppOptions, closing: Closing) {
   const meter = new Meter(rates);
   const readiness = new Readiness(logger);
   const own = { settings, pool, logger, now, secrets, readiness, closing, shared };
-  const access = await openAccess({ ...options, ...own, onUsed: meter.used });
+  const access = await openAccess(own, { ...options, onUsed: meter.used });
   const readMark = markReader(pool, access.readRows, shared.onState);
-  const auth = await openAuth({ ...own, readMark });
+  const auth = await openAuth(own, readMark);
   const limitsNow = async () => (await auth.merchantPlan.of("current")).limits;
-  const built = await openVersions({ ...own, access, limitsNow });
+  const built = await openVersions(own, access, limitsNow);
   const locales = new Locales(pool, logger);
   if (!shared.firstRights) await locales.refresh();
   const { readerOf } = built;

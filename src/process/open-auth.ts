@@ -1,5 +1,3 @@
-import type { Pool } from "pg";
-import type { Logger } from "pino";
 import { AccessTokens } from "../auth/access-token.ts";
 import { activeCredentials } from "../auth/active-credentials.ts";
 import { InvalidatedCache } from "../auth/invalidated-cache.ts";
@@ -8,25 +6,14 @@ import { currentMerchantPlan } from "../auth/merchant-plan.ts";
 import { openSigningKeys } from "../auth/open-signing-keys.ts";
 import { storedOperations } from "../auth/stored-operations.ts";
 import { Usage } from "../auth/usage.ts";
-import type { Closing } from "../lib/closing.ts";
-import type { Readiness } from "../lib/readiness.ts";
 import { requireSecretsKeys } from "../secrets/require-keys.ts";
-import type { Secrets } from "../secrets/secrets.ts";
-import type { AppSettings } from "./app-settings.ts";
-import type { Shared } from "./shared.ts";
+import type { Opening } from "./shared.ts";
 
 /** Rights: credentials, tokens, the plan. */
-export async function openAuth({
-  pool,
-  readMark,
-  logger,
-  settings,
-  secrets,
-  readiness,
-  now,
-  closing,
-  shared,
-}: AuthOptions) {
+export async function openAuth(
+  { settings, pool, logger, now, secrets, readiness, closing, shared }: Opening,
+  readMark: ReadMark,
+) {
   const { tokenSigningKeys, limits } = settings;
   const { firstRights: first, issuer } = shared;
   if (!first) {
@@ -51,16 +38,4 @@ export async function openAuth({
     merchantPlan: currentMerchantPlan(pool, cache, { limits, logger, first: first?.plan ?? null }),
     tokens: new AccessTokens(await openSigningKeys(tokenSigningKeys, forKeys), now, issuer),
   };
-}
-
-interface AuthOptions {
-  pool: Pool;
-  readMark: ReadMark;
-  logger: Logger;
-  settings: AppSettings;
-  secrets: Secrets;
-  readiness: Readiness;
-  now: () => number;
-  closing: Closing;
-  shared: Shared;
 }

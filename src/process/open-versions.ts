@@ -1,30 +1,15 @@
-import type { Pool } from "pg";
-import type { Logger } from "pino";
 import { exportCheck } from "../bulk/check-export.ts";
 import type { DatabaseAccess } from "../database/pg-service.ts";
 import { apiError } from "../errors/api-error.ts";
 import type { Limits } from "../graphql/limits.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
-import type { Closing } from "../lib/closing.ts";
 import { Availability } from "../versions/availability.ts";
 import { Reader } from "../versions/reader.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import { AllowList } from "../webhooks/addresses.ts";
 import { subscriptionChecks } from "../webhooks/check-subscription.ts";
 import type { AppSettings } from "./app-settings.ts";
-import type { Shared } from "./shared.ts";
-
-interface VersionsOptions {
-  settings: AppSettings;
-  pool: Pool;
-  logger: Logger;
-  access: Pick<DatabaseAccess, "pgService">;
-  /** Returns the present limits. */
-  limitsNow: () => Promise<Limits>;
-  /** Gets the functions that close what is opened. */
-  closing: Closing;
-  shared: Pick<Shared, "serveVersions" | "firstRights">;
-}
+import type { Opening } from "./shared.ts";
 
 /** The versions of the API, built from the database. */
 export interface OpenVersions {
@@ -39,14 +24,18 @@ export interface OpenVersions {
 /**
  * Opens the versions that are served.
  *
+ * @param limitsNow returns the present limits
  * @throws {UserError} when none can be built
  */
-export async function openVersions(options: VersionsOptions): Promise<OpenVersions> {
-  const { settings, pool, access, logger, limitsNow, closing, shared } = options;
+export async function openVersions(
+  { settings, pool, logger, closing, shared }: Opening,
+  { pgService }: Pick<DatabaseAccess, "pgService">,
+  limitsNow: () => Promise<Limits>,
+): Promise<OpenVersions> {
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
   const mutationChecks = checksOf(settings, readerOf);
-  const served = await shared.serveVersions({ pgService: access.pgService, mutationChecks });
+  const served = await shared.serveVersions({ pgService, mutationChecks });
   closing.add(() => Promise.all(served.map((version) => version.close())));
   for (const each of served) readers.set(each.version.slug, new Reader(each, limitsNow, logger));
   const availability = new Availability(served, pool, logger);

@@ -1,3 +1,5 @@
+import type { Pool } from "pg";
+import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { defaultIssuer } from "../auth/access-token.ts";
 import type { FirstRights } from "../auth/first-rights.ts";
@@ -11,7 +13,10 @@ import type { OnWorked, SchemaWork } from "../graphql/schema-thread.ts";
 import { collectProcessMetrics } from "../http/metrics.ts";
 import type { Closing } from "../lib/closing.ts";
 import { EventLoopQueue } from "../lib/event-loop-queue.ts";
+import type { Readiness } from "../lib/readiness.ts";
 import { Renderer } from "../pdf/renderer.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+import type { AppSettings } from "./app-settings.ts";
 import { buildVersions } from "./build-versions.ts";
 import type { BuildOptions, ServeVersions } from "./build-versions.ts";
 
@@ -47,6 +52,21 @@ export interface Shared {
   schemaWork: (onWorked: OnWorked) => SchemaWork;
   renderer: Pick<Renderer, "render">;
   documentation: SharedDocumentation;
+}
+
+/** A service while it is opened: the things that all its parts need. */
+export interface Opening {
+  settings: AppSettings;
+  /** Connections of service_login. */
+  pool: Pool;
+  logger: Logger;
+  /** The time in milliseconds since 1970. */
+  now: () => number;
+  secrets: Secrets;
+  readiness: Readiness;
+  /** Gets what closes the opened things. */
+  closing: Closing;
+  shared: Shared;
 }
 
 /** The process of a service that is alone there. */

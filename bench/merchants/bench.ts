@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { say } from "../../src/commands/terminal.ts";
-import type { Merchant } from "../../src/process/merchants/merchant.ts";
+import type { Merchant } from "../../src/merchants/merchant.ts";
 import { freePort } from "../../test/lib/free-port.ts";
 import type { Cleanup } from "../cleanup.ts";
 import { serviceContestant } from "../contestants/service.ts";

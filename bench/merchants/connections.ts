@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { databaseOf } from "../../src/database/merchant-database.ts";
+import { databaseOf } from "../../src/merchants/merchant-database.ts";
 
 const everyMs = 250;
 

@@ -9,11 +9,11 @@ import {
   addMerchantDatabase,
   databaseOf,
   dropMerchantDatabase,
-} from "../../src/database/merchant-database.ts";
+} from "../../src/merchants/merchant-database.ts";
 import { besides, committedKeys } from "../../src/database/migrations/templates.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
-import { readDirectory, storeMerchant } from "../../src/process/merchants/directory.ts";
-import type { Merchant } from "../../src/process/merchants/merchant.ts";
+import { readDirectory, storeMerchant } from "../../src/merchants/directory.ts";
+import type { Merchant } from "../../src/merchants/merchant.ts";
 import type { Cleanup } from "../cleanup.ts";
 
 /** The cluster of many merchants, and their files. */

@@ -9,7 +9,8 @@ import type { SigningKeys } from "./signing-keys.ts";
 /** Lifetime of an access token, in seconds. */
 export const accessTokenSeconds = 600;
 
-const defaultIssuer = "urn:service:tokens";
+/** The issuer of the tokens of the only merchant. */
+export const defaultIssuer = "urn:service:tokens";
 /** The issuer of the tokens of one of several merchants: with equal keys, none accepts those of another. */
 export const issuerFor = (merchant: string): string => `${defaultIssuer}:${merchant}`;
 /** The merchant whose tokens have an issuer; undefined when it is none of those. */

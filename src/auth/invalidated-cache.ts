@@ -2,9 +2,8 @@ import { LRUCache } from "lru-cache";
 import { atMost } from "../lib/at-most.ts";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { ChangeListener } from "../database/change-listener.ts";
-import { OccasionalListener } from "../database/occasional-listener.ts";
-import type { ListeningPlaces } from "../database/occasional-listener.ts";
+import { ChangeListener, listenAlways } from "../database/change-listener.ts";
+import type { Listen, Listener } from "../database/change-listener.ts";
 
 /** Cached answers to questions of one kind. */
 export interface CachedAnswers<Key, Answer> {
@@ -29,6 +28,8 @@ export interface Mark {
   readAt: number;
 }
 
+const unread: Mark = { text: "", readAt: -Infinity };
+
 /** Milliseconds for which the mark counts as read, for what a request asks after the merchant's plan. */
 const markHoldsMs = 1_000;
 
@@ -40,7 +41,7 @@ const markHoldsMs = 1_000;
  * once everywhere, and a request normally costs no statement, or a short one.
  */
 export class InvalidatedCache {
-  readonly #listener: ChangeListener | OccasionalListener;
+  readonly #listener: Listener;
   readonly #readMark: ReadMark;
   readonly #forgetting: (() => void)[] = [];
   /** Grows when answers become outdated, including those that are being read. */
@@ -49,22 +50,18 @@ export class InvalidatedCache {
   #mark: Mark;
 
   /**
-   * @param places where only those listen that are used much; null to listen all the time
+   * @param listen how it listens for changes
    * @param mark as it was read before
    */
   constructor(
     pool: Pool,
     logger: Logger,
     readMark: ReadMark,
-    {
-      places = null,
-      mark = { text: "", readAt: -Infinity },
-    }: { places?: ListeningPlaces | null; mark?: Mark } = {},
+    { listen = listenAlways, mark = unread }: { listen?: Listen; mark?: Mark | undefined } = {},
   ) {
     this.#readMark = readMark;
     this.#mark = mark;
-    const listen = () => new ChangeListener(pool, logger, changesOfRights, () => this.outdate());
-    this.#listener = places ? new OccasionalListener(listen, places) : listen();
+    this.#listener = listen(() => new ChangeListener(pool, logger, changesOfRights, () => this.outdate()));
   }
 
   /**

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { createBackgroundPool } from "../database/background-pool.ts";
-import type { Allotment } from "../database/connection-budget.ts";
+import type { Allotment } from "../database/allotment.ts";
 import { maxPageSize } from "../graphql/page-size.ts";
 import { growingPause, pause } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
@@ -46,7 +46,7 @@ export interface BulkOptions {
   usedByOthers: UsedByOthers;
   logger: Logger;
   tracing: Tracing | null;
-  /** What opens connections, where several merchants share a number of them. */
+  /** What opens connections, where there is a number for several services. */
   allotment?: Allotment;
   /** For tests. */
   leaseMs?: number;

@@ -2,6 +2,10 @@ import { createAdministrator } from "../auth/administrators.ts";
 import { createCredential } from "../auth/credentials.ts";
 import { randomPassword } from "../auth/passwords.ts";
 import { databaseIn, withClient } from "../database/client.ts";
+import { besides } from "../database/migrations/templates.ts";
+import { urlAsOwner } from "../database/roles.ts";
+import { UserError } from "../errors/user-error.ts";
+import { forgetMerchant, readDirectory, storeMerchant } from "../merchants/directory.ts";
 import {
   addMerchantDatabase,
   databaseOf,
@@ -10,13 +14,9 @@ import {
   openDatabases,
   otherDatabasesOf,
   serverOf,
-} from "../database/merchant-database.ts";
-import { besides } from "../database/migrations/templates.ts";
-import { urlAsOwner } from "../database/roles.ts";
-import { UserError } from "../errors/user-error.ts";
-import { forgetMerchant, readDirectory, storeMerchant } from "../process/merchants/directory.ts";
-import type { Merchant } from "../process/merchants/merchant.ts";
-import { requireName } from "../process/merchants/merchant.ts";
+} from "../merchants/merchant-database.ts";
+import type { Merchant } from "../merchants/merchant.ts";
+import { requireName } from "../merchants/merchant.ts";
 import { readSettings } from "../process/settings.ts";
 import { atTheCommandLine } from "./command-line.ts";
 import { adminOf, change, inTurn, isWrong, merchantNamed, requireFree } from "./merchants/files.ts";

@@ -1,25 +1,14 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { stat } from "node:fs/promises";
 import { pino } from "pino";
 import type { Identity } from "../database/cluster/postgres-user.ts";
 import { UserError } from "../errors/user-error.ts";
 import { Closing } from "../lib/closing.ts";
+import { serveMerchants } from "../merchants/serve-merchants.ts";
 import { become, successorOfRoot } from "../process/leave-root.ts";
-import { serveMerchants } from "../process/merchants/serve-merchants.ts";
-import { serveMetrics } from "../process/serve-metrics.ts";
 import type { Settings } from "../process/settings.ts";
-import { startWorkerProcesses } from "../process/worker-processes.ts";
+import { startServing } from "./start-serving.ts";
+import type { StartedService } from "./start-serving.ts";
 import { say } from "./terminal.ts";
-
-/** The running service. */
-export interface RunningMerchants {
-  failed: undefined;
-  port: number;
-  /** Replaces the serving processes by new ones; undefined when this process serves. */
-  replaceProcesses: (() => Promise<void>) | undefined;
-  /** Answers running requests, then stops. @param delayMs milliseconds for which it continues first */
-  stop(delayMs?: number): Promise<void>;
-}
 
 /** @throws {UserError} when the directory isn't that of the user who will serve */
 async function requireReadable(folder: string, { uid, gid }: Identity): Promise<void> {
@@ -42,7 +31,7 @@ export async function startMerchants(
   settings: Settings,
   stopping: AbortSignal,
   processCount = 1,
-): Promise<RunningMerchants> {
+): Promise<StartedService> {
   if (settings.readDatabaseUrls !== undefined)
     throw new UserError("READ_DATABASE_URLS is for one database. Leave it out with MERCHANTS.");
   const logger = pino({ level: settings.logLevel });
@@ -52,36 +41,22 @@ export async function startMerchants(
   if (identity !== null) await requireReadable(merchants, identity);
   const closing = new Closing();
   try {
-    const serving =
-      processCount === 1
-        ? { ...(await serveMerchants({ settings: { ...settings, merchants }, logger })), replace: undefined }
-        : // Several processes together must not allow more than the limits
-          await startWorkerProcesses({
-            ...{ urls: null, settings: { ...settings, sharedRates: true }, logger },
-            ...{ count: processCount, identity },
-          });
-    closing.add(() => serving.stop());
-    if (settings.metricsPort !== undefined) {
-      const { host, metricsPort: port } = settings;
-      const metrics = await serveMetrics(serving.figures, { host, port });
-      closing.add(() => metrics.stop());
-    }
+    const running = await startServing({
+      options: { settings: { ...settings, merchants } },
+      logger,
+      processCount,
+      identity,
+      here: (options) => serveMerchants({ ...options, logger }),
+      program: new URL("../merchants/merchants-worker-process.ts", import.meta.url),
+      closing,
+    });
     // All ports are open
     if (identity !== null) become(identity);
     stopping.throwIfAborted();
     say(
-      `\nThe merchants of ${merchants} are served at ${settings.host}:${serving.port}, each by its host name.`,
+      `\nThe merchants of ${merchants} are served at ${settings.host}:${running.port}, each by its host name.`,
     );
-    return {
-      failed: undefined,
-      port: serving.port,
-      replaceProcesses: serving.replace,
-      async stop(delayMs = 0) {
-        serving.announceStop();
-        await sleep(delayMs);
-        await closing.close();
-      },
-    };
+    return running;
   } catch (error) {
     await closing.close();
     throw error;

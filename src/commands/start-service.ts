@@ -1,9 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
-import type { Logger } from "pino";
 import type { App } from "../process/open-app.ts";
 import { withClient } from "../database/client.ts";
-import type { Identity } from "../database/cluster/postgres-user.ts";
 import { openDatabase } from "../database/open.ts";
 import type { DatabaseSettings, OpenDatabase } from "../database/open.ts";
 import { urlAsOwner } from "../database/roles.ts";
@@ -11,34 +8,22 @@ import { waitingFor } from "../database/wait.ts";
 import { requireFreePort } from "../http/free-port.ts";
 import { explorerPathOf } from "../versions/explorer-page.ts";
 import { Closing } from "../lib/closing.ts";
-import { serveMetrics } from "../process/serve-metrics.ts";
-import type { Figures } from "../process/serve-metrics.ts";
-import type { Serving } from "../process/serve.ts";
-import type { WorkerProcesses } from "../process/worker-processes.ts";
 import type { Settings } from "../process/settings.ts";
 import { become, successorOfRoot } from "../process/leave-root.ts";
 import { isServed } from "../versions/lifetime.ts";
 import { pathOf, versions } from "../versions/versions.ts";
 import { fillDemo } from "./demo.ts";
 import { makeFirstSecrets, makeSecretsFile, showFirstSecrets } from "./first-secrets.ts";
+import { startServing } from "./start-serving.ts";
+import type { StartedService } from "./start-serving.ts";
 import { say } from "./terminal.ts";
 
 /** The running service: everything that `npm start` starts. */
-export interface RunningService {
+export interface RunningService extends StartedService {
   address: string;
-  /** The address of this process; null when other processes serve. */
+  /** The app of this process; null when other processes serve. */
   app: App | null;
   database: OpenDatabase;
-  /** Rejected, with a UserError, when the service can't continue. */
-  failed: Promise<never> | undefined;
-  /** Replaces the serving processes by new ones; undefined when this process serves. */
-  replaceProcesses: (() => Promise<void>) | undefined;
-  /**
-   * Answers running requests, then stops everything, the database last.
-   *
-   * @param delayMs milliseconds for which it continues first, while its readiness reports the stop
-   */
-  stop(delayMs?: number): Promise<void>;
 }
 
 /** Opens the database when the ports are free: making the data takes long. */
@@ -86,13 +71,21 @@ export async function startFromSettings(
     }
     const { identity, warning } = await successorOfRoot(settings.runAs, database.runBy);
     if (warning !== null) say(`Warning: ${warning}`);
-    const serving = await startServing(settings, { database, logger, processCount, identity, onProgress });
-    closing.add(() => serving.stop());
-    if (settings.metricsPort !== undefined) {
-      const { host, metricsPort: port } = settings;
-      const metrics = await serveMetrics(serving.figures, { host, port });
-      closing.add(() => metrics.stop());
-    }
+    const serving = await startServing({
+      options: { databaseUrl: database.url, apiUrl: database.apiUrl, settings },
+      logger,
+      processCount,
+      identity,
+      // It may have stopped since it was checked. Building the API takes long
+      here: (options) =>
+        waitingFor(
+          { url: database.url, waitMs: settings.databaseWaitMs, onWaiting: onProgress, isLong: true },
+          // Loaded when the database is there, and only in processes that serve
+          async () => (await import("../process/serve.ts")).serve({ ...options, logger, isBackground: true }),
+        ),
+      program: new URL("../process/worker-process.ts", import.meta.url),
+      closing,
+    });
     // Another user may not write there
     const secretsFile =
       ownerUrl === null ? null : await makeSecretsFile(ownerUrl, settings.dataDirectory, identity);
@@ -104,56 +97,12 @@ export async function startFromSettings(
     const address = settings.publicUrl ?? `http://${settings.host}:${serving.port}`;
     announce(address, settings);
     if (secrets) await showFirstSecrets(secrets, address, secretsFile);
-    return {
-      ...{ address, app: serving.app ?? null, database },
-      failed: database.keepRunning?.(logger),
-      replaceProcesses: serving.replace,
-      async stop(delayMs = 0) {
-        serving.announceStop();
-        await sleep(delayMs);
-        await closing.close();
-      },
-    };
+    const { here, ...running } = serving;
+    return { ...running, address, app: here?.app ?? null, database, failed: database.keepRunning?.(logger) };
   } catch (error) {
     await closing.close();
     throw error;
   }
-}
-
-interface ServingOptions {
-  database: OpenDatabase;
-  logger: Logger;
-  processCount: number;
-  /** The user of the other processes. */
-  identity: Identity | null;
-  onProgress: (step: string) => void;
-}
-
-/** The server of requests: this process, or several others. */
-type Answering = Pick<Serving, "port" | "announceStop" | "stop"> & { figures: Figures } & Partial<
-    Pick<Serving, "app"> & Pick<WorkerProcesses, "replace">
-  >;
-
-async function startServing(
-  settings: Settings,
-  { database, logger, processCount, identity, onProgress }: ServingOptions,
-): Promise<Answering> {
-  const urls = { databaseUrl: database.url, apiUrl: database.apiUrl };
-  // Loaded when the database is there, and only in processes that serve
-  if (processCount === 1) {
-    const { serve } = await import("../process/serve.ts");
-    const wait = {
-      ...{ url: database.url, waitMs: settings.databaseWaitMs, onWaiting: onProgress },
-      // It builds the API
-      isLong: true,
-    };
-    // It may have stopped since it was checked
-    return waitingFor(wait, () => serve({ ...urls, settings, logger, isBackground: true }));
-  }
-  const { startWorkerProcesses } = await import("../process/worker-processes.ts");
-  // Several processes together must not allow more than the limits
-  const shared = { ...settings, sharedRates: true };
-  return startWorkerProcesses({ urls, settings: shared, logger, count: processCount, identity });
 }
 
 /** Fills the service's own empty database with demonstration data. */

@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Allotment } from "./connection-budget.ts";
+import type { Allotment } from "./allotment.ts";
 import { openPool } from "./pool.ts";
 import { urlAsRole } from "./roles.ts";
 
@@ -61,7 +61,7 @@ export function createJobPool(
  * @param max maximum number of connections
  * @param name their application_name in Postgres' views
  * @param settings further ones of Postgres
- * @param allotment what opens them, where several merchants share a number of connections
+ * @param allotment what opens them, where there is a number for several services
  * @param Pool their class
  */
 export function createBackgroundPool(

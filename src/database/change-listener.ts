@@ -21,6 +21,14 @@ export interface Changes {
   applicationName: string;
 }
 
+/** Listens all the time, or while that is worth a connection. */
+export type Listener = Pick<ChangeListener, "use" | "isListening" | "close">;
+
+/** Begins to listen, where connections are scarce only if there is one for that. */
+export type Listen = (begin: () => ChangeListener) => Listener;
+
+export const listenAlways: Listen = (begin) => begin();
+
 /**
  * Listens, on its own connection, to notifications from the database that something has changed.
  *

@@ -3,7 +3,7 @@ import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import { createWithPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import { makePgService } from "postgraphile/adaptors/pg";
-import type { Share } from "./connection-budget.ts";
+import type { Share } from "./allotment.ts";
 import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
 import type { ReadRows, ReadText, WaitingRead } from "./pipeline/read-text.ts";
 import { rowReader, textReader } from "./pipeline/read-text.ts";

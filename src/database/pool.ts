@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { boundAnswers } from "./answer-bound.ts";
-import type { Allotment } from "./connection-budget.ts";
+import type { Allotment } from "./allotment.ts";
 import { prepareNothingOn } from "./pipeline/prepared-statements.ts";
 import { watchReplication } from "./pipeline/unreplicated.ts";
 
@@ -18,7 +18,7 @@ export interface PoolOptions {
   prepare?: boolean;
   /** Their application_name in Postgres' views. */
   name?: string;
-  /** What opens them, where several merchants share a number of connections. */
+  /** What opens them, where there is a number for several services. */
   allotment?: Allotment | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** How many days things are kept. The service's settings (src/process/settings/retention.ts) include it. */
+/** How many days things are kept. The service's settings (src/process/settings/retention-settings.ts) include it. */
 export interface Kept {
   events: number;
   webhookAttempts: number;

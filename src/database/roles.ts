@@ -11,17 +11,17 @@ const sqlFile = (name: string) => readFile(new URL(`../../db/${name}`, import.me
 /** Roles belong to the cluster: set-ups of two databases at the same time would collide. */
 const lockRoles = "select pg_advisory_xact_lock(hashtext('roles of the service'))";
 
-/** Makes the roles of db/roles.sql, without passwords. */
-export async function ensureRoles(admin: pg.ClientBase): Promise<void> {
-  // One batch is one transaction
-  await admin.query(`${lockRoles}; ${await sqlFile("roles.sql")}`);
-}
-
 export interface RoleOptions {
   /** Whether the login roles get a new password even if they exist. */
   renewPassword: boolean;
   /** Called with what the role of the URL could not do, and who can. */
   onNote?: (note: string) => void;
+}
+
+/** Makes the roles that every database of the cluster uses. It takes turns with other set-ups until the transaction ends. */
+export async function ensureRoles(admin: pg.ClientBase): Promise<void> {
+  // One batch is one transaction
+  await admin.query(`${lockRoles}; ${await sqlFile("roles.sql")}`);
 }
 
 /**

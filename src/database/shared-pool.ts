@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 import { FairQueue } from "../lib/fair-queue.ts";
-import type { Share } from "./connection-budget.ts";
+import type { Share } from "./allotment.ts";
 import { Pace } from "./pace.ts";
 
 /**

@@ -12,11 +12,8 @@ import type { Site } from "./print-page.ts";
 import type { Rendered } from "./routes.ts";
 import { DocumentationThread } from "./thread.ts";
 
-/** Bytes of the pages that are kept: of the only merchant, and of each of several. */
-const maxKeptBytes = { alone: 16_000_000, ofMany: 1_000_000 };
-
-/** Ids of editions are those of the thread, which several documentations may share. */
-let made = 0;
+/** Bytes of the pages that are kept. */
+const defaultMaxKeptBytes = 16_000_000;
 
 /** A page as it is sent. */
 export interface StoredPage extends Rendered {
@@ -24,11 +21,28 @@ export interface StoredPage extends Rendered {
   etag: string;
 }
 
-/** What the documentations of several merchants share. */
+/** What several documentations can share. */
 export class SharedDocumentation {
   readonly thread = new DocumentationThread();
   /** Of the versions that they share. */
   readonly editions = new WeakMap<GraphQLSchema, Promise<Edition>>();
+  /** Bytes of the pages that each keeps. */
+  readonly maxKeptBytes: number;
+  #made = 0;
+
+  constructor(maxKeptBytes = defaultMaxKeptBytes) {
+    this.maxKeptBytes = maxKeptBytes;
+  }
+
+  /** An id for an edition. */
+  nextId(): number {
+    return this.#made++;
+  }
+
+  /** Ends the thread. Pages that wait fail. */
+  close(): Promise<void> {
+    return this.thread.close();
+  }
 }
 
 export interface DocumentationOptions {
@@ -38,25 +52,22 @@ export interface DocumentationOptions {
   /** The time in milliseconds since 1970. */
   now: () => number;
   explorer: boolean;
-  /** Where several merchants have one each; it isn't closed with any of them. */
-  shared?: SharedDocumentation | undefined;
 }
 
 /** The documentation of the versions as they are built at the moment. Pages are rendered when they are asked for. */
 export class Documentation {
   readonly #options: DocumentationOptions;
-  readonly #thread: DocumentationThread;
-  readonly #editions: WeakMap<GraphQLSchema, Promise<Edition>>;
+  readonly #shared: SharedDocumentation;
   #reading: Promise<Topic[]> | null = null;
   /** What the kept pages were made from. */
   #keptOf = "";
   readonly #kept: LRUCache<string, StoredPage>;
 
-  constructor(options: DocumentationOptions) {
+  constructor(options: DocumentationOptions, shared: SharedDocumentation) {
     this.#options = options;
-    ({ thread: this.#thread, editions: this.#editions } = options.shared ?? new SharedDocumentation());
+    this.#shared = shared;
     this.#kept = new LRUCache({
-      maxSize: options.shared ? maxKeptBytes.ofMany : maxKeptBytes.alone,
+      maxSize: shared.maxKeptBytes,
       sizeCalculation: ({ content }, path) => 2 * content.length + path.length + 200,
     });
   }
@@ -76,16 +87,11 @@ export class Documentation {
     }
     const before = this.#kept.get(path);
     if (before) return before;
-    const rendered = await this.#thread.render(site, editions, path);
+    const rendered = await this.#shared.thread.render(site, editions, path);
     if (rendered === null) return null;
     const page = { ...rendered, etag: `W/"${hash("sha256", rendered.content, "base64url")}"` };
     if (madeOf === this.#keptOf) this.#kept.set(path, page);
     return page;
-  }
-
-  /** Ends its own thread. Pages that wait fail. */
-  async close(): Promise<void> {
-    if (!this.#options.shared) await this.#thread.close();
   }
 
   #site(editions: readonly Edition[]): Site {
@@ -103,16 +109,17 @@ export class Documentation {
 
   #editionOf({ version: { slug }, current }: ServedVersion): Promise<Edition> {
     const { schema } = current();
-    let edition = this.#editions.get(schema);
+    const { editions } = this.#shared;
+    let edition = editions.get(schema);
     if (!edition) {
-      this.#editions.set(schema, (edition = this.#make(slug, schema)));
-      edition.catch(() => this.#editions.delete(schema));
+      editions.set(schema, (edition = this.#make(slug, schema)));
+      edition.catch(() => editions.delete(schema));
     }
     return edition;
   }
 
   async #make(slug: string, schema: GraphQLSchema): Promise<Edition> {
-    const id = made++;
+    const id = this.#shared.nextId();
     const topics = await this.#topics();
     return { id, slug, topics, ...(await describeSchema(schema)) };
   }

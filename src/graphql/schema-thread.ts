@@ -13,7 +13,10 @@ const maxWaiting = { ofAll: 200, ofOne: 10 };
 /** Milliseconds that a client waits for its turn, and that a piece of work may take. Most pieces take 20. */
 const timeoutsMs = { wait: 5_000, work: 10_000 };
 
-/** What requests have the thread do. Both throw {NoTurn} when too much work waits. */
+/** Called when work for a client is done, with its duration in milliseconds. */
+export type OnWorked = (client: string, ms: number) => void;
+
+/** What requests have the thread do. It throws a `NoTurn` when too much work waits. */
 export interface SchemaWork {
   /** Errors of a document: of its limits, and of all rules but the one about values. */
   check(client: string, schema: GraphQLSchema, text: string, limits: Limits): Promise<GraphQLError[]>;
@@ -48,7 +51,7 @@ export class SchemaThread {
    *
    * @param onWorked called when work for a client is done, with its duration in milliseconds
    */
-  of(merchant: string, onWorked: (client: string, ms: number) => void): SchemaWork {
+  of(merchant: string, onWorked: OnWorked): SchemaWork {
     const run = <Result>(name: string, client: string, schema: GraphQLSchema, task: object) =>
       this.#run<Result>(name, `${merchant} ${client}`, (ms) => onWorked(client, ms), schema, task);
     return {

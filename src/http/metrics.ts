@@ -31,7 +31,7 @@ export const prunedCounter = (registers: Registry[]): Counter =>
     registers,
   });
 
-/** Metrics of a process, for Prometheus. */
+/** Metrics of a service, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #figures = new RequestFigures(this.registry);
@@ -45,15 +45,8 @@ export class Metrics {
   readonly #pools: [name: string, pool: Pool, waiting: () => number][] = [];
   readonly #waits: [name: string, of: { readonly waits: Waits }][] = [];
 
-  /** @param merchant whose they are, where a process has several: it has figures of its own then */
-  constructor(
-    streams: { readonly counts: { running: number } },
-    replicas: Replicas | null,
-    merchant: string | null = null,
-  ) {
+  constructor(streams: { readonly counts: { running: number } }, replicas: Replicas | null) {
     if (replicas) this.#watchReplicas(replicas);
-    if (merchant === null) collectProcessMetrics(this.registry);
-    else this.registry.setDefaultLabels({ merchant });
     // So that rates begin with the first
     for (const outcome of webhookOutcomes) this.#webhooks.inc({ outcome }, 0);
     this.#watchPools();

@@ -5,7 +5,7 @@ import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { TokenRefusal } from "../auth/access-token.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { InvalidatedCache } from "../auth/invalidated-cache.ts";
-import type { ListeningPlaces } from "../database/occasional-listener.ts";
+import type { Listen } from "../database/change-listener.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
 import { apiError, isApiError } from "../errors/api-error.ts";
 import { completed } from "../errors/client-errors.ts";
@@ -53,8 +53,8 @@ export interface LiveOptions {
   /** Takes points from the bucket of a credential. */
   spend: Spend;
   rights: Pick<InvalidatedCache, "onOutdated">;
-  /** Where only some may listen for events, see `LogFollower`. */
-  places?: ListeningPlaces | undefined;
+  /** How it listens for events. */
+  listen?: Listen;
 }
 
 /** The live answers of a process. Open streams share it. */
@@ -74,7 +74,7 @@ export class Live {
 
   constructor(options: LiveOptions) {
     this.#options = options;
-    this.log = new LogFollower(options.pool, options.logger, options.places);
+    this.log = new LogFollower(options.pool, options.logger, options.listen);
     const checkAll = () => this.#open.forEach(({ check }) => check());
     options.rights.onOutdated(checkAll);
     this.#timer = setInterval(checkAll, checkIntervalMs).unref();

@@ -1,8 +1,8 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { readAs } from "../database/as-role.ts";
-import { ChangeListener } from "../database/change-listener.ts";
-import type { ListeningPlaces } from "../database/occasional-listener.ts";
+import { ChangeListener, listenAlways } from "../database/change-listener.ts";
+import type { Listen, Listener } from "../database/change-listener.ts";
 
 /** An event, as far as it decides which streams want it. */
 export interface LoggedEvent {
@@ -42,8 +42,8 @@ export class LogFollower {
   readonly #logger: Logger;
   readonly #followers = new Set<OnEvents>();
   #following: Promise<void> = Promise.resolve();
-  readonly #places: ListeningPlaces | null;
-  #listener: Pick<ChangeListener, "isListening" | "close"> | null = null;
+  readonly #listen: Listen;
+  #listener: Listener | null = null;
   #timer: NodeJS.Timeout | undefined;
   #topics: ReadonlyMap<string, Topic> = new Map();
   /** How far the log has been read; null before the first look. */
@@ -56,10 +56,10 @@ export class LogFollower {
 
   /**
    * @param pool connections of the login role
-   * @param places where only some may listen; without a place it looks each second
+   * @param listen how it listens; while it doesn't, it looks each second
    */
-  constructor(pool: Pool, logger: Logger, places: ListeningPlaces | null = null) {
-    this.#places = places;
+  constructor(pool: Pool, logger: Logger, listen: Listen = listenAlways) {
+    this.#listen = listen;
     this.#pool = pool;
     this.#logger = logger;
   }
@@ -111,8 +111,9 @@ export class LogFollower {
     this.#sequence = newest?.sequence ?? "0";
     this.#newestId = newest?.id ?? null;
     this.#lastLook = performance.now();
-    const listen = () => new ChangeListener(this.#pool, this.#logger, growth, () => void this.#look());
-    this.#listener = this.#places ? this.#places.fill(listen) : listen();
+    this.#listener = this.#listen(
+      () => new ChangeListener(this.#pool, this.#logger, growth, () => void this.#look()),
+    );
     this.#timer = setInterval(() => {
       const pauseMs = this.#listener!.isListening ? lookAnywayMs.listening : lookAnywayMs.deaf;
       if (performance.now() - this.#lastLook > pauseMs) void this.#look();

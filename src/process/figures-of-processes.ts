@@ -3,32 +3,27 @@ import { once } from "node:events";
 import type { Logger } from "pino";
 import { AggregatorRegistry } from "prom-client";
 import type { MetricObject } from "prom-client";
+import type { FiguresMessage } from "./worker-messages.ts";
 
-/** The answer of a process to the order of that name. */
-export interface FiguresMessage {
-  /** Null when it can't tell them. */
-  figures: MetricObject[] | null;
-}
-
-/** Milliseconds in which a process tells its figures, up to two seconds of which it waits for the database; Prometheus waits for ten seconds. */
+/** Milliseconds for the figures of a process, which waits up to two seconds for the database; Prometheus waits for ten. */
 const figuresMs = 3_500;
 
-/** The figures of several processes, as sums. prom-client's `clusterMetrics` waits for those, too, that are only starting. */
+/** Figures of several processes, as sums. prom-client's `clusterMetrics` also waits for processes that are only starting. */
 export class FiguresOfProcesses {
   readonly #logger: Logger;
   readonly #ask: (worker: Worker) => void;
-  /** What each has told last. */
-  readonly #told = new WeakMap<Worker, MetricObject[]>();
+  /** The last ones of each. */
+  readonly #last = new WeakMap<Worker, MetricObject[]>();
 
-  /** @param ask gives a process the order to tell them */
+  /** @param ask asks a process for them */
   constructor(logger: Logger, ask: (worker: Worker) => void) {
     this.#logger = logger;
     this.#ask = ask;
   }
 
-  /** Keeps what a process has told at its start, in case it doesn't answer when it is asked for the first time. */
+  /** Keeps the figures of a process at its start, in case it doesn't answer when it is asked for the first time. */
   begin(worker: Worker, figures: MetricObject[]): void {
-    this.#told.set(worker, figures);
+    this.#last.set(worker, figures);
   }
 
   async sum(workers: readonly Worker[]): Promise<string> {
@@ -36,18 +31,18 @@ export class FiguresOfProcesses {
     return AggregatorRegistry.aggregate(all).metrics();
   }
 
-  /** Those of one that doesn't answer are its last ones: sums that shrink would look like a restart. */
+  /** The figures of a process; its last ones if it doesn't answer, because sums that shrink would look like a restart. */
   async #of(worker: Worker): Promise<MetricObject[]> {
     const figures = await this.#askFor(worker).catch(() => null);
     if (figures === null) {
       this.#logger.warn({ pid: worker.process.pid }, "a process doesn't tell its figures");
-      return this.#told.get(worker) ?? [];
+      return this.#last.get(worker) ?? [];
     }
-    this.#told.set(worker, figures);
+    this.#last.set(worker, figures);
     return figures;
   }
 
-  /** What a process has counted; nothing when it ends meanwhile, null when it can't tell. */
+  /** The present figures of a process: none when it ends meanwhile, null when it can't say them. */
   async #askFor(worker: Worker): Promise<MetricObject[] | null> {
     const signal = AbortSignal.timeout(figuresMs);
     this.#ask(worker);

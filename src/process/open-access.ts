@@ -1,27 +1,18 @@
 import type { Pool } from "pg";
-import type { Logger } from "pino";
 import { openDatabaseAccess } from "../database/pg-service.ts";
 import type { DatabaseAccess } from "../database/pg-service.ts";
 import { Replicas } from "../database/replicas/replicas.ts";
 import type { ReadWithOwnWrites, ReplicasOptions } from "../database/replicas/replicas.ts";
 import type { OnUsed } from "../database/shared-pool.ts";
 import { readsOpenTransactions } from "../reads/followed.ts";
-import type { SharedParts } from "./shared-parts.ts";
-import type { Closing } from "../lib/closing.ts";
+import type { Opening } from "./shared.ts";
 
-export interface AccessOptions {
-  /** Connections of service_login. */
-  pool: Pool;
+interface AccessOptions {
   /** Connections for operations. */
   apiPool: Pool;
   /** Standbys that answer reads. */
-  replicas: ReplicasOptions | null;
-  fastReads: boolean;
-  logger: Logger;
+  replicas?: ReplicasOptions | null;
   onUsed: OnUsed;
-  closing: Closing;
-  /** Of an app beside those of other merchants. */
-  shared: SharedParts | null;
 }
 
 /** The access of operations to the primary and its replicas. */
@@ -32,23 +23,21 @@ export interface Access extends Omit<DatabaseAccess, "readText"> {
 }
 
 /** Opens the access of operations to the database. */
-export function openAccess(options: AccessOptions): Access {
-  const { pool, apiPool, fastReads, logger, onUsed, closing } = options;
-  const replicas =
-    options.replicas &&
-    new Replicas(options.replicas, {
-      primary: pool,
-      logger,
-      onUsed,
-      needsPrimary: readsOpenTransactions,
-    });
+export function openAccess(
+  { settings, pool, logger, closing, shared }: Opening,
+  { apiPool, replicas: standbys, onUsed }: AccessOptions,
+): Access {
+  const { fastReads } = settings;
+  const replicas = standbys
+    ? new Replicas(standbys, { primary: pool, logger, onUsed, needsPrimary: readsOpenTransactions })
+    : null;
   closing.add(() => replicas?.close());
   const access = openDatabaseAccess(apiPool, {
     catalogOf: pool,
     fastReads,
     onUsed,
     onWritten: replicas?.noteWritten,
-    share: options.shared?.share ?? null,
+    share: shared.share,
   });
   closing.add(() => access.close());
   const { readText } = access;

@@ -7,18 +7,12 @@ import type { Spend } from "../auth/rate-limits/spend.ts";
 import { spender } from "../auth/rate-limits/spend.ts";
 import { markReader } from "../auth/rights-now.ts";
 import { sessionCheck } from "../auth/session-token.ts";
-import { untilIdle } from "../database/pool.ts";
-import type { ReplicasOptions } from "../database/replicas/replicas.ts";
-import type { WithClients } from "../database/pg-service.ts";
-import { databaseCheck } from "../database/readiness.ts";
-import { Live } from "../live/live.ts";
-import { Documentation } from "../documentation/documentation.ts";
-import type { DocumentationOptions } from "../documentation/documentation.ts";
-import { Renderer } from "../pdf/renderer.ts";
-import { SchemaThread } from "../graphql/schema-thread.ts";
 import type { UsedByOthers } from "../bulk/bulk-operation.ts";
 import { BulkStorage } from "../bulk/storage.ts";
-import type { UploadTools } from "../bulk/upload.ts";
+import { databaseCheck } from "../database/readiness.ts";
+import type { ReplicasOptions } from "../database/replicas/replicas.ts";
+import { untilIdle } from "../database/pool.ts";
+import { Documentation } from "../documentation/documentation.ts";
 import { Admission } from "../http/admission.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
@@ -26,28 +20,26 @@ import { Locales } from "../http/middleware/reading/negotiate-locale.ts";
 import { Spending } from "../http/middleware/limits/spend-points.ts";
 import { Refusals } from "../http/middleware/observing/refusals.ts";
 import { UnreadAnswers } from "../http/middleware/limits/unread-answers.ts";
-import type { Parts } from "../http/parts.ts";
 import { Closing } from "../lib/closing.ts";
-import { EventLoopQueue } from "../lib/event-loop-queue.ts";
 import { Readiness } from "../lib/readiness.ts";
+import { Live } from "../live/live.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import type { Availability } from "../versions/availability.ts";
 import type { Reader } from "../versions/reader.ts";
 import { versions as allVersions } from "../versions/versions.ts";
-import type { Version } from "../versions/versions.ts";
 import { payloadReader } from "../webhooks/payload.ts";
 import type { ReadPayload } from "../webhooks/payload.ts";
+import type { AppSettings } from "./app-settings.ts";
+import type { BuildOptions } from "./build-versions.ts";
 import { changing, openAccess } from "./open-access.ts";
 import type { Access } from "./open-access.ts";
 import { openAuth } from "./open-auth.ts";
 import { openVersions } from "./open-versions.ts";
-import type { OpenVersions, VersionsOptions } from "./open-versions.ts";
-import type { SharedParts } from "./shared-parts.ts";
-import { withDefaults } from "./app-settings.ts";
-import type { AppSettings, Settled } from "./app-settings.ts";
+import { alone } from "./shared.ts";
+import type { Shared } from "./shared.ts";
 
-export interface AppOptions extends Pick<VersionsOptions, "firstCatalog"> {
+export interface AppOptions extends Partial<Pick<BuildOptions, "firstCatalog" | "versions" | "now">> {
   settings: AppSettings;
   /**
    * Connections of service_login, see db/roles.sql: for tokens, documents, pages. They stay open when the app closes.
@@ -62,15 +54,11 @@ export interface AppOptions extends Pick<VersionsOptions, "firstCatalog"> {
   /** Connections of service_login for processes that share rate limits. They stay open too. */
   limiterPool?: Pool | null;
   logger: Logger;
-  /** The time in milliseconds since 1970. For tests. */
-  now?: () => number;
-  /** The versions to serve. */
-  versions?: readonly Version[];
-  /** What it shares with the apps of other merchants; null for an app of its own. */
-  shared?: SharedParts | null;
+  /** Its process; by default it is alone there. */
+  shared?: Shared;
 }
 
-/** The service's HTTP side. */
+/** The service for one merchant: its HTTP side, and what background work needs of it. */
 export interface App {
   /** The metrics of the app. */
   metrics: Metrics;
@@ -108,75 +96,100 @@ export interface App {
 }
 
 /**
- * Opens the resources that middlewares use.
+ * Opens the service for one merchant.
  *
  * @throws {UserError} when no version of the API can be built from the database
  */
 export async function openApp(options: AppOptions): Promise<App> {
   const closing = new Closing();
   try {
-    return await open(options, closing);
+    return appOf(options, await openParts(options, closing), closing);
   } catch (error) {
     await closing.close();
     throw error;
   }
 }
 
-async function open(options: AppOptions, closing: Closing): Promise<App> {
-  const { pool, apiPool, limiterPool = null, logger, shared = null } = options;
+/** Opens what middlewares and background work use. */
+async function openParts(options: AppOptions, closing: Closing) {
+  const { settings, pool, logger, limiterPool = null } = options;
   const { now = Date.now, versions = allVersions, firstCatalog } = options;
-  const settings = withDefaults(options.settings);
+  const secrets = new Secrets(settings.secretsKeys);
+  const { shared = alone({ settings, versions, now, secrets, logger, firstCatalog }, closing) } = options;
   const rates = new RateLimits(limiterPool, logger);
   closing.add(() => rates.close());
   const meter = new Meter(rates);
-  const access = openAccess({
-    ...{ pool, apiPool, fastReads: settings.fastReads, logger, onUsed: meter.used, closing },
-    replicas: options.replicas ?? null,
-    shared,
-  });
   const readiness = new Readiness(logger);
-  const secrets = new Secrets(settings.secretsKeys);
-  const readMark = markReader(pool, access.readRows, shared?.onState);
-  const forAuth = { pool, readMark, logger, settings, secrets, readiness, now, closing, shared };
-  const { merchantPlan, rights, ...auth } = await openAuth(forAuth);
-  const limitsNow = async () => (await merchantPlan.of("current")).limits;
-  const forVersions = {
-    ...{ settings, versions, now, pool, access, secrets, logger, limitsNow, closing, shared, firstCatalog },
-  };
-  const { served, availability, readerOf, headReader } = await openVersions(forVersions);
+  const own = { settings, pool, logger, now, secrets, readiness, closing, shared };
+  const access = await openAccess(own, { ...options, onUsed: meter.used });
+  const readMark = markReader(pool, access.readRows, shared.onState);
+  const auth = await openAuth(own, readMark);
+  const limitsNow = async () => (await auth.merchantPlan.of("current")).limits;
+  const built = await openVersions(own, access, limitsNow);
   const locales = new Locales(pool, logger);
-  if (!shared) await locales.refresh();
-  const live = new Live({
-    ...{ pool, logger, readerOf, rights, places: shared?.places },
-    spend: spender(rates, limitsNow, meter),
-  });
+  if (!shared.firstRights) await locales.refresh();
+  const { readerOf } = built;
+  const { listen } = shared;
+  const streamSpend = spender(rates, limitsNow, meter);
+  const live = new Live({ pool, logger, readerOf, rights: auth.rights, listen, spend: streamSpend });
   closing.add(() => live.close());
-  const { metrics, refusals } = openFigures(metricsOf(options, access, live.streams), logger, closing);
-  const forThreads = { served, versions, pool, now, ...settings, shared: shared?.documentation };
-  const threads = openThreads(meter, forThreads, closing, shared);
-  watch(readiness, pool, availability, closing);
+  const metrics = metricsOf(options, access, live.streams);
+  shared.labelFigures(metrics.registry);
+  const refusals = new Refusals(metrics.registry, logger);
+  closing.add(() => refusals.close());
+  watch(readiness, pool, built.availability, closing);
   const spend = spender(rates, limitsNow);
-  const turns = new EventLoopQueue(shared && { queue: shared.loop, owner: shared.merchant });
-  const spending = new Spending(rates, meter, turns);
+  const figures = { metrics, refusals };
+  return { ...own, ...access, ...auth, ...built, ...figures, versions, rates, meter, locales, live, spend };
+}
+
+type OpenParts = Awaited<ReturnType<typeof openParts>>;
+
+/** The service, of its parts. */
+function appOf({ apiPool, tracing = null }: AppOptions, parts: OpenParts, closing: Closing): App {
+  const { settings, pool, shared, meter, served, availability, headReader, readerOf, spend, usage } = parts;
+  const spending = new Spending(parts.rates, meter, shared.turns);
+  const documented = { served, versions: parts.versions, pool, now: parts.now, explorer: settings.explorer };
   const listener = createApp({
-    ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
-    ...{ versions, served, availability, locales, merchantPlan, ...auth },
-    ...{ rates, meter, live, ...threads, tracing: options.tracing ?? null },
+    ...parts,
+    tracing,
+    turns: shared.turns,
+    thread: shared.schemaWork(meter.used),
+    renderer: shared.renderer,
+    documentation: new Documentation(documented, shared.documentation),
     isSessionToken: sessionCheck(pool),
-    ...{ turns, spending, unread: new UnreadAnswers() },
-    admission: new Admission(merchantPlan, auth.credentials, headReader),
-    bulk: bulkTools(pool, settings, () => headReader().schema, spend),
+    spending,
+    unread: new UnreadAnswers(),
+    admission: new Admission(parts.merchantPlan, parts.credentials, headReader),
+    bulk: {
+      storage: new BulkStorage(pool),
+      limits: settings.bulkLimits,
+      schema: () => headReader().schema,
+      spend,
+    },
   });
   return {
-    ...{ metrics, readiness, secrets, headReader, spend, listener },
-    look: () => rights.look(),
-    writeCounts: () => auth.usage.flush(),
-    usedByOthers: auth.usage.usedByOthers,
+    metrics: parts.metrics,
+    readiness: parts.readiness,
+    secrets: parts.secrets,
+    headReader,
+    spend,
+    listener,
+    look: () => parts.rights.look(),
+    writeCounts: () => usage.flush(),
+    usedByOthers: usage.usedByOthers,
     payloadReader: (payloadPool) =>
-      readPayloads(settings, payloadPool, access.withClientsOf(payloadPool), readerOf, spend),
+      payloadReader({
+        readerOf,
+        spend,
+        withPgClient: parts.withClientsOf(payloadPool),
+        connections: payloadPool.options.max,
+        maxCost: settings.webhookLimits.maxQueryCost,
+        timeoutMs: settings.webhookLimits.queryTimeoutMs,
+      }),
     async reload() {
-      await Promise.all([untilIdle(apiPool), locales.refresh()]);
-      return changing(access, availability.reload());
+      await Promise.all([untilIdle(apiPool), parts.locales.refresh()]);
+      return changing(parts, availability.reload());
     },
     prepare: (read) => untilIdle(apiPool).then(() => availability.prepare(read)),
     close: () => closing.close(),
@@ -185,38 +198,16 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
 
 /** The figures of the app. */
 function metricsOf(
-  { pool, apiPool, shared }: AppOptions,
+  { pool, apiPool }: AppOptions,
   { turns, replicas }: Access,
   streams: Live["streams"],
 ): Metrics {
-  const metrics = new Metrics(streams, replicas, shared?.merchant);
+  const metrics = new Metrics(streams, replicas);
   metrics.watchPool("service", pool);
   metrics.watchPool("operations", apiPool, () => turns?.waits.waiting ?? 0);
   if (turns) metrics.watchWaits("connection", turns);
   return metrics;
 }
-
-const readPayloads = (
-  { webhookLimits: { maxQueryCost: maxCost, queryTimeoutMs: timeoutMs } }: Settled,
-  { options: { max: connections } }: Pool,
-  withPgClient: WithClients,
-  readerOf: OpenVersions["readerOf"],
-  spend: Spend,
-): ReadPayload => payloadReader({ readerOf, spend, withPgClient, connections, maxCost, timeoutMs });
-
-/** What is counted. */
-function openFigures(metrics: Metrics, logger: Logger, closing: Closing) {
-  const refusals = new Refusals(metrics.registry, logger);
-  closing.add(() => refusals.close());
-  return { metrics, refusals };
-}
-
-const bulkTools = (
-  pool: Pool,
-  { bulkLimits: limits }: Settled,
-  schema: UploadTools["schema"],
-  spend: Spend,
-): UploadTools => ({ storage: new BulkStorage(pool), limits, schema, spend });
 
 /** Checks what may fail. */
 function watch(readiness: Readiness, pool: Pool, availability: Availability, closing: Closing): void {
@@ -224,25 +215,4 @@ function watch(readiness: Readiness, pool: Pool, availability: Availability, clo
   closing.add(() => database.close());
   readiness.add("database", database.check);
   readiness.add("versions", () => availability.obstacle());
-}
-
-/** What works in threads of its own. */
-function openThreads(
-  meter: Meter,
-  forDocumentation: DocumentationOptions,
-  closing: Closing,
-  shared: SharedParts | null,
-): Pick<Parts, "thread" | "renderer" | "documentation"> {
-  const documentation = new Documentation(forDocumentation);
-  closing.add(() => documentation.close());
-  if (shared) {
-    const { merchant } = shared;
-    const render = (config: unknown) => shared.renderer.render(config, merchant);
-    return { thread: shared.thread.of(merchant, meter.used), renderer: { render }, documentation };
-  }
-  const schemaThread = new SchemaThread();
-  closing.add(() => schemaThread.close());
-  const renderer = new Renderer();
-  closing.add(() => renderer.close());
-  return { thread: schemaThread.of("", meter.used), renderer, documentation };
 }

@@ -1,60 +1,46 @@
 import type { Logger } from "pino";
-import type { Registry } from "prom-client";
-import { canceller } from "../database/cancel.ts";
 import { startBulk } from "../bulk/bulk-work.ts";
 import { backlogReader } from "../database/backlog.ts";
+import { canceller } from "../database/cancel.ts";
 import { createPool } from "../database/pool.ts";
-import { keepSettings } from "../database/retention.ts";
 import { Positions } from "../database/replicas/positions.ts";
 import type { PositionsFile } from "../database/replicas/positions.ts";
 import type { ReplicasOptions } from "../database/replicas/replicas.ts";
+import { keepSettings } from "../database/retention.ts";
 import { asApiLogin } from "../database/roles.ts";
 import { PoolWarmer, warmCount } from "../database/warm-pool.ts";
-import { defaultStopMs } from "./default-stop.ts";
-import { openApp } from "./open-app.ts";
-import { boundedByFiles } from "./open-files.ts";
-import type { App } from "./open-app.ts";
-import type { Settings } from "./settings.ts";
-import { AllowList } from "../webhooks/addresses.ts";
-import { startWebhooks } from "../webhooks/start-webhooks.ts";
 import { crontabOf } from "../jobs/crontab.ts";
 import { startJobs } from "../jobs/job-runner.ts";
 import { tasksAtStart, tasksOf } from "../jobs/tasks.ts";
+import { Closing } from "../lib/closing.ts";
 import { within } from "../lib/within.ts";
 import { openTracing } from "../tracing/open-tracing.ts";
 import type { Tracing } from "../tracing/tracing.ts";
-import { HttpServer } from "../http/http-server.ts";
-
-/** Part of that time for closing the connections to Postgres after all requests have been answered. */
-const closingMs = 1_500;
+import { bulkOf, sendWebhooks } from "./background-work.ts";
+import type { WorkedFor } from "./background-work.ts";
+import { closingMs, listen } from "./listen.ts";
+import type { Serving } from "./listen.ts";
+import { openApp } from "./open-app.ts";
+import type { App } from "./open-app.ts";
+import type { Settings } from "./settings.ts";
 
 /** Most connections of a process for tokens, documents and the administration. Opened ones stay open. */
 const servicePoolSize = 4;
 
-/** The work of one process: it answers requests and, by default, does background work and sends webhooks. */
-export interface Serving {
+/** The serving of one database. */
+export interface ServingApp extends Serving {
   app: App;
-  /** Its metrics. */
-  figures: Registry;
-  /** The address on which it listens. */
-  port: number;
-  /** Makes the readiness report that this process is about to stop. It continues to serve. */
-  announceStop(): void;
-  /** Takes over what an ended process has left in its column of the file of positions. */
-  takeOver(column: number): void;
-  /**
-   * Answers running requests, then stops. Work that takes too long is cancelled.
-   *
-   * @param withinMs milliseconds for all of it
-   */
-  stop(withinMs?: number): Promise<void>;
 }
 
-export interface ServeOptions {
-  /** URL of the database, with the role that the service logs in as. */
+/** A database that is ready. */
+export interface ReadyDatabase {
+  /** Its URL, with the role that the service logs in as. */
   databaseUrl: string;
   /** The same with the role for clients' operations. */
   apiUrl: string;
+}
+
+export interface ServeOptions extends ReadyDatabase {
   settings: Settings;
   logger: Logger;
   /** Whether this process does background work and sends webhooks. */
@@ -68,59 +54,48 @@ export interface ServeOptions {
  *
  * @throws {UserError} when the port is taken
  */
-export async function serve(options: ServeOptions): Promise<Serving> {
+export async function serve(options: ServeOptions): Promise<ServingApp> {
   const { databaseUrl, apiUrl, settings, logger, isBackground } = options;
+  const closing = new Closing();
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements };
   const pool = createPool(databaseUrl, { max: servicePoolSize, min: servicePoolSize, ...session });
   const apiPool = createPool(apiUrl, {
-    ...{ max: settings.databasePoolSize, min: warmCount(settings.databasePoolSize) },
-    ...{ ...session, settings: keepSettings(settings.keep) },
+    max: settings.databasePoolSize,
+    min: warmCount(settings.databasePoolSize),
+    settings: keepSettings(settings.keep),
+    ...session,
   });
   const cancellers = [pool, apiPool].map(canceller);
-  const cancelStatements = () => cancellers.forEach((cancel) => cancel());
   const limiterPool = settings.sharedRates ? createPool(databaseUrl, { max: 2, ...session }) : null;
-  const background: { stop(): Promise<void> }[] = [];
-  let app: App | undefined;
   let tracing: Tracing | null = null;
-  let server: HttpServer | undefined;
-  let warmer: PoolWarmer | undefined;
-  let isStopping = false;
-
-  const stop = async (withinMs = defaultStopMs) => {
-    const deadline = performance.now() + withinMs;
-    isStopping = true;
-    await Promise.all([
-      server?.stop(deadline - closingMs, cancelStatements),
-      ...background.map((work) => within(withinMs - closingMs, work.stop())),
-    ]);
-    // A silent database could delay these
-    const close = async () => {
-      await warmer?.close();
-      await app?.close();
-      await Promise.all([pool.end(), apiPool.end(), limiterPool?.end(), tracing?.close()]);
-    };
-    await within(Math.max(0, deadline - performance.now()), close());
-  };
+  closing.add(() => Promise.all([pool.end(), apiPool.end(), limiterPool?.end(), tracing?.close()]));
   try {
     tracing = await openTracing(settings.traces, logger);
     const replicas = replicasOf(options);
     const ofApp = { ...settings, hosts: [settings.host] };
-    app = await openApp({ settings: ofApp, pool, apiPool, limiterPool, logger, replicas, tracing });
-    const { metrics, readiness } = app;
-    readiness.add("process", () => (isStopping ? stopping : null));
-    const listening = new HttpServer(await boundedByFiles(app.listener, settings, logger));
-    await listening.listen(settings);
-    server = listening;
-    warmer = new PoolWarmer(apiPool, logger);
-    if (isBackground) {
+    const app = await openApp({ settings: ofApp, pool, apiPool, limiterPool, logger, replicas, tracing });
+    closing.add(() => app.close());
+    const { listener, readiness, metrics } = app;
+    const begin = () => {
+      const warmer = new PoolWarmer(apiPool, logger);
+      closing.add(() => warmer.close());
+      if (!isBackground) return [];
       metrics.watchBacklog(backlogReader(pool));
-      background.push(...startBackground(app, options, tracing));
-    }
-    const announceStop = () => void (isStopping = true);
-    const takeOver = (column: number) => replicas?.positions.takeOver(column);
-    return { app, figures: metrics.registry, port: listening.port, announceStop, takeOver, stop };
+      return startBackground({ app, databaseUrl, apiUrl, settings, logger, tracing });
+    };
+    const serving = await listen({
+      settings,
+      logger,
+      listener,
+      readiness,
+      figures: metrics.registry,
+      begin,
+      cancelStatements: () => cancellers.forEach((cancel) => cancel()),
+      closing,
+    });
+    return { ...serving, app, takeOver: (column) => replicas?.positions.takeOver(column) };
   } catch (error) {
-    await stop();
+    await within(closingMs, closing.close());
     throw error;
   }
 }
@@ -134,68 +109,32 @@ function replicasOf({ settings, positions = null }: ServeOptions): ReplicasOptio
     // As for the primary, a URL with another role is taken as it is
     urls: urls.map((url) => asApiLogin(url) ?? url),
     pool: { max, timeoutsMs, prepare },
-    ...{ maxLagMs, positions: new Positions(positions) },
+    maxLagMs,
+    positions: new Positions(positions),
   };
 }
 
 /** Begins background work and bulk operations, and sends webhooks, according to the settings. */
-function startBackground(
-  { metrics, payloadReader, secrets, headReader, spend, usedByOthers }: App,
-  { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
-  tracing: Tracing | null,
-): { stop(): Promise<void> }[] {
+function startBackground(service: WorkedFor): { stop(): Promise<void> }[] {
+  const { app, databaseUrl: url, settings, logger } = service;
   const started: { stop(): Promise<void> }[] = [];
-  const session = keepSettings(settings.keep);
-  if (settings.jobConcurrency > 0) {
+  if (settings.jobConcurrency > 0)
     started.push(
       startJobs({
-        url: databaseUrl,
+        url,
         concurrency: settings.jobConcurrency,
-        ...{ session, logger },
-        tasks: tasksOf(settings, metrics.countPruned),
+        session: keepSettings(settings.keep),
+        logger,
+        tasks: tasksOf(settings, app.metrics.countPruned),
         crontab: crontabOf(settings),
         atStart: tasksAtStart,
       }),
     );
-  }
-  if (settings.bulkConcurrency > 0) {
-    started.push(
-      startBulk({
-        url: databaseUrl,
-        concurrency: settings.bulkConcurrency,
-        ...{ apiUrl, limits: settings.bulkLimits, reader: headReader, spend, usedByOthers },
-        ...{ session, logger, tracing },
-      }),
-    );
-  }
+  if (settings.bulkConcurrency > 0) started.push(startBulk(bulkOf(service, settings.bulkConcurrency)));
   if (settings.webhookConcurrency > 0) {
-    const { queryConnections, queryTimeoutMs } = settings.webhookLimits;
-    const payloadPool = createPool(apiUrl, {
-      max: queryConnections,
-      timeoutsMs: { statement: queryTimeoutMs, lock: settings.timeoutsMs.lock },
-      prepare: settings.preparedStatements,
-      name: "webhook payloads",
-    });
-    metrics.watchPool("webhook payloads", payloadPool);
-    const webhooks = startWebhooks({
-      url: databaseUrl,
-      concurrency: settings.webhookConcurrency,
-      allowed: new AllowList(settings.webhookAllow, settings.webhookPorts),
-      readPayload: payloadReader(payloadPool),
-      secrets,
-      onAttempt: metrics.countWebhook,
-      tracing,
-      logger,
-    });
-    started.push({
-      async stop() {
-        await webhooks.stop();
-        await payloadPool.end();
-      },
-    });
+    const { webhooks, payloadPool } = sendWebhooks(service, settings.webhookConcurrency);
+    app.metrics.watchPool("webhook payloads", payloadPool);
+    started.push({ stop: () => webhooks.stop().then(() => payloadPool.end()) });
   }
   return started;
 }
-
-/** Why a process that is about to stop isn't ready. */
-export const stopping = { code: "STOPPING", message: "This process is about to stop." };

@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
 import { UserError } from "../errors/user-error.ts";
-import { bulk } from "./settings/bulk.ts";
-import { database } from "./settings/database.ts";
-import { limits } from "./settings/limits.ts";
-import { retention } from "./settings/retention.ts";
-import { service } from "./settings/service.ts";
+import { bulk } from "./settings/bulk-settings.ts";
+import { database } from "./settings/postgres-settings.ts";
+import { limits } from "./settings/limit-settings.ts";
+import { retention } from "./settings/retention-settings.ts";
+import { service } from "./settings/service-settings.ts";
 import type { Setting } from "./settings/setting.ts";
-import { tracing } from "./settings/tracing.ts";
-import { webhooks } from "./settings/webhooks.ts";
+import { tracing } from "./settings/tracing-settings.ts";
+import { webhooks } from "./settings/webhook-settings.ts";
 
 type Group = { [key: string]: Setting<unknown> | Group };
 type Values<Declared> = {

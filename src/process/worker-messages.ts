@@ -1,12 +1,10 @@
 import type { MetricObject } from "prom-client";
 import type { PositionsFile } from "../database/replicas/positions.ts";
-import type { Settings } from "./settings.ts";
 
-/** Data that a process gets at its start. */
-export interface ToWorkerProcess {
-  /** The database, see `ServeOptions`; null with a directory of merchants. */
-  urls: { databaseUrl: string; apiUrl: string } | null;
-  settings: Settings;
+/** The data that a process gets at its start. */
+export interface WorkerStart<Options> {
+  /** The options of its program, see `runWorker`. */
+  options: Options;
   /** Whether it does background work: only the first one does. */
   isBackground: boolean;
   /** Where it keeps what clients have written, for the others; null without replicas. */
@@ -14,12 +12,17 @@ export interface ToWorkerProcess {
 }
 
 /** Its first answer. */
-export type FromWorkerProcess =
-  | { port: number; figures: MetricObject[]; failure?: never }
-  | { failure: string };
+export type WorkerAnswer = { port: number; figures: MetricObject[]; failure?: never } | { failure: string };
 
-/** Later messages to it, see `Serving` (serve.ts). */
+/** Its answer to the order of that name. */
+export interface FiguresMessage {
+  /** Null when it can't say them. */
+  figures: MetricObject[] | null;
+}
+
+/** Later messages to it, see `Serving` (listen.ts). */
 export type Order =
-  | { order: "announce stop" | "figures"; withinMs?: never; column?: never }
-  | { order: "stop"; withinMs: number; column?: never }
-  | { order: "take over"; column: number; withinMs?: never };
+  | { order: "announce stop" }
+  | { order: "figures" }
+  | { order: "stop"; withinMs: number }
+  | { order: "take over"; column: number };

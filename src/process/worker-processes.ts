@@ -6,15 +6,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry } from "prom-client";
-import type { Settings } from "./settings.ts";
-import type { FromWorkerProcess, Order, ToWorkerProcess } from "./worker-messages.ts";
-import type { Figures } from "./serve-metrics.ts";
+import type { Identity } from "../database/cluster/postgres-user.ts";
 import { makePositionsFile } from "../database/replicas/positions.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
-import type { Identity } from "../database/cluster/postgres-user.ts";
-import { FiguresOfProcesses } from "./figures-of-processes.ts";
 import { defaultStopMs } from "./default-stop.ts";
+import { FiguresOfProcesses } from "./figures-of-processes.ts";
+import type { Figures } from "./serve-metrics.ts";
+import type { Settings } from "./settings.ts";
+import type { Order, WorkerAnswer, WorkerStart } from "./worker-messages.ts";
 
 /** Milliseconds before a dead process is replaced. */
 const replaceDelayMs = 500;
@@ -27,9 +27,9 @@ const shareOfTurns = 1 / 3;
 
 export interface WorkerProcessesOptions {
   count: number;
-  /** The database, see `ServeOptions`; null with a directory of merchants. */
-  urls: ToWorkerProcess["urls"];
-  settings: Settings;
+  /** The program of each, see `runWorker`, and its options. */
+  program: URL;
+  options: { settings: Settings };
   logger: Logger;
   /** The user as whom they run; null for that of this process. */
   identity: Identity | null;
@@ -52,34 +52,35 @@ export interface WorkerProcesses {
  * @throws {UserError} when the first can't serve
  */
 export async function startWorkerProcesses(options: WorkerProcessesOptions): Promise<WorkerProcesses> {
-  const hasReplicas = options.settings.readDatabaseUrls !== undefined;
+  const { count, program, identity } = options;
+  const hasReplicas = options.options.settings.readDatabaseUrls !== undefined;
   // Two columns for each place
-  const positions = hasReplicas ? makePositionsFile(2 * options.count) : null;
+  const positions = hasReplicas ? makePositionsFile(2 * count) : null;
   cluster.setupPrimary({
-    exec: fileURLToPath(new URL("worker-process.ts", import.meta.url)),
+    exec: fileURLToPath(program),
     args: [],
     // The file has no name, so they are given what is open here
     ...(positions !== null && { stdio: ["inherit", "inherit", "inherit", "ipc", positions] }),
-    ...options.identity,
+    ...identity,
   });
-  const crew = new Crew(options, hasReplicas);
+  const workers = new Workers(options, hasReplicas);
+  const stop = async (withinMs?: number) => {
+    await workers.stop(withinMs);
+    if (positions !== null) closeSync(positions);
+  };
   try {
     // The first opens the port, so that only one reports if that is impossible
-    const port = await crew.start(0);
-    await Promise.all(Array.from({ length: options.count - 1 }, (_, i) => crew.startBeside(i + 1)));
+    const port = await workers.start(0);
+    await Promise.all(Array.from({ length: count - 1 }, (_, i) => workers.startBeside(i + 1)));
     return {
       port,
-      figures: { contentType: AggregatorRegistry.PROMETHEUS_CONTENT_TYPE, metrics: () => crew.metrics() },
-      announceStop: () => crew.announceStop(),
-      async stop(withinMs) {
-        await crew.stop(withinMs);
-        if (positions !== null) closeSync(positions);
-      },
-      replace: () => crew.replace(),
+      figures: { contentType: AggregatorRegistry.PROMETHEUS_CONTENT_TYPE, metrics: () => workers.metrics() },
+      announceStop: () => workers.announceStop(),
+      stop,
+      replace: () => workers.replace(),
     };
   } catch (error) {
-    await crew.stop();
-    if (positions !== null) closeSync(positions);
+    await stop();
     throw error;
   }
 }
@@ -88,7 +89,7 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions): Pro
 class EndedAtStart extends UserError {}
 
 /** The processes, each in its own place. */
-class Crew {
+class Workers {
   readonly #options: WorkerProcessesOptions;
   /** All that have not ended, including those that are stopping. */
   readonly #running = new Set<Worker>();
@@ -105,13 +106,12 @@ class Crew {
 
   constructor(options: WorkerProcessesOptions, hasReplicas: boolean) {
     this.#options = options;
-    this.#figures = new FiguresOfProcesses(options.logger, (worker) => tell(worker, { order: "figures" }));
+    this.#figures = new FiguresOfProcesses(options.logger, (worker) => send(worker, { order: "figures" }));
     this.#hasReplicas = hasReplicas;
   }
 
   /** Starts a process in a place. Returns the port when it serves. */
   async start(place: number): Promise<number> {
-    const { urls, settings } = this.#options;
     // One that has died leaves its column to its successor; one that is being replaced still writes there
     const latest = this.#sides.get(place) ?? 0;
     const side = this.#serving.has(place) ? ((1 - latest) as 0 | 1) : latest;
@@ -128,15 +128,13 @@ class Crew {
       logger.error({ code, signal }, "a process has died; starting another");
       void this.#keepStarting(place);
     });
-    const columns = 2 * this.#options.count;
-    const shared = { descriptor: positionsDescriptor, column: 2 * place + side, columns };
-    const positions = this.#hasReplicas ? shared : null;
-    const told = { urls, settings, isBackground: place === 0, positions };
-    tell(worker, told);
+    const { options, count } = this.#options;
+    const column = { descriptor: positionsDescriptor, column: 2 * place + side, columns: 2 * count };
+    send(worker, { options, isBackground: place === 0, positions: this.#hasReplicas ? column : null });
     const [answer] = (await Promise.race([
       once(worker, "message"),
       once(worker, "exit").then(() => [null]),
-    ])) as [FromWorkerProcess | null];
+    ])) as [WorkerAnswer | null];
     if (answer === null) throw new EndedAtStart("A process ended while it started.");
     if (answer.failure !== undefined) throw new UserError(answer.failure);
     this.#figures.begin(worker, answer.figures);
@@ -174,7 +172,7 @@ class Crew {
   }
 
   announceStop(): void {
-    for (const worker of this.#running) tell(worker, { order: "announce stop" });
+    for (const worker of this.#running) send(worker, { order: "announce stop" });
   }
 
   async stop(withinMs = defaultStopMs): Promise<void> {
@@ -206,7 +204,9 @@ class Crew {
         await this.start(place);
         if (this.#stopping.signal.aborted) return;
         await leave(old, defaultStopMs);
-        this.#bequeath(place, column);
+        // Nobody else would find out what the one before didn't know: all reads would go to the primary for good
+        const successor = this.#serving.get(place);
+        if (successor && this.#hasReplicas) send(successor, { order: "take over", column });
       } catch (error) {
         if (this.#stopping.signal.aborted) return;
         logger.error({ err: error }, "a new process can't start; the old ones continue");
@@ -218,25 +218,19 @@ class Crew {
     }
     if (!this.#stopping.signal.aborted) logger.info({ count }, "all processes have been replaced");
   }
-
-  /** Nobody else would find out what the process before didn't know: all reads would go to the primary for good. */
-  #bequeath(place: number, column: number): void {
-    const heir = this.#serving.get(place);
-    if (heir && this.#hasReplicas) tell(heir, { order: "take over", column });
-  }
 }
 
 /** Stops a process, and kills it when it takes too long. */
 async function leave(worker: Worker, withinMs: number): Promise<void> {
   if (worker.isDead()) return;
   const ended = once(worker, "exit");
-  tell(worker, { order: "stop", withinMs });
+  send(worker, { order: "stop", withinMs });
   const timer = setTimeout(() => worker.process.kill("SIGKILL"), withinMs + killDelayMs);
   await ended;
   clearTimeout(timer);
 }
 
-function tell(worker: Worker, message: Order | ToWorkerProcess): void {
+function send(worker: Worker, message: Order | WorkerStart<unknown>): void {
   // One that dies at this moment is noticed by its end; without the function, the failure would end this process
   if (worker.isConnected()) worker.send(message, () => {});
 }

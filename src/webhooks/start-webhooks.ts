@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { createBackgroundPool } from "../database/background-pool.ts";
-import type { Allotment } from "../database/connection-budget.ts";
+import type { Allotment } from "../database/allotment.ts";
 import { within } from "../lib/within.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Tracing } from "../tracing/tracing.ts";
@@ -36,7 +36,7 @@ export interface WebhookOptions {
   /** Decrypts the secrets for signing; by default without keys. */
   secrets?: Secrets;
   logger: Logger;
-  /** Opens connections, where several merchants share a number of them. */
+  /** What opens connections, where there is a number for several services. */
   allotment?: Allotment;
   /** By default nothing is traced. */
   tracing?: Tracing | null;

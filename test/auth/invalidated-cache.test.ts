@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { InvalidatedCache } from "../../src/auth/invalidated-cache.ts";
 import { markReader } from "../../src/auth/rights-now.ts";
 import { createPool } from "../../src/database/pool.ts";
-import { ListeningPlaces } from "../../src/database/occasional-listener.ts";
+import { ListeningPlaces } from "../../src/merchants/listening-places.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
@@ -79,7 +79,7 @@ test("a question that fails is asked again", async () => {
 test("who can't listen sees by a mark whether anything has changed", async () => {
   const silent = pino({ level: "silent" });
   const deaf = new InvalidatedCache(pool, silent, markReader(pool, null), {
-    places: new ListeningPlaces(0),
+    listen: new ListeningPlaces(0).listenWhileUsed,
   });
   let asked = 0;
   const ask = () => Promise.resolve(++asked);

@@ -7,9 +7,9 @@ import { after, before, suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { withClient } from "../../src/database/client.ts";
-import { databaseOf } from "../../src/database/merchant-database.ts";
+import { databaseOf } from "../../src/merchants/merchant-database.ts";
 import { besides } from "../../src/database/migrations/templates.ts";
-import { forgetMerchant, storeMerchant } from "../../src/process/merchants/directory.ts";
+import { forgetMerchant, storeMerchant } from "../../src/merchants/directory.ts";
 import { runAllOn } from "./process.ts";
 
 const program = fileURLToPath(new URL("../../src/commands/merchants.ts", import.meta.url));

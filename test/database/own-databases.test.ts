@@ -8,7 +8,7 @@ import {
   addMerchantDatabase,
   databaseOf,
   dropMerchantDatabase,
-} from "../../src/database/merchant-database.ts";
+} from "../../src/merchants/merchant-database.ts";
 import { copyTemplate } from "../../src/database/migrations/templates.ts";
 import { dropDatabase } from "../../src/database/own-databases.ts";
 import { asideOf, replaceDatabase } from "../../src/database/replace.ts";

@@ -8,7 +8,7 @@ import { crontabOf } from "../../src/jobs/crontab.ts";
 import { tasksOf } from "../../src/jobs/tasks.ts";
 import { asApiLogin } from "../../src/database/roles.ts";
 import { serve } from "../../src/process/serve.ts";
-import type { Serving } from "../../src/process/serve.ts";
+import type { Serving } from "../../src/process/listen.ts";
 import { settingsFrom } from "../../src/process/settings.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { openTestDatabase } from "../lib/database.ts";

@@ -10,13 +10,13 @@ import {
   addMerchantDatabase,
   databaseOf,
   dropMerchantDatabase,
-} from "../../src/database/merchant-database.ts";
+} from "../../src/merchants/merchant-database.ts";
 import { besides } from "../../src/database/migrations/templates.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
-import { storeMerchant } from "../../src/process/merchants/directory.ts";
-import type { Merchant } from "../../src/process/merchants/merchant.ts";
-import { serveMerchants } from "../../src/process/merchants/serve-merchants.ts";
-import type { ServingMerchants } from "../../src/process/merchants/serve-merchants.ts";
+import { storeMerchant } from "../../src/merchants/directory.ts";
+import type { Merchant } from "../../src/merchants/merchant.ts";
+import { serveMerchants } from "../../src/merchants/serve-merchants.ts";
+import type { ServingMerchants } from "../../src/merchants/serve-merchants.ts";
 import { settingsFrom } from "../../src/process/settings.ts";
 import { versions } from "../../src/versions/versions.ts";
 

@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import pg from "pg";
 import { openApp } from "../../src/process/open-app.ts";
 import type { AppSettings } from "../../src/process/app-settings.ts";
+import { settingsFrom } from "../../src/process/settings.ts";
 import type { App, AppOptions } from "../../src/process/open-app.ts";
 import { readCatalog } from "../../plugins/catalog.ts";
 import { createCredential, knownScopes } from "../../src/auth/credentials.ts";
@@ -167,8 +168,9 @@ export async function startProcess({
   const apiPool = createPool(asApiLogin(loginUrl)!, poolOptions);
   const log: Record<string, unknown>[] = [];
   const app = await openApp({
-    settings: { explorer: false, limits, ...settings },
-    ...{ pool, apiPool },
+    settings: { ...settingsFrom({}), hosts: [], explorer: false, limits, ...settings },
+    pool,
+    apiPool,
     logger: loggerInto(log),
     versions,
     ...options,

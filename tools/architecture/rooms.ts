@@ -8,7 +8,13 @@ export interface Room {
 /** The rooms, from the top floor down. A room imports only rooms on lower floors. */
 export const floors: readonly (readonly Room[])[] = [
   [{ name: "commands", holds: "what is run at the terminal" }],
-  [{ name: "process", holds: "one process and several: settings, start, stop" }],
+  [{ name: "merchants", holds: "many merchants, each with a database of its own" }],
+  [
+    {
+      name: "process",
+      holds: "the service for one merchant; one process and several: settings, start, stop",
+    },
+  ],
   [{ name: "http", holds: "the order of the middlewares, and each of them" }],
   [{ name: "documentation", holds: "guides and reference, as pages" }],
   [

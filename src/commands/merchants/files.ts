@@ -1,7 +1,7 @@
 import { UserError } from "../../errors/user-error.ts";
-import { whileLocked } from "../../process/merchants/directory-lock.ts";
-import { readDirectory, storeMerchant } from "../../process/merchants/directory.ts";
-import type { Merchant } from "../../process/merchants/merchant.ts";
+import { whileLocked } from "../../merchants/directory-lock.ts";
+import { readDirectory, storeMerchant } from "../../merchants/directory.ts";
+import type { Merchant } from "../../merchants/merchant.ts";
 import type { Settings } from "../../process/settings.ts";
 import { say } from "../terminal.ts";
 

@@ -1,9 +1,9 @@
 import { databaseIn, withClient } from "../../database/client.ts";
-import { adoptDatabase, databaseOf, rolesOf, serverOf } from "../../database/merchant-database.ts";
 import { besides } from "../../database/migrations/templates.ts";
-import { moveMerchantDatabase } from "../../database/move-merchant.ts";
 import { UserError } from "../../errors/user-error.ts";
-import type { Merchant } from "../../process/merchants/merchant.ts";
+import { databaseOf, rolesOf, serverOf, takeOver } from "../../merchants/merchant-database.ts";
+import type { Merchant } from "../../merchants/merchant.ts";
+import { moveMerchantDatabase } from "../../merchants/move-merchant.ts";
 import { tellProof } from "../proof.ts";
 import { say } from "../terminal.ts";
 import { adminOf, change, merchantNamed } from "./files.ts";
@@ -30,7 +30,10 @@ export async function move(place: Place, name: string): Promise<void> {
       throw new UserError(`${name} is served from another database meanwhile: nothing was moved.`);
   };
   await moveMerchantDatabase({
-    ...{ merchant: name, fromUrl, adminUrl, locks: place.settings.migrationLocks },
+    merchant: name,
+    fromUrl,
+    adminUrl,
+    locks: place.settings.migrationLocks,
     onLocked: async () => requireThere(await merchantNamed(place, name)),
     onCopied: (databaseUrl) =>
       change(place, name, (now) => {
@@ -57,7 +60,7 @@ export async function moveToCopy(place: Place, name: string): Promise<void> {
       throw new UserError(
         `Suspend ${name} first, then copy its data: what is written meanwhile would be lost.`,
       );
-    return { ...now, databaseUrl: await adoptDatabase(adminUrl, name) };
+    return { ...now, databaseUrl: await takeOver(adminUrl, name, { renewPassword: true }) };
   });
   say(`${name} is at ${serverOf(adminUrl)} now. Resume it when you have looked at it.`);
 }

@@ -85,29 +85,29 @@ export function url(protocol: RegExp, expected: string): Kind<string> {
   return { schema: z.url({ protocol }), expected };
 }
 
-/** The same, several of them. */
-export function urls(protocol: RegExp, expected: string): Kind<string[]> {
-  return {
-    schema: z
-      .string()
-      .transform((list) => list.split(",").map((one) => one.trim()))
-      .pipe(z.array(z.url({ protocol }))),
-    expected: `${expected}; several are separated by commas`,
-  };
-}
+/** The entries of a list. */
+const entries = z.string().transform((list) => list.split(/[\s,]+/).filter(Boolean));
+
+/** A list of what passes a check. */
+const listOf = (isEntry: (entry: string) => boolean, expected: string): Kind<string[]> => ({
+  schema: entries.refine((list) => list.every(isEntry)),
+  expected,
+});
+
+export const urls = (protocol: RegExp, expected: string): Kind<string[]> => ({
+  schema: entries.pipe(z.array(z.url({ protocol })).min(1)),
+  expected: `${expected}; several are separated by commas`,
+});
 
 /** Hosts, addresses and ranges of addresses. */
-export const destinations: Kind<string[]> = {
-  schema: z
-    .string()
-    .transform((list) => list.split(/[\s,]+/).filter(Boolean))
-    .refine(isAllowList),
-  expected: "names of hosts, addresses, and ranges such as `10.0.0.0/8`, separated by commas",
-};
+export const destinations = listOf(
+  isDestination,
+  "names of hosts, addresses, and ranges such as `10.0.0.0/8`, separated by commas",
+);
 
-function isAllowList(entries: readonly string[]): boolean {
+function isDestination(entry: string): boolean {
   try {
-    new AllowList(entries);
+    new AllowList([entry]);
     return true;
   } catch {
     return false;
@@ -115,27 +115,16 @@ function isAllowList(entries: readonly string[]): boolean {
 }
 
 /** Names of hosts, in small letters and without a port. */
-export const hosts: Kind<string[]> = {
-  schema: z
-    .string()
-    .transform((list) =>
-      list
-        .toLowerCase()
-        .split(/[\s,]+/)
-        .filter(Boolean),
-    )
-    .refine((list) => list.every((host) => /^[a-z0-9.-]+$/.test(host))),
-  expected: "names of hosts, separated by commas",
-};
+export const hosts = convert(
+  listOf((host) => /^[a-z0-9.-]+$/i.test(host), "names of hosts, separated by commas"),
+  (names) => names.map((name) => name.toLowerCase()),
+);
 
 /** Origins of web pages. */
-export const origins: Kind<string[]> = {
-  schema: z
-    .string()
-    .transform((list) => list.split(/[\s,]+/).filter(Boolean))
-    .refine((list) => list.every((entry) => entry === "*" || isOrigin(entry))),
-  expected: "origins such as `https://shop.example`, separated by commas, or `*`",
-};
+export const origins = listOf(
+  (entry) => entry === "*" || isOrigin(entry),
+  "origins such as `https://shop.example`, separated by commas, or `*`",
+);
 
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text;
@@ -152,18 +141,14 @@ export function secrets(isSecret: (text: string) => boolean, expected: string): 
   };
 }
 
-export const ports: Kind<number[]> = {
-  schema: z
-    .string()
-    .transform((list) =>
-      list
-        .split(/[\s,]+/)
-        .filter(Boolean)
-        .map(Number),
-    )
-    .refine((numbers) => numbers.every((port) => Number.isInteger(port) && port >= 1 && port <= 65_535)),
-  expected: "numbers of ports, separated by commas",
-};
+export const ports = convert(listOf(isPort, "numbers of ports, separated by commas"), (list) =>
+  list.map(Number),
+);
+
+function isPort(text: string): boolean {
+  const port = Number(text);
+  return Number.isInteger(port) && port >= 1 && port <= 65_535;
+}
 
 /** The same type with a converted value. */
 export function convert<Outside, Inside>(

@@ -1,0 +1,62 @@
+import { access, chown, constants, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { UserError } from "../errors/user-error.ts";
+import { retry } from "../lib/retry.ts";
+
+/** Milliseconds that a command waits for others, which hold the lock for milliseconds, and between two attempts. */
+const [defaultWaitMs, everyMs] = [10_000, 20];
+/** SQLite's SQLITE_BUSY. */
+const busy = 5;
+
+/**
+ * Reads and changes files of merchants while no other command does. The lock is SQLite's, of an empty database beside the
+ * files: the operating system ends it with the process, in any way, also on folders of a network.
+ *
+ * @param onWait called when others have it
+ * @throws {UserError} when others don't end, or this user can't lock the file
+ */
+export async function whileLocked<T>(
+  folder: string,
+  work: () => Promise<T>,
+  { waitMs = defaultWaitMs, onWait = () => {} }: { waitMs?: number; onWait?: () => void } = {},
+): Promise<T> {
+  const file = join(folder, ".lock");
+  const lock = await openLock(folder, file);
+  try {
+    await take(lock, file, performance.now() + waitMs, onWait);
+    return await work();
+  } finally {
+    lock.close();
+  }
+}
+
+async function openLock(folder: string, file: string): Promise<DatabaseSync> {
+  try {
+    const lock = new DatabaseSync(file, { timeout: 0 });
+    // Whoever serves may run commands, too
+    const { uid, gid } = await stat(folder);
+    if (process.getuid?.() === 0) await chown(file, uid, gid);
+    // SQLite reads it then, and locks nothing
+    await access(file, constants.W_OK);
+    return lock;
+  } catch (cause) {
+    throw cannotLock(file, cause);
+  }
+}
+
+const cannotLock = (file: string, cause: unknown): UserError =>
+  new UserError(
+    `${file} can't be locked: ${(cause as Error).message}. This user must be able to read and write the file.`,
+    { cause },
+  );
+
+const take = (lock: DatabaseSync, file: string, deadline: number, onWait: () => void): Promise<void> =>
+  retry(async () => lock.exec("begin exclusive"), {
+    pauseMs(error, failures) {
+      if ((error as { errcode?: number }).errcode !== busy) throw cannotLock(file, error);
+      if (failures === 1) onWait();
+      if (performance.now() < deadline) return everyMs;
+      throw new UserError(`Another command changes the merchants, and doesn't end: ${file} is locked.`);
+    },
+  });

@@ -1,0 +1,145 @@
+import pg from "pg";
+import { backlogQuery } from "../database/backlog.ts";
+import type { Backlog } from "../database/backlog.ts";
+import { startOptions } from "../database/pool.ts";
+import { abandonedAfter, choresAtQuery, lastTimeOf } from "../jobs/chores.ts";
+import type { Chore } from "../jobs/chores.ts";
+import { Unreachable } from "./away-servers.ts";
+import type { MerchantAllotment } from "./connection-budget.ts";
+
+/** Kinds of background work. */
+export const kinds = ["webhooks", "bulk", "jobs"] as const;
+export type Kind = (typeof kinds)[number];
+
+/** What a database says of the work that is to be done in it. */
+export interface Due {
+  /** The name of the database, as Postgres knows it. */
+  database: string;
+  /** Milliseconds until there is work of a kind; Infinity if there is none. */
+  inMs: Record<Kind, number>;
+  /** When chores were done for the last time, by their names. In milliseconds since 1970. */
+  choresAt: Record<string, number>;
+  /** What waits; null if nothing does. */
+  backlog: Backlog | null;
+}
+
+const inMs = (moment: string): string =>
+  `coalesce(extract(epoch from ${moment} - clock_timestamp()) * 1000, 'infinity')::float8`;
+const listed = (names: readonly string[]): string => `array[${names.map(pg.escapeLiteral).join()}]`;
+
+/**
+ * Makes the question what is due in a database. It is one message, which reads a few rows by indexes.
+ *
+ * @param tasks of jobs that this process can do
+ */
+export const dueQuery = (tasks: readonly string[], chores: readonly string[]): string =>
+  `begin read only; set local role service_delivery;
+  select current_database() as database, ${inMs("events.due_at()")} as webhooks;
+  set local role service_worker;
+  select ${inMs("bulk.due_at()")} as bulk,
+    ${inMs(`(select min(coalesce(j.locked_at + interval '${abandonedAfter}', j.run_at)) from graphile_worker.jobs j
+      where (j.attempts < j.max_attempts or j.locked_at is not null) and j.task_identifier = any (${listed(tasks)}))`)} as jobs,
+    exists (select from graphile_worker.jobs) as "hasJobs",
+    (${choresAtQuery(listed(chores))}) as chores;
+  commit`;
+
+type Row = Record<Kind, number> & { database: string; chores: Record<string, number>; hasJobs: boolean };
+type Queryable = Pick<pg.ClientBase, "query">;
+
+/** Asks what is due and, where anything is or will be, how much waits. */
+export async function readDue(client: Queryable, query: string): Promise<Due> {
+  const { database, chores: choresAt, hasJobs, ...inMs } = await readOne<Row>(client, query);
+  const isAwaited = hasJobs || inMs.webhooks < Infinity;
+  const backlog = isAwaited ? await readOne<Backlog>(client, backlogQuery) : null;
+  return { database, inMs, choresAt, backlog };
+}
+
+/** The same on a connection of a pool. */
+export async function readDueBy(pool: pg.Pool, query: string): Promise<Due> {
+  const client = await pool.connect();
+  let isBroken = true;
+  try {
+    const due = await readDue(client, query);
+    isBroken = false;
+    return due;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
+/** The rows of several statements, as one. */
+async function readOne<Row>(client: Queryable, query: string): Promise<Row> {
+  const answers = (await client.query(query)) as unknown as pg.QueryResult<Partial<Row>>[];
+  return Object.assign({}, ...answers.map(({ rows }) => rows[0] ?? {})) as Row;
+}
+
+/** Milliseconds within which chores are begun that were due before the start. */
+const defaultSpreadMs = 1_800_000;
+
+/**
+ * In how many milliseconds there is work of each kind.
+ *
+ * @param since when this process was started. In milliseconds since 1970.
+ */
+export function plan(
+  { inMs, choresAt }: Due,
+  chores: readonly Chore[],
+  { since, spreadMs = defaultSpreadMs }: { since: number; spreadMs?: number | undefined },
+): [Kind, number][] {
+  const inMsOfChores = chores.map((chore) => {
+    const last = lastTimeOf(chore);
+    const doneAt = choresAt[chore.name] ?? (chore.isForNew ? 0 : lastTimeOf(chore, since));
+    const lateAt = Math.max(last, since + chore.place * spreadMs);
+    return (doneAt >= last ? last + chore.everyMs : lateAt) - Date.now();
+  });
+  const all = { ...inMs, jobs: Math.min(inMs.jobs, ...inMsOfChores) };
+  return kinds.map((kind) => [kind, all[kind]]);
+}
+
+/** How many rows have been written in a database since its statistics were reset. */
+export interface Writes {
+  rows: number;
+  since: string | null;
+}
+
+/**
+ * How much has been written in each database of a cluster. Postgres tells every role, in any database, and counts within ten
+ * seconds.
+ */
+export async function readWrites(client: Queryable): Promise<Map<string, Writes>> {
+  const { rows } = await client.query<Writes & { name: string }>(
+    `select datname as name, (tup_inserted + tup_updated + tup_deleted)::float8 as rows, stats_reset::text as since
+     from pg_stat_database where datname is not null`,
+  );
+  return new Map(rows.map(({ name, ...writes }) => [name, writes]));
+}
+
+const isUnreachable = (error: Error): boolean =>
+  /^E[A-Z_]+$/.test(String((error as NodeJS.ErrnoException).code)) ||
+  // Of the driver: what is in front of a server that is away may take connections, and end them
+  /^(timeout expired|Connection terminated)/.test(error.message);
+
+/** Runs something on a connection that is closed at once, and so is its allotment. @throws {Unreachable} */
+export async function briefly<T>(
+  connectionString: string,
+  { Client, close }: MerchantAllotment,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new Client({
+    connectionString,
+    options: startOptions(),
+    application_name: "background",
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 10_000,
+  });
+  client.on("error", () => {});
+  try {
+    await client.connect().catch((cause: Error) => {
+      throw isUnreachable(cause) ? new Unreachable("no connection", { cause }) : cause;
+    });
+    return await work(client);
+  } finally {
+    await client.end().catch(() => {});
+    close();
+  }
+}

@@ -1,0 +1,201 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import express from "express";
+import { OperationTypeNode } from "postgraphile/graphql";
+import type { Logger } from "pino";
+import { Registry } from "prom-client";
+import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
+import { trustOf } from "../http/address-of.ts";
+import { sendJson } from "../http/answers.ts";
+import { crossOrigin } from "../http/middleware/access/cross-origin.ts";
+import { eventsEndpoint } from "../http/middleware/reading/events-endpoint.ts";
+import { isForEndpoint, versionFinder } from "../http/middleware/access/find-version.ts";
+import { getOrPost } from "../http/middleware/reading/get-or-post.ts";
+import { oneHost, requestId, securityHeaders, unexpectedError } from "../http/middleware/every-request.ts";
+import { refuseToken } from "../http/middleware/access/require-token.ts";
+import { tokenEndpoint } from "../http/oauth/token-endpoint.ts";
+import { Refusals } from "../http/middleware/observing/refusals.ts";
+import { TokenRefusal } from "../auth/access-token.ts";
+import { behind } from "../http/pages.ts";
+import { Pipeline } from "../http/pipeline.ts";
+import type { Request, Response } from "../http/pipeline.ts";
+import type { Readiness } from "../lib/readiness.ts";
+import type { Version } from "../versions/versions.ts";
+import type { Settings } from "../process/settings.ts";
+import type { Directory } from "./directory.ts";
+import type { Merchant } from "./merchant.ts";
+import type { OpenMerchant } from "./open-merchant.ts";
+import type { OpenMerchants } from "./open-merchants.ts";
+import { kindOf, merchantByClient } from "./shared-host.ts";
+
+/**
+ * The path of a merchant's API at any host. Only the API is there: pages of several merchants on one host would share
+ * cookies.
+ */
+const byPath = /^\/m\/([a-z][a-z0-9-]*)(\/api\/.*)$/;
+const absolute = /^https?:\/\/([^/?#]*)(.*)$/i;
+
+/** Why no merchant answers a request. */
+type Refusal = "unknown" | "unknownToken" | "unknownClient" | "suspended" | "unavailable";
+
+export interface FrontOptions {
+  logger: Logger;
+  readiness: Readiness;
+  /** With the hosts at which a merchant is known by its client. */
+  settings: Pick<Settings, "sharedHosts" | "corsOrigins" | "trustProxy" | "tokenRequestsPerMinute">;
+  /** Those that merchants serve. */
+  versions: readonly Version[];
+  /** Called after a request that may have written something. */
+  onWritten: (merchant: string) => void;
+}
+
+/** Passes each request to the merchant that it is for: by its path, or else by its host, or by its client at a shared one. */
+export function front(
+  directory: Directory,
+  merchants: OpenMerchants,
+  options: FrontOptions,
+): RequestListener {
+  const { logger, readiness, settings, onWritten } = options;
+  const refuse = refusals(options);
+  const health = answerHealth(readiness, logger);
+  const shared = new Set(settings.sharedHosts);
+  return (request, response) => {
+    const found = findMerchant(directory, request, shared);
+    if (!found)
+      return isForHealth(request.url!) ? health(request, response) : refuse.unknown(request, response);
+    const merchant = found === "shared" ? merchantByClient(directory, request) : found;
+    // Strangers may name any merchant there: a suspended one is as good as none
+    if (!merchant || (found === "shared" && merchant.state === "suspended"))
+      return refuse[refusalsAtShared[kindOf(request)]](request, response);
+    if (merchant.state === "suspended") return refuse.suspended(request, response);
+    const answer = ({ app }: OpenMerchant) =>
+      new Promise<void>((resolve) => {
+        if (response.closed) return resolve();
+        response.once("close", () => {
+          resolve();
+          if (mayHaveWritten(request, response)) onWritten(merchant.name);
+        });
+        app.listener(request, response);
+      });
+    const purpose = kindOf(request) === "api" ? "operation" : "other";
+    merchants.use(merchant, purpose, answer).catch(() => refuse.unavailable(request, response));
+  };
+}
+
+/**
+ * Whether a request may have made work: a mutation, or no operation of GraphQL at all, such as a form or the end of an upload.
+ * Tokens make none.
+ */
+function mayHaveWritten(request: IncomingMessage, response: ServerResponse): boolean {
+  const { method } = request;
+  if (method === "GET" || method === "HEAD" || response.statusCode >= 400) return false;
+  if (kindOf(request) === "token") return false;
+  const { operation } = (response as Partial<Response>).locals ?? {};
+  const definitions = operation ? (operation.document?.definitions ?? []) : [null];
+  return definitions.some(
+    (one) => one === null || ("operation" in one && one.operation === OperationTypeNode.MUTATION),
+  );
+}
+
+/** Answers that are those of a merchant that doesn't know the client either. */
+const refusalsAtShared = { token: "unknownClient", api: "unknownToken", other: "unknown" } as const;
+
+/** The merchant of a request, whose path is made that of its API; or whether its host is shared. */
+function findMerchant(
+  directory: Directory,
+  request: IncomingMessage,
+  shared: ReadonlySet<string>,
+): Merchant | "shared" | undefined {
+  const [, target, rest] = absolute.exec(request.url!) ?? [];
+  const [, name, path] = byPath.exec(rest ?? request.url!) ?? [];
+  if (name !== undefined) {
+    const named = directory.named(name);
+    if (!named?.hasPath) return undefined;
+    request.url = path!;
+    return named;
+  }
+  const host = request.headers.host ?? "";
+  // A proxy in front may have gone by the other one
+  if (target !== undefined && target.toLowerCase() !== host.toLowerCase()) return undefined;
+  const bare = host.toLowerCase().replace(/\.?(:\d*)?$/, "");
+  return directory.at(bare) ?? (shared.has(bare) && !isForHealth(request.url!) ? "shared" : undefined);
+}
+
+const isForHealth = (url: string): boolean => /^\/(livez|readyz|healthz)($|\?)/.test(url);
+
+/** Answers load balancers, which ask by the address of the process. */
+function answerHealth(readiness: Readiness, logger: Logger): RequestListener {
+  return new Pipeline()
+    .use(requestId(logger))
+    .use(async (request, response) => {
+      const obstacles = request.url!.startsWith("/livez") ? [] : await readiness.look();
+      response.setHeader("cache-control", "no-store");
+      if (obstacles.length === 0) return sendJson(response, 200, { status: "ok" });
+      response.setHeader("retry-after", "1");
+      sendJson(response, 503, { status: "unavailable", obstacles });
+    })
+    .listener((_error, _request, response) => void response.destroy());
+}
+
+/** Answers that name no merchant, and tell nothing of others. */
+function refusals(options: FrontOptions): Record<Refusal, RequestListener> {
+  const { logger, settings, versions } = options;
+  const first = new Pipeline()
+    .use(requestId(logger))
+    .use(securityHeaders)
+    .use(oneHost)
+    .use(crossOrigin(settings.corsOrigins));
+  const answer = (send: (response: Response, request: Request) => void, before = first) =>
+    before.use((request, response) => send(response, request)).listener(unexpectedError(logger));
+  return {
+    unknown: answer((response) =>
+      sendError(
+        response,
+        421,
+        "UNKNOWN_HOST",
+        "Unknown host",
+        "No API is served at this address. Check the host name.",
+      ),
+    ),
+    unknownToken: answer(
+      (response, request) =>
+        refuseToken(request, response, new TokenRefusal("invalid", "The access token is not valid.")),
+      beforeToken(first, versions),
+    ),
+    unknownClient: tokensOfNobody(options, first),
+    suspended: answer((response) =>
+      sendError(response, 403, "SUSPENDED", "Suspended", "This API is suspended. Its operator knows more."),
+    ),
+    unavailable: answer((response) => {
+      response.setHeader("retry-after", "2");
+      const detail = "This API can't be served now. Nothing was done; try again later.";
+      sendError(response, 503, "UNAVAILABLE", "Unavailable", detail);
+    }),
+  };
+}
+
+/** The checks of a merchant before that of the token. */
+function beforeToken(first: Pipeline, versions: readonly Version[]): Pipeline {
+  const find = versionFinder(versions, Date.now, { isUnavailable: () => false });
+  const head = versions.find(({ kind }) => kind === "floating");
+  return first.useIfAny(head ? eventsEndpoint(head) : null).use((request, response, next) => {
+    if (!isForEndpoint(request.url!)) return next();
+    if (find(request, response)) return getOrPost(request, response, next);
+  });
+}
+
+/** The token endpoint of a merchant that knows none of its clients. */
+function tokensOfNobody({ logger, settings }: FrontOptions, first: Pipeline): RequestListener {
+  const app = express().disable("x-powered-by").disable("etag");
+  app.set("trust proxy", trustOf(settings.trustProxy));
+  const known = { rates: new RateLimits(null, logger), refusals: new Refusals(new Registry(), logger) };
+  const perMinute = settings.tokenRequestsPerMinute;
+  app.use(tokenEndpoint({ ...known, of: null, logger, perMinute }));
+  return first.use(behind(app)).listener(unexpectedError(logger));
+}
+
+function sendError(response: Response, status: number, code: string, title: string, detail: string): void {
+  response.setHeader("cache-control", "no-store");
+  const meta = { requestId: response.locals.requestId };
+  const error = { status: String(status), code: `SERVICE_GRAPHQL__${code}`, title, detail, meta };
+  sendJson(response, status, { errors: [error] });
+}

@@ -1,0 +1,88 @@
+import type { ChangeListener, Listen, Listener } from "../database/change-listener.ts";
+
+/** Uses within a second from which on it listens, and milliseconds without any after which it ends that. */
+const [muchPerSecond, idleMs] = [6, 10_000];
+
+/** Places for connections that listen, shared by several databases. */
+export class ListeningPlaces {
+  #free: number;
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** Takes a place. @returns whether there was one */
+  take(): boolean {
+    if (this.#free === 0) return false;
+    this.#free--;
+    return true;
+  }
+
+  giveBack(): void {
+    this.#free++;
+  }
+
+  /** Listens from now on, if there is a place. */
+  readonly listen: Listen = (begin) => {
+    if (!this.take()) return { use: () => {}, isListening: false, close: () => Promise.resolve() };
+    const listener = begin();
+    return {
+      use: () => {},
+      get isListening() {
+        return listener.isListening;
+      },
+      close: () => listener.close().finally(() => this.giveBack()),
+    };
+  };
+
+  /** Listens while it is used much, if there is a place then. */
+  readonly listenWhileUsed: Listen = (begin) => new OccasionalListener(begin, this);
+}
+
+/**
+ * Listens while it is used much, if there is a place. Otherwise nothing may be relied on that was read before, as while a
+ * listener has lost its connection.
+ */
+class OccasionalListener implements Listener {
+  readonly #begin: () => ChangeListener;
+  readonly #places: ListeningPlaces;
+  #listener: ChangeListener | null = null;
+  #closing: Promise<void> = Promise.resolve();
+  /** Uses since a time. */
+  #uses = { count: 0, since: -Infinity };
+  #idle: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(begin: () => ChangeListener, places: ListeningPlaces) {
+    this.#begin = begin;
+    this.#places = places;
+  }
+
+  /** Notes that somebody relies on it. */
+  use(): void {
+    if (this.#listener) return void this.#idle!.refresh();
+    const now = performance.now();
+    if (now - this.#uses.since > 1_000) this.#uses = { count: 0, since: now };
+    if (++this.#uses.count < muchPerSecond || this.#isClosed || !this.#places.take()) return;
+    this.#listener = this.#begin();
+    this.#idle = setTimeout(() => this.#end(), idleMs).unref();
+  }
+
+  /** Whether a change made right now would be heard. */
+  get isListening(): boolean {
+    return this.#listener?.isListening ?? false;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#end();
+    await this.#closing;
+  }
+
+  #end(): void {
+    if (!this.#listener) return;
+    clearTimeout(this.#idle);
+    this.#closing = this.#listener.close().finally(() => this.#places.giveBack());
+    this.#listener = null;
+  }
+}

@@ -1,0 +1,9 @@
+import "../process/graphile-env.ts";
+// One of several processes that serve the same merchants.
+import { runWorker } from "../process/run-worker.ts";
+import { serveMerchants } from "./serve-merchants.ts";
+import type { ServeMerchantsOptions } from "./serve-merchants.ts";
+
+await runWorker<Pick<ServeMerchantsOptions, "settings">>((options, own) =>
+  serveMerchants({ ...options, ...own }),
+);

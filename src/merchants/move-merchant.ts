@@ -1,0 +1,205 @@
+import pg from "pg";
+import { copyDatabase, requireDumpPrograms } from "../database/client-programs.ts";
+import { databaseIn, placeOf, withClient } from "../database/client.ts";
+import { retryLocked } from "../database/migrations/retry-locked.ts";
+import type { LockLimits } from "../database/migrations/retry-locked.ts";
+import { besides } from "../database/migrations/templates.ts";
+import { dropDatabase, dropOwn, markSql } from "../database/own-databases.ts";
+import { requireVersion } from "../database/requirements.ts";
+import { ensureRoles } from "../database/roles.ts";
+import { UserError } from "../errors/user-error.ts";
+import { pause } from "../lib/retry.ts";
+import { databaseOf, rolesOf, takeOver } from "./merchant-database.ts";
+
+/** Has a copy that isn't finished: another attempt drops it. */
+const unfinished = "npm run merchants -- move makes this copy";
+/** Settings that are lists of names. */
+const lists = ["local_preload_libraries", "search_path", "session_preload_libraries", "temp_tablespaces"];
+
+/** What is moved: both URLs are those of superusers. */
+export interface Move {
+  merchant: string;
+  /** Its present database. */
+  fromUrl: string;
+  /** A database of the cluster that it moves to. */
+  adminUrl: string;
+  /** Those of migrations, which wait in the same way. */
+  locks: LockLimits;
+  /** Makes sure that it is still to be moved, now that nobody writes. */
+  onLocked: () => Promise<void>;
+  /** Serves it from the copy: the present database can't be used any more. */
+  onCopied: (databaseUrl: string) => Promise<void>;
+}
+
+/**
+ * Moves a merchant's database to another cluster. Reads go on meanwhile, and writes wait for locks that end with the
+ * connection that has taken them: if this is broken off, the merchant is served where it was.
+ */
+export async function moveMerchantDatabase({
+  merchant,
+  fromUrl,
+  adminUrl,
+  locks,
+  onLocked,
+  onCopied,
+}: Move): Promise<void> {
+  const name = databaseOf(merchant);
+  const url = besides(adminUrl, name);
+  // New connections, because one that is silent while it copies may be gone
+  const there = <T>(work: (admin: pg.Client) => Promise<T>) => withClient(adminUrl, work);
+  await withClient(fromUrl, async (from) => {
+    await there(requireVersion);
+    await requireDumpPrograms(await majorVersion(from), [fromUrl, adminUrl]);
+    await there(async (admin) => {
+      await refuseForeign(admin, adminUrl, name);
+      await ensureRoles(admin);
+    });
+    await lockTables(from, locks);
+    await onLocked();
+    await there((admin) => createLike(from, admin, name));
+    let isServed = false;
+    try {
+      await takeOver(url, merchant);
+      await there((admin) => copySettings(from, admin, name));
+      await copyDatabase(fromUrl, url);
+      const databaseUrl = await takeOver(url, merchant, { renewPassword: true });
+      // From here on nobody drops it by mistake
+      await there((admin) => admin.query(markSql(name, null)));
+      await switchOver(fromUrl, merchant, async () => {
+        // Fails if the locks are gone, so that somebody may have written since
+        await from.query("select");
+        await onCopied(databaseUrl);
+        isServed = true;
+      });
+    } catch (error) {
+      if (!isServed) await there((admin) => dropDatabase(admin, name)).catch(() => {});
+      throw error;
+    }
+  });
+}
+
+async function majorVersion(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ version: number }>(
+    "select current_setting('server_version_num')::int / 10000 as version",
+  );
+  return rows[0]!.version;
+}
+
+/** Drops the copy of an attempt that was broken off. @throws {UserError} when the database is another one */
+async function refuseForeign(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
+  if (await dropOwn(admin, name, unfinished)) return;
+  throw new UserError(
+    `There is a database ${name} at ${placeOf(adminUrl)} already. Unless it is needed, drop it, and begin again: drop database "${name}";`,
+  );
+}
+
+/** Keeps everybody from writing until the connection ends. Whoever writes is waited for, without making others wait long. */
+async function lockTables(client: pg.Client, limits: LockLimits): Promise<void> {
+  const { rows } = await client.query<{ names: string }>(
+    `select string_agg(format('%I.%I', n.nspname, c.relname), ', ' order by c.oid) as names
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind in ('r', 'p') and c.relpersistence <> 't' and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'`,
+  );
+  const take = async () => {
+    try {
+      await client.query("begin");
+      await client.query(
+        `set local lock_timeout = ${limits.lockTimeoutMs}; set local statement_timeout = 0;
+         set local idle_in_transaction_session_timeout = 0; set local transaction_timeout = 0;
+         -- Whoever has gone without a word holds them for a minute at most
+         set local tcp_keepalives_idle = 20; set local tcp_keepalives_interval = 10; set local tcp_keepalives_count = 3;
+         lock table only ${rows[0]!.names.replaceAll(", ", ", only ")} in exclusive mode`,
+      );
+    } catch (error) {
+      await client.query("rollback");
+      throw error;
+    }
+  };
+  await retryLocked(take, { ...limits, name: "The move", holders: () => "", onWait: () => {} });
+}
+
+/** Makes an empty database with the locale of another. */
+async function createLike(from: pg.Client, admin: pg.Client, name: string): Promise<void> {
+  const { rows } = await from.query<{ made: string }>(
+    `select format('encoding %L locale_provider %s lc_collate %L lc_ctype %L', pg_encoding_to_char(d.encoding),
+         case d.datlocprovider when 'i' then 'icu' when 'b' then 'builtin' else 'libc' end, d.datcollate, d.datctype)
+       || case d.datlocprovider when 'i' then format(' icu_locale %L', d.datlocale)
+            when 'b' then format(' builtin_locale %L', d.datlocale) else '' end as made
+     from pg_database d where d.datname = current_database()`,
+  );
+  const database = pg.escapeIdentifier(name);
+  await admin.query(`create database ${database} owner service_owner template template0 ${rows[0]!.made}`);
+  await admin.query(markSql(name, unfinished));
+}
+
+/** Gives a database the settings of another, those for all roles and those for one. */
+async function copySettings(from: pg.Client, admin: pg.Client, name: string): Promise<void> {
+  const { rows } = await from.query<{ role: string | null; key: string; value: string }>(
+    `select r.rolname as role, split_part(setting, '=', 1) as key, substr(setting, strpos(setting, '=') + 1) as value
+     from pg_db_role_setting s
+     join pg_database d on d.oid = s.setdatabase
+     left join pg_roles r on r.oid = s.setrole
+     cross join unnest(s.setconfig) setting
+     where d.datname = current_database()`,
+  );
+  for (const { role, key, value } of rows) {
+    const whose = role === null ? "" : `role ${pg.escapeIdentifier(role)} in `;
+    const values = lists.includes(key) ? namesIn(value) : [value];
+    await admin.query(
+      `alter ${whose}database ${pg.escapeIdentifier(name)} set ${pg.escapeIdentifier(key)} = ${values.map(pg.escapeLiteral).join(", ")}`,
+    );
+  }
+}
+
+/** The names of a list in a setting: of those in quotation marks, what is between. */
+function namesIn(list: string): string[] {
+  const names = Array.from(list.matchAll(/"((?:""|[^"])*)"|[^\s,]+/g), ([plain, quoted]) =>
+    quoted === undefined ? plain.toLowerCase() : quoted.replaceAll('""', '"'),
+  );
+  return names.length === 0 ? [""] : names;
+}
+
+/** Ends what the service does in the old database for good, before the merchant is served from the new one. */
+async function switchOver(fromUrl: string, merchant: string, onCopied: () => Promise<void>): Promise<void> {
+  const roles = rolesOf(merchant);
+  const names = roles.map((role) => pg.escapeIdentifier(role)).join(", ");
+  const database = pg.escapeIdentifier(databaseIn(fromUrl));
+  const grant = `grant connect on database ${database} to ${names}`;
+  try {
+    await withClient(fromUrl, async (client) => {
+      await client.query(`revoke connect on database ${database} from ${names}`);
+      await endSessions(client, roles);
+      await onCopied();
+    });
+  } catch (error) {
+    // Its own connection may be what has failed
+    await withClient(fromUrl, (client) => client.query(grant)).catch((cause: Error) => {
+      const { message } = error as Error;
+      throw new UserError(
+        `${message}\nThe merchant's roles may not connect to its database, and can't be given that back (${cause.message}). ` +
+          `Do it as superuser at ${placeOf(fromUrl)}: ${grant};`,
+        { cause: error },
+      );
+    });
+    throw error;
+  }
+}
+
+/** Milliseconds for sessions to end. Writers wait meanwhile. */
+const endsWithinMs = 30_000;
+
+/** Ends all sessions of some roles. One that was admitted just before can't be seen yet, so there have to be none twice. */
+async function endSessions(client: pg.Client, roles: readonly string[]): Promise<void> {
+  const deadline = performance.now() + endsWithinMs;
+  for (let none = 0; none < 2; await pause(20)) {
+    if (performance.now() > deadline)
+      throw new UserError(
+        "Sessions in the old database don't end. Look for them in pg_stat_activity, and move it later.",
+      );
+    const { rowCount } = await client.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = any ($1)",
+      [roles],
+    );
+    none = rowCount === 0 ? none + 1 : 0;
+  }
+}

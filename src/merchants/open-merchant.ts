@@ -1,0 +1,153 @@
+import pg from "pg";
+import type { Pool } from "pg";
+import { issuerFor } from "../auth/access-token.ts";
+import { readFirstRights } from "../auth/first-rights.ts";
+import type { FirstRights } from "../auth/first-rights.ts";
+import { migrationsWanted } from "../database/migrations/migrations.ts";
+import { createPool } from "../database/pool.ts";
+import type { PoolOptions } from "../database/pool.ts";
+import { keepSettings } from "../database/retention.ts";
+import { asApiLogin } from "../database/roles.ts";
+import { UserError } from "../errors/user-error.ts";
+import { Closing } from "../lib/closing.ts";
+import { EventLoopQueue } from "../lib/event-loop-queue.ts";
+import { openApp } from "../process/open-app.ts";
+import type { App } from "../process/open-app.ts";
+import type { Shared } from "../process/shared.ts";
+import { serverOf } from "./merchant-database.ts";
+import type { Common } from "./common.ts";
+import type { Merchant } from "./merchant.ts";
+
+/** Most connections of a merchant for tokens, documents and the administration. */
+const servicePoolSize = 2;
+/**
+ * Milliseconds after which a merchant's counts of use are written at the latest. That takes a connection and as much of
+ * Postgres as two requests.
+ */
+const countsMs = 120_000;
+
+/** A merchant whose requests can be answered. It holds no connection while there are none. */
+export interface OpenMerchant {
+  merchant: Merchant;
+  app: App;
+  /** Connections for tokens, documents and the administration. */
+  pool: Pool;
+  /** The migrations of its database, as they were when it was opened. */
+  state: string;
+  close(): Promise<void>;
+}
+
+interface OpenOptions {
+  /** Whether it is opened for an operation, so that a connection for that is opened meanwhile. */
+  forOperation: boolean;
+  /** Called with the state of its migrations, as it is at later requests. */
+  onState: Shared["onState"];
+  /** Called when counts of use have been written, with the number of rows. */
+  onCounted: (rows: number) => void;
+}
+
+/**
+ * Opens a merchant: a few statements, unless the migrations of its database are not known yet.
+ *
+ * @throws {UserError} when its database lacks migrations
+ */
+export async function openMerchant(
+  merchant: Merchant,
+  common: Common,
+  { forOperation, onState, onCounted }: OpenOptions,
+): Promise<OpenMerchant> {
+  const closing = new Closing();
+  const { name, databaseUrl, hosts } = merchant;
+  const { settings, tracing } = common;
+  const allotment = common.budget.allot(name);
+  closing.add(() => allotment.close());
+  const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements, allotment };
+  const open = (url: string, max: number, others: Partial<PoolOptions> = {}) => {
+    const opened = createPool(url, { max, ...session, ...others });
+    closing.add(() => opened.end());
+    return opened;
+  };
+  try {
+    const pool = open(databaseUrl, servicePoolSize);
+    const apiPool = open(asApiLogin(databaseUrl) ?? databaseUrl, settings.databasePoolSize, {
+      settings: keepSettings(settings.keep),
+    });
+    const limiterPool = settings.sharedRates ? open(databaseUrl, 2) : null;
+    const ahead = forOperation ? apiPool.connect().then((client) => client.release()) : null;
+    // What needs it finds out why it can't be opened
+    const [firstRights] = await Promise.all([readRights(pool, common.migrated), ahead?.catch(() => {})]);
+    const app = await openApp({
+      settings: { ...settings, hosts, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
+      pool,
+      apiPool,
+      limiterPool,
+      tracing: tracing?.of(name) ?? null,
+      versions: common.offered,
+      logger: common.logger.child({ merchant: name }),
+      shared: sharedWith(merchant, common, { share: allotment, firstRights, onState }, onCounted),
+    });
+    closing.add(() => app.close());
+    return { merchant, app, pool, state: firstRights.state, close: () => closing.close() };
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+}
+
+/** The process, as the service for a merchant sees it. */
+function sharedWith(
+  { name, databaseUrl }: Merchant,
+  common: Common,
+  own: Pick<Shared, "share" | "onState"> & { firstRights: FirstRights },
+  onCounted: (rows: number) => void,
+): Shared {
+  const { versions, places, loop, thread, renderer, documentation, counting } = common;
+  return {
+    ...own,
+    issuer: issuerFor(name),
+    labelFigures: (registry) => registry.setDefaultLabels({ merchant: name }),
+    serveVersions: (parts) => versions.for(name, own.firstRights.state, parts),
+    listen: places.listen,
+    listenWhileUsed: places.listenWhileUsed,
+    usage: {
+      intervalMs: countsMs,
+      onWritten: onCounted,
+      inTurn: (write) => counting.run(name, write, serverOf(databaseUrl)),
+    },
+    turns: new EventLoopQueue({ queue: loop, owner: name }),
+    schemaWork: (onWorked) => thread.of(name, onWorked),
+    renderer: { render: (config) => renderer.render(config, name) },
+    documentation,
+  };
+}
+
+/**
+ * What requests need of rights, of a database that has all migrations.
+ *
+ * @param migrated states of migrations that are known to lack none
+ * @throws {UserError} when it lacks some
+ */
+async function readRights(pool: Pool, migrated: Set<string>): Promise<FirstRights> {
+  try {
+    const rights = await readFirstRights(pool);
+    if (!migrated.has(rights.state)) await requireMigrations(pool);
+    migrated.add(rights.state);
+    return rights;
+  } catch (error) {
+    // It may lack what is asked for
+    if (error instanceof pg.DatabaseError) await requireMigrations(pool);
+    throw error;
+  }
+}
+
+async function requireMigrations(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ count: number }>("select api_meta.migration_count() as count");
+  if (rows[0]!.count < (await migrationsWanted()))
+    throw new UserError("The database lacks migrations: run `npm run merchants -- migrate`.");
+}
+
+/** The address that clients of a merchant use, by its first host. */
+function publicUrlOf({ hosts: [host] }: Merchant, publicUrl: string | undefined): string | undefined {
+  if (publicUrl === undefined || host === undefined) return undefined;
+  return Object.assign(new URL(publicUrl), { hostname: host }).origin;
+}

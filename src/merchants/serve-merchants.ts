@@ -1,0 +1,65 @@
+import { Closing } from "../lib/closing.ts";
+import { Readiness } from "../lib/readiness.ts";
+import { listen } from "../process/listen.ts";
+import type { Serving } from "../process/listen.ts";
+import type { Settings } from "../process/settings.ts";
+import { versions as allVersions } from "../versions/versions.ts";
+import type { Version } from "../versions/versions.ts";
+import { Background } from "./background.ts";
+import { openCommon } from "./common.ts";
+import type { CommonOptions } from "./common.ts";
+import { Directory } from "./directory.ts";
+import { front } from "./front.ts";
+import { MerchantsRegistry } from "./merchants-registry.ts";
+import { OpenMerchants } from "./open-merchants.ts";
+
+export interface ServeMerchantsOptions extends Omit<CommonOptions, "versions"> {
+  settings: Settings & { merchants: string };
+  /** Whether it watches all merchants for background work, and not only those that it writes to. */
+  isBackground?: boolean;
+  /** For tests. */
+  versions?: readonly Version[];
+}
+
+/** The serving of many merchants by one process. */
+export interface ServingMerchants extends Serving {
+  merchants: OpenMerchants;
+}
+
+/**
+ * Serves all merchants of the directory.
+ *
+ * @throws {UserError} when the directory can't be read, or the port is taken
+ */
+export async function serveMerchants(options: ServeMerchantsOptions): Promise<ServingMerchants> {
+  const { settings, logger, isBackground = true, versions = allVersions } = options;
+  const closing = new Closing();
+  try {
+    const common = await openCommon({ ...options, versions }, closing);
+    const merchants = new OpenMerchants(common, (name, rows) => background.noteCounted(name, rows));
+    closing.add(() => merchants.close());
+    const background: Background = new Background(common, merchants, isBackground);
+    closing.add(() => background.stop());
+    const directory = new Directory(settings.merchants, logger, (name) => {
+      merchants.outdate(name);
+      background.outdate(name, directory.named(name));
+    });
+    closing.add(() => directory.close());
+    const readiness = new Readiness(logger);
+    await directory.open();
+    const onWritten = (name: string) => background.wake(name);
+    const serving = await listen({
+      settings,
+      logger,
+      listener: front(directory, merchants, { settings, logger, readiness, versions, onWritten }),
+      readiness,
+      figures: new MerchantsRegistry(common, merchants, background),
+      begin: () => [background, { stop: () => merchants.writeCounts() }],
+      closing,
+    });
+    return { ...serving, merchants };
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import type { IncomingMessage } from "node:http";
+import { merchantOf } from "../auth/access-token.ts";
+import { isForEvents } from "../http/middleware/reading/events-endpoint.ts";
+import { isForEndpoint } from "../http/middleware/access/find-version.ts";
+import { parseBasic } from "../http/oauth/client-credentials.ts";
+import { tokenPath } from "../http/oauth/metadata.ts";
+import type { Directory } from "./directory.ts";
+import type { Merchant } from "./merchant.ts";
+
+/** Characters of a client id or a token that are looked at. */
+const maxCharacters = 8_000;
+const bearer = /^Bearer +[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+ *$/i;
+/** A merchant's name and, behind a dot, the client id that the merchant knows. */
+const namedClient = /^([a-z][a-z0-9-]*)\.(.+)$/s;
+
+const upload = /^\/api\/bulk\/[a-z]+$/;
+
+/** What a request to a host of several merchants is for. */
+export type SharedRequest = "token" | "api" | "other";
+
+/** Finds what a request is for. Pages and the like need no token, and would show strangers which merchants there are. */
+export function kindOf({ url }: IncomingMessage): SharedRequest {
+  const path = url!.replace(/^https?:\/\/[^/?#]*/i, "").split("?", 1)[0]!;
+  if (path === tokenPath) return "token";
+  return isForEndpoint(url!) || isForEvents(url!) || upload.test(path) ? "api" : "other";
+}
+
+/**
+ * The merchant that a request names to a host of several: by its client id, which becomes that of the merchant, or by the
+ * issuer of its access token. Nothing is checked here: a secret or a signature is right only if the merchant finds it so.
+ */
+export function merchantByClient(directory: Directory, request: IncomingMessage): Merchant | undefined {
+  const { authorization = "" } = request.headers;
+  if (authorization.length > maxCharacters) return undefined;
+  const kind = kindOf(request);
+  if (kind === "token") return byClientId(directory, request, authorization);
+  return kind === "api" ? byIssuer(directory, authorization) : undefined;
+}
+
+function byClientId(
+  directory: Directory,
+  request: IncomingMessage,
+  authorization: string,
+): Merchant | undefined {
+  const given = parseBasic(authorization);
+  const [, name, accessKey] = namedClient.exec(given?.accessKey ?? "") ?? [];
+  const merchant = name === undefined ? undefined : directory.named(name);
+  if (!given || !merchant) return undefined;
+  const pair = [accessKey!, given.secret].map(encodeURIComponent).join(":");
+  request.headers.authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
+  return merchant;
+}
+
+function byIssuer(directory: Directory, authorization: string): Merchant | undefined {
+  const [, payload] = bearer.exec(authorization) ?? [];
+  if (payload === undefined) return undefined;
+  const name = merchantOf(issuerIn(payload));
+  return name === undefined ? undefined : directory.named(name);
+}
+
+/** The issuer that the middle part of a JWT names. */
+function issuerIn(payload: string): unknown {
+  try {
+    const claims = JSON.parse(Buffer.from(payload, "base64url").toString()) as { iss?: unknown } | null;
+    return claims?.iss;
+  } catch {
+    return undefined;
+  }
+}

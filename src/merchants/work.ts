@@ -1,0 +1,201 @@
+import type { Logger } from "pino";
+import { workOnNext } from "../bulk/bulk-work.ts";
+import type { Allotment } from "../database/allotment.ts";
+import { createJobPool } from "../database/background-pool.ts";
+import { keepSettings } from "../database/retention.ts";
+import { asApiLogin } from "../database/roles.ts";
+import { choresOf, queueChores, returnAbandoned } from "../jobs/chores.ts";
+import { sharedReading } from "../jobs/exchange-rates/read.ts";
+import { runUntilTrouble } from "../jobs/worker-run.ts";
+import { tasksOf } from "../jobs/tasks.ts";
+import { pause } from "../lib/retry.ts";
+import { within } from "../lib/within.ts";
+import { bulkOf, sendWebhooks } from "../process/background-work.ts";
+import type { WorkedFor } from "../process/background-work.ts";
+import type { Settings } from "../process/settings.ts";
+import type { Common } from "./common.ts";
+import type { Kind } from "./due.ts";
+import { MerchantTurns } from "./merchant-turns.ts";
+import type { Merchant } from "./merchant.ts";
+import type { OpenMerchants } from "./open-merchants.ts";
+
+/** Milliseconds without anything to send after which a turn ends, and between two looks whether it should. */
+const [idleMs, lookMs] = [2_000, 250];
+/** Milliseconds for closing the connections of a turn. */
+const closingMs = 1_000;
+
+/** Milliseconds after which a turn ends while others wait. */
+const turnMs = 10_000;
+
+/** A merchant that is worked on. */
+export interface Worked {
+  merchant: Merchant;
+  logger: Logger;
+  /** Aborted when it is another now, or this process stops. */
+  leaving: AbortController;
+  /** Turns in a row in which there was nothing to do. */
+  vain: number;
+  /** See `JobRunOptions`. */
+  held: string[];
+}
+
+/** A merchant's turn at some work. */
+interface Turn extends Pick<Worked, "merchant" | "logger" | "held"> {
+  /** Aborted when it has to end at once. */
+  stopping: AbortSignal;
+  /** Whether it should end soon, because others wait. */
+  mustRest: () => boolean;
+}
+
+/** A turn at work for which the merchant is open. */
+interface OpenTurn extends Turn {
+  /** Aborted when it is to be closed, as after a migration. The next turn goes on with the new schemas. */
+  leaving: AbortSignal;
+}
+
+/** Works until nothing is due. @returns whether there was anything */
+type Work = (turn: Turn) => Promise<boolean>;
+
+/** Turns of merchants at each kind of work. */
+export class WorkTurns {
+  readonly #work: Record<Kind, Work>;
+  readonly #turns: Record<Kind, MerchantTurns>;
+
+  constructor(common: Common, merchants: OpenMerchants) {
+    this.#work = workOf(common, merchants);
+    const turnsOf = (kind: Kind) => new MerchantTurns(common.atOnce[kind]);
+    this.#turns = { webhooks: turnsOf("webhooks"), bulk: turnsOf("bulk"), jobs: turnsOf("jobs") };
+  }
+
+  get counts(): Record<Kind, MerchantTurns["counts"]> {
+    const { webhooks, bulk, jobs } = this.#turns;
+    return { webhooks: webhooks.counts, bulk: bulk.counts, jobs: jobs.counts };
+  }
+
+  /** Whether a merchant has a turn, or waits for one. */
+  has(kind: Kind, merchant: string): boolean {
+    return this.#turns[kind].has(merchant);
+  }
+
+  /** Gives a merchant its turn. @param onEnd called with whether there was anything to do */
+  take(kind: Kind, worked: Worked, onEnd: (hasWorked: boolean) => void): void {
+    const turns = this.#turns[kind];
+    const { merchant, logger, held, leaving } = worked;
+    turns.run(merchant.name, async () => {
+      const end = performance.now() + turnMs;
+      const mustRest = () => turns.counts.waiting > 0 && performance.now() > end;
+      const turn = { merchant, logger, held, stopping: leaving.signal, mustRest };
+      const work = async () => leaving.signal.aborted || (await this.#work[kind](turn));
+      const hasWorked = await work().catch((error: unknown) => {
+        if (worked.vain === 0)
+          logger.warn({ err: error, work: kind }, "a merchant's background work failed; trying again");
+        return false;
+      });
+      onEnd(hasWorked);
+    });
+  }
+
+  /** Waits for running turns, which have to end. */
+  async close(): Promise<void> {
+    await Promise.all(Object.values(this.#turns).map((turns) => turns.close()));
+  }
+}
+
+/** The work of a turn, by its kind. */
+function workOf(common: Common, merchants: OpenMerchants): Record<Kind, Work> {
+  const { settings, allot, pruned, tracing } = common;
+  const senders: Senders = new Map();
+  const read = sharedReading();
+  const inTurn = (work: (turn: Turn, allotment: Allotment) => Promise<boolean>): Work => {
+    return async (turn) => {
+      const allotment = allot(turn.merchant.name);
+      return work(turn, allotment).finally(() => allotment.close());
+    };
+  };
+  const whileOpen = (work: (turn: OpenTurn, service: WorkedFor) => Promise<boolean>) =>
+    inTurn((turn, allotment) =>
+      merchants.use(turn.merchant, "background", ({ app }, leaving) => {
+        const { name, databaseUrl } = turn.merchant;
+        const apiUrl = asApiLogin(databaseUrl) ?? databaseUrl;
+        const ofMerchant = { logger: turn.logger, tracing: tracing?.of(name) ?? null, allotment };
+        return work({ ...turn, leaving }, { app, databaseUrl, apiUrl, settings, ...ofMerchant });
+      }),
+    );
+  return {
+    webhooks: whileOpen((turn, service) => send(turn, service, senders)),
+    bulk: whileOpen(({ stopping, leaving }, service) =>
+      workOnNext(bulkOf(service, 1), AbortSignal.any([stopping, leaving])),
+    ),
+    jobs: inTurn((turn, allotment) => {
+      const onPruned = (what: string, rows: number) => pruned.inc({ what }, rows);
+      return runJobs(turn, allotment, tasksOf(settings, onPruned, read), settings);
+    }),
+  };
+}
+
+/** Merchants that send at present, and how many deliveries each makes. */
+type Senders = Map<string, () => number>;
+
+/** Deliveries that a merchant may make at present: at least one, and a share of all, of which one is left to the next sender. */
+function mayDeliver(merchant: string, senders: Senders, total: number): number {
+  const others = [...senders].filter(([name]) => name !== merchant);
+  const free = others.reduce((left, [, busy]) => left - busy(), total);
+  return Math.max(Math.min(Math.ceil(total / (others.length + 2)), free), 1);
+}
+
+/** Sends webhooks, and numbers events, until there have been none for a while. */
+async function send(
+  { merchant: { name }, stopping, mustRest, leaving }: OpenTurn,
+  service: WorkedFor,
+  senders: Senders,
+): Promise<boolean> {
+  const { webhookConcurrency } = service.settings;
+  const limit = () => mayDeliver(name, senders, webhookConcurrency);
+  const { webhooks, payloadPool } = sendWebhooks(service, limit);
+  senders.set(name, () => webhooks.busy);
+  try {
+    while (!stopping.aborted && webhooks.idleMs < idleMs && !mustRest() && !leaving.aborted)
+      await pause(lookMs, stopping);
+    const stop = () => void webhooks.stop();
+    stopping.addEventListener("abort", stop);
+    if (stopping.aborted) stop();
+    await webhooks.rest();
+    stopping.removeEventListener("abort", stop);
+    return webhooks.hasWorked;
+  } finally {
+    senders.delete(name);
+    await within(closingMs, payloadPool.end());
+  }
+}
+
+/** Runs the jobs that are due, and chores. */
+async function runJobs(
+  { merchant, logger, held, stopping, mustRest }: Turn,
+  allotment: Allotment,
+  tasks: ReturnType<typeof tasksOf>,
+  settings: Settings,
+): Promise<boolean> {
+  const pool = createJobPool(merchant.databaseUrl, 1, keepSettings(settings.keep), allotment);
+  let hasWorked = false;
+  try {
+    await returnAbandoned(pool);
+    await queueChores(pool, choresOf(settings, merchant.name));
+    await runUntilTrouble({
+      pool,
+      tasks,
+      crontab: "",
+      atStart: [],
+      concurrency: 1,
+      logger,
+      held,
+      stopping,
+      mustRest() {
+        hasWorked = true;
+        return mustRest();
+      },
+    });
+    return hasWorked;
+  } finally {
+    await within(closingMs, pool.end());
+  }
+}

@@ -1,0 +1,71 @@
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import type { BulkOptions } from "../bulk/bulk-work.ts";
+import type { Allotment } from "../database/allotment.ts";
+import { createPool } from "../database/pool.ts";
+import { keepSettings } from "../database/retention.ts";
+import type { Tracing } from "../tracing/tracing.ts";
+import { AllowList } from "../webhooks/addresses.ts";
+import type { Sender } from "../webhooks/sender.ts";
+import { startWebhooks } from "../webhooks/start-webhooks.ts";
+import type { WebhookOptions } from "../webhooks/start-webhooks.ts";
+import type { App } from "./open-app.ts";
+import type { Settings } from "./settings.ts";
+
+/** The service that background work is done for. */
+export interface WorkedFor {
+  app: App;
+  databaseUrl: string;
+  apiUrl: string;
+  settings: Settings;
+  logger: Logger;
+  tracing: Tracing | null;
+  /** What opens connections, where there is a number for several services. */
+  allotment?: Allotment;
+}
+
+/** How bulk operations are worked on. */
+export function bulkOf(service: WorkedFor, concurrency: number): BulkOptions {
+  const { app, databaseUrl, apiUrl, settings, logger, tracing, allotment } = service;
+  return {
+    url: databaseUrl,
+    apiUrl,
+    session: keepSettings(settings.keep),
+    concurrency,
+    limits: settings.bulkLimits,
+    reader: app.headReader,
+    spend: app.spend,
+    usedByOthers: app.usedByOthers,
+    logger,
+    tracing,
+    allotment,
+  };
+}
+
+/** Begins to send webhooks. The connections for their payloads are closed after them. */
+export function sendWebhooks(
+  service: WorkedFor,
+  concurrency: WebhookOptions["concurrency"],
+): { webhooks: Sender; payloadPool: Pool } {
+  const { app, databaseUrl, apiUrl, settings, logger, tracing, allotment } = service;
+  const { queryConnections, queryTimeoutMs } = settings.webhookLimits;
+  const payloadPool = createPool(apiUrl, {
+    max: queryConnections,
+    timeoutsMs: { statement: queryTimeoutMs, lock: settings.timeoutsMs.lock },
+    prepare: settings.preparedStatements,
+    name: "webhook payloads",
+    allotment,
+  });
+  const webhooks = startWebhooks({
+    url: databaseUrl,
+    concurrency,
+    allowed: new AllowList(settings.webhookAllow, settings.webhookPorts),
+    readPayload: app.payloadReader(payloadPool),
+    secrets: app.secrets,
+    logger,
+    allotment,
+    tracing,
+    onAttempt: app.metrics.countWebhook,
+  });
+  return { webhooks, payloadPool };
+}

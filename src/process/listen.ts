@@ -1,0 +1,77 @@
+import type { RequestListener } from "node:http";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { HttpServer } from "../http/http-server.ts";
+import type { Closing } from "../lib/closing.ts";
+import type { Readiness } from "../lib/readiness.ts";
+import { within } from "../lib/within.ts";
+import { defaultStopMs } from "./default-stop.ts";
+import { boundedByFiles } from "./open-files.ts";
+import type { Settings } from "./settings.ts";
+
+/** Part of the time for a stop, for closing the connections to Postgres after all requests have been answered. */
+export const closingMs = 1_500;
+
+/** The work of one process: it answers requests and, by default, works in the background. */
+export interface Serving {
+  /** The address on which it listens. */
+  port: number;
+  /** Its metrics. */
+  figures: Registry;
+  /** Makes the readiness report that this process is about to stop. It continues to serve. */
+  announceStop(): void;
+  /** Takes over what an ended process has left in its column of the file of positions, where there is one. */
+  takeOver?(column: number): void;
+  /**
+   * Answers running requests, then stops. Work that takes too long is cancelled.
+   *
+   * @param withinMs milliseconds for all of it
+   */
+  stop(withinMs?: number): Promise<void>;
+}
+
+export interface ListenOptions {
+  settings: Pick<Settings, "host" | "port" | "maxConnections">;
+  logger: Logger;
+  listener: RequestListener;
+  readiness: Readiness;
+  figures: Registry;
+  /** Begins background work, when the port is open. */
+  begin: () => { stop(): Promise<void> }[];
+  /** Cancels statements of requests, when the time for them is over. */
+  cancelStatements?: () => void;
+  /** Closes the rest, at the end. */
+  closing: Closing;
+}
+
+/**
+ * Serves until it is stopped.
+ *
+ * @throws {UserError} when the port is taken
+ */
+export async function listen(options: ListenOptions): Promise<Serving> {
+  const { settings, logger, listener, readiness, figures, begin, cancelStatements, closing } = options;
+  let isStopping = false;
+  readiness.add("process", () => (isStopping ? stopping : null));
+  const server = new HttpServer(await boundedByFiles(listener, settings, logger));
+  await server.listen(settings);
+  const background = begin();
+  return {
+    port: server.port,
+    figures,
+    announceStop: () => void (isStopping = true),
+    async stop(withinMs = defaultStopMs) {
+      const deadline = performance.now() + withinMs;
+      isStopping = true;
+      await Promise.all([
+        server.stop(deadline - closingMs, cancelStatements),
+        ...background.map((work) => within(withinMs - closingMs, work.stop())),
+      ]);
+      // A silent database could delay it
+      await within(Math.max(0, deadline - performance.now()), closing.close());
+    },
+  };
+}
+
+/** Why a process that is about to stop isn't ready. */
+const stopping = { code: "STOPPING", message: "This process is about to stop." };

@@ -44,7 +44,7 @@ function showLogIn(request: Request, response: Response, { status, name, errors 
       </form>
       <p class="quiet narrow">
         If you have forgotten it, an operator of the service can give you a new password with
-        <code>npm run admin -- reset-password</code>.
+        <code>npx erp admin reset-password</code>.
       </p>
     `,
   });

@@ -74,7 +74,7 @@ async function dropping(schemaName: string, recorded: ClientBase): Promise<Omit<
       ...{ rule: "version-still-served", severity: "error", object: schemaName },
       what: users === "" ? "nobody has used it in 90 days" : `used by ${users}`,
       why: "The version is dropped before its end, which clients were told of.",
-      wayOut: `retire it first: npm run release -- retire ${version.slug}.`,
+      wayOut: `retire it first: npx erp release retire ${version.slug}.`,
     },
   ];
 }

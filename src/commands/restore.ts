@@ -5,42 +5,27 @@ import { restoreDump } from "../database/backup/restore-dump.ts";
 import { restoreBackup } from "../database/backup/restore.ts";
 import type { Restored, RestoreOptions } from "../database/backup/restore.ts";
 import { withClient } from "../database/client.ts";
-import { startCluster } from "../database/cluster/cluster.ts";
 import { countCommitted } from "../database/migrations/migration-files.ts";
 import { databaseName } from "../database/open.ts";
 import { readSettings } from "../process/settings.ts";
-import { atTheCommandLine } from "./command-line.ts";
 import { ProgressBar } from "./progress.ts";
 import { tellProof } from "./proof.ts";
 import { say, UsageError } from "./terminal.ts";
-
-const usage = `Makes the service's own Postgres from a backup, and proves its books.
-
-Usage: npm run restore -- --from FOLDER [--until TIME] [--to FOLDER] [--check]
-
-  --from    a folder of backups, of which the newest that serves is taken, or one backup; or a file of
-            \`pg_dump --format=custom\`, to move to another major version of Postgres
-  --until   the moment to restore, with its zone: 2026-11-22T21:00:00Z. It needs the write-ahead log that
-            Postgres archives with BACKUP_DIRECTORY. Without it, all that there is
-  --to      the folder of the new data, which must not have any; DATA_DIRECTORY if not given
-  --check   only read the backup and the archive, and compare their hashes
-
-Nothing is left of a restore that fails. Exit code 0: done, and the books are right; 1: refused or failed, or the
-books are wrong; 2: invalid arguments.
-`;
+import { withOwnPostgres } from "./with-database.ts";
 
 const units = { Checking: ["segments", 1], Copying: ["MB", 1e6], Replaying: ["segments", 1] } as const;
 
-const options = {
-  from: { type: "string" },
-  until: { type: "string" },
-  to: { type: "string" },
-  check: { type: "boolean" },
-} as const;
+interface Wanted {
+  from: string;
+  until?: string;
+  to?: string;
+  check?: true;
+}
 
-await atTheCommandLine({ usage, options }, async ({ from, until, to, check }) => {
-  const { dataDirectory, runAs } = readSettings();
-  if (from === undefined) throw new UsageError("Which backup? Say --from FOLDER.");
+/** Makes a cluster from a backup, or only reads the backup. */
+export async function restore({ from, until, to, check }: Wanted): Promise<void> {
+  const settings = readSettings();
+  const { dataDirectory, runAs } = settings;
   const directory = resolve(to ?? dataDirectory);
   const isDump = (await stat(from).catch(() => null))?.isFile() === true;
   if (isDump && (until ?? check) !== undefined)
@@ -54,13 +39,9 @@ await atTheCommandLine({ usage, options }, async ({ from, until, to, check }) =>
     tellRestored(restored, directory, check === true);
   }
   if (check) return;
-  const cluster = await startCluster({ directory, runAs });
-  try {
-    await withClient(cluster.adminUrl(databaseName), tellState);
-  } finally {
-    await cluster.stop();
-  }
-});
+  const itself = { ...settings, dataDirectory: directory, backupDirectory: undefined };
+  await withOwnPostgres(itself, databaseName, (url) => withClient(url, tellState));
+}
 
 function tellRestored({ backup, segments, lastCommit }: Restored, directory: string, isCheck: boolean): void {
   const archived = segments === 0 ? "no archived log" : `${segments} segments of archived log`;

@@ -11,7 +11,7 @@ import { dropDatabase, dropOwn, markSql } from "./own-databases.ts";
 import { requireVersion } from "./requirements.ts";
 
 /** Has a copy that isn't finished: another attempt drops it. */
-const unfinished = "npm run merchants -- move makes this copy";
+const unfinished = "npx erp merchants move makes this copy";
 /** Settings that are lists of names. */
 const lists = ["local_preload_libraries", "search_path", "session_preload_libraries", "temp_tablespaces"];
 

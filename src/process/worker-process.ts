@@ -1,5 +1,5 @@
 import "./graphile-env.ts";
-// One of the processes of `npm start -- --workers N`. Its parent tells it what to do, and it ends with its parent.
+// One of the processes of `npx erp start --workers N`. Its parent tells it what to do, and it ends with its parent.
 import { once } from "node:events";
 import { pino } from "pino";
 import { waitingFor } from "../database/wait.ts";

@@ -285,20 +285,20 @@ test("the commands say what they did and found", async () => {
   service = undefined;
   const home = join(folder.path, "home");
   const settings = { DATA_DIRECTORY: home };
-  const made = await runCommand(["backup.ts", "--to", backups, "--keep", "1"], settings);
+  const made = await runCommand(["backup", "--to", backups, "--keep", "1"], settings);
   assert.equal(made.code, 0, made.output);
   assert.match(made.output, /Removed 1 older backups and [1-9]\d* segments/);
   const [kept, ...others] = await listBackups(backups);
   assert.ok(made.output.includes(kept!.folder) && others.length === 0, made.output);
 
   const elsewhere = join(folder.path, "elsewhere");
-  const back = await runCommand(["restore.ts", "--from", backups, "--to", elsewhere], settings);
+  const back = await runCommand(["restore", "--from", backups, "--to", elsewhere], settings);
   assert.equal(back.code, 0, back.output);
   assert.match(back.output, /ledger\.proof is empty: the books are right\./);
   assert.match(back.output, /It has \d+ movements of stock and \d+ orders; the newest event is of 20/);
-  const twice = await runCommand(["restore.ts", "--from", backups, "--to", elsewhere], settings);
+  const twice = await runCommand(["restore", "--from", backups, "--to", elsewhere], settings);
   assert.deepEqual([twice.code, /exists\. Restore to another folder/.test(twice.output)], [1, true]);
-  const foreign = await runCommand(["backup.ts", "--to", backups], {
+  const foreign = await runCommand(["backup", "--to", backups], {
     DATABASE_URL: cluster!.adminUrl("erp"),
   });
   assert.deepEqual([foreign.code, /use pg_dump, pgBackRest/.test(foreign.output)], [1, true]);

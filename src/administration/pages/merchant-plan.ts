@@ -82,7 +82,7 @@ function limitTable(limits: Limits): Html {
     <h2 id="limits">Limits</h2>
     <p class="quiet">
       The maximum for one operation, and for one token: from the settings of the service, or from the plan
-      where <code>npm run plan</code> has set others.
+      where <code>npx erp plan</code> has set others.
     </p>
     <dl class="facts rows">
       ${Object.entries(limitNames).map(

@@ -44,7 +44,7 @@ async function findingsOf({ asOwner = false, find }: Examination, patient: Patie
     return [
       error(
         `It can't be examined: ${(failure as Error).message}`,
-        "Give the command an administrator's DATABASE_URL, and run `npm run db:setup` if it was never run.",
+        "Give the command an administrator's DATABASE_URL, and run `npx erp db setup` if it was never run.",
       ),
     ];
   } finally {

@@ -79,7 +79,7 @@ async function begin(client: pg.Client): Promise<Server> {
     );
   // Keeps the write-ahead log of the meantime; it ends with the connection
   await client.query("select pg_create_physical_replication_slot('backup_' || pg_backend_pid(), true, true)");
-  await client.query("select pg_backup_start('npm run backup', fast => true)");
+  await client.query("select pg_backup_start('npx erp backup', fast => true)");
   return rows[0]!;
 }
 

@@ -29,7 +29,7 @@ export function operationsOption(storedOnly: boolean): Html {
       <input type="checkbox" name="operations" value="stored" ${storedOnly && "checked"} />
       <span
         ><strong>Stored operations only</strong> All others are refused.
-        <code>npm run operations</code> stores them.</span
+        <code>npx erp operations</code> stores them.</span
       >
     </label>
   </div>`;

@@ -7,10 +7,12 @@ import { fileURLToPath } from "node:url";
 
 const require = createRequire(import.meta.url);
 
+const isWindows = process.platform === "win32";
+
 /** The Node of the npm package `node`. The image has none, and that Node itself. */
 function ownNode() {
   try {
-    return require.resolve("node/bin/node");
+    return require.resolve(isWindows ? "node/bin/node.exe" : "node/bin/node");
   } catch {
     return process.execPath;
   }
@@ -31,7 +33,7 @@ if (node === process.execPath && Number.parseInt(process.versions.node, 10) < 24
   process.exit(1);
 }
 // In this process, so that signals, exit codes, terminal and input are the command's own
-if (process.execve) process.execve(node, [node, ...words]);
+if (process.execve && !isWindows) process.execve(node, [node, ...words]);
 
 const child = spawn(node, words, { stdio: "inherit" });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));

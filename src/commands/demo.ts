@@ -63,7 +63,8 @@ export async function fillDemo({
     if (reset) await client.query(`truncate ${tables.join(", ")}`);
     else await requireNoData(client, tables);
     await client.query("select set_config('demo.scale', $1, true), set_config('demo.age', $2, true)", [
-      ...[String(scale), String(ageOf(until))],
+      String(scale),
+      String(ageOf(until)),
     ]);
     for (const sql of await readDemo()) {
       onProgress(`Demonstration data: ${sql.slice(0, sql.indexOf("\n")).replace(/^--\s*/, "")}`);

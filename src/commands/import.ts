@@ -49,7 +49,7 @@ async function send(client: ApiClient, resource: Resource, source: Source): Prom
       },
       body: Readable.toWeb(body) as ReadableStream,
       // Of unknown length
-      ...{ duplex: "half" },
+      duplex: "half",
     });
     const { bulkOperation } = (await response.json()) as { bulkOperation: { id: string } };
     return bulkOperation.id;

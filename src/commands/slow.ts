@@ -40,7 +40,7 @@ const milliseconds = (ms: number): string =>
 
 /** Lines of columns; all but the first and the last one are numbers. */
 const figures = (rows: readonly (readonly string[])[]): string =>
-  table(rows, { isNumber: (column) => column > 0 && column < rows[0]!.length - 1 });
+  table(rows, (column) => column > 0 && column < rows[0]!.length - 1);
 
 async function list(client: pg.Client, by: keyof typeof orders): Promise<string> {
   const { rows } = await client.query<Operation>(

@@ -32,15 +32,12 @@ export const print = ({ json, text }: Result, isJson = false): void =>
  */
 export function table(
   rows: readonly (readonly string[])[],
-  {
-    isNumber = () => false,
-    between = "  ",
-  }: { isNumber?: (column: number) => boolean; between?: string } = {},
+  isNumber: (column: number) => boolean = () => false,
 ): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const cell = (text: string, column: number) =>
     isNumber(column) ? text.padStart(widths[column]!) : text.padEnd(widths[column]!);
-  return rows.map((row) => row.map(cell).join(between).trimEnd()).join("\n");
+  return rows.map((row) => row.map(cell).join("  ").trimEnd()).join("\n");
 }
 
 /** Invalid arguments. */

@@ -3,7 +3,7 @@ import type { OptionValues } from "@commander-js/extra-typings";
 import { atTheTerminal, print, UsageError } from "./terminal.ts";
 import type { Result } from "./terminal.ts";
 
-/** A program or one of its commands. Of what is wrong with its arguments, the message comes after the help. */
+/** A program or one of its commands. Invalid arguments show the help first, and the message last. */
 export class Program extends Command {
   constructor(name?: string) {
     super(name);

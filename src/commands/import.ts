@@ -48,8 +48,8 @@ async function send(client: ApiClient, resource: Resource, source: Source): Prom
         "idempotency-key": randomUUID(),
       },
       body: Readable.toWeb(body) as ReadableStream,
-      // Of unknown length
-      duplex: "half",
+      // Of unknown length; the type of Node doesn't know it
+      ...{ duplex: "half" },
     });
     const { bulkOperation } = (await response.json()) as { bulkOperation: { id: string } };
     return bulkOperation.id;

@@ -28,7 +28,7 @@ export async function watch(options: BenchOptions, cleanup: Cleanup): Promise<bo
   const project = await Project.copy();
   cleanup.add(() => project.remove());
   await addThirdVersion(project);
-  const service = project.start(["database.ts", "watch"], {
+  const service = project.start(["db", "watch"], {
     ...{ LIMIT_BUCKET: "1000000000", LIMIT_REFILL: "1000000000", LIMIT_TOKEN_REQUESTS: "1000000" },
   });
   cleanup.add(async () => {

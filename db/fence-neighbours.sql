@@ -1,6 +1,6 @@
 -- Keeps the service's roles, and those of merchants, from leaving large objects and temporary tables behind
 -- in the databases that every cluster has. Postgres can take that from all roles only; others that need it
--- are granted it by name. `npm run db:setup` and `npm run merchants -- add` run this in the database
+-- are granted it by name. `npx erp db setup` and `npx erp merchants add` run this in the database
 -- postgres. It does nothing unless a superuser runs it, and can be run again at any time.
 do $$
 declare

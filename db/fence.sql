@@ -1,6 +1,6 @@
 -- Revokes rights that Postgres gives to every role and the service's roles don't need: an injected statement
--- could otherwise leave tables and files behind, or notify others. Can be run again at any time. `npm run
--- db:setup` runs it in the database; without a superuser some rights stay, and the set-up says so.
+-- could otherwise leave tables and files behind, or notify others. Can be run again at any time. `npx erp db
+-- setup` runs it in the database; without a superuser some rights stay, and the set-up says so.
 do $$
 declare
   object text;

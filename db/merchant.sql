@@ -1,6 +1,6 @@
 -- Makes a database that of one merchant of many, on a cluster that they share: only the merchant's own two
 -- roles may connect, and these may do in it what service_login and service_api_login may. They have the
--- names in merchant.login and merchant.api_login. `npm run merchants` runs this in the database, again
+-- names in merchant.login and merchant.api_login. `npx erp merchants` runs this in the database, again
 -- after each migration.
 do $$
 declare

@@ -1,5 +1,5 @@
 -- The roles, which belong to the whole cluster and so to no migration. Can be run again at any time, by a
--- superuser or a role that may create roles. `npm run db:setup` does, and gives service_login its password.
+-- superuser or a role that may create roles. `npx erp db setup` does, and gives service_login its password.
 do $$
 declare
   narrow constant text[] := array['service_api', 'service_auth', 'service_document', 'service_worker',
@@ -29,7 +29,7 @@ grant service_api to service_api_login with inherit false, set true;
 grant service_writer, service_ledger, service_booker, service_document, service_keeper, service_registrar,
   service_recorder, service_searcher
   to service_owner with inherit true, set true;
--- so that the role that sets up may run commands as it, such as `npm run rates`
+-- so that the role that sets up may run commands as it, such as `npx erp rates`
 grant service_worker to service_owner with inherit false, set true;
 
 comment on role service_owner is 'Owns every table and runs the migrations. Serves no request.';

@@ -1,17 +1,12 @@
 import { readdir, readFile } from "node:fs/promises";
-import { atTheCommandLine } from "../src/commands/command-line.ts";
+import { Program, run } from "../src/commands/program.ts";
 import { styleFaults } from "./sql-style.ts";
 
 const db = new URL("../db/", import.meta.url);
 /** Generated files. */
 const generated = /^(committed\/|schema\.sql$)/;
 
-const usage = `Checks the style of the SQL in db/: lengths of lines and functions, indentation, lower case.
-
-Usage: npm run check:sql
-`;
-
-await atTheCommandLine({ usage }, async () => {
+async function checkSql(): Promise<void> {
   const files = (await readdir(db, { recursive: true }))
     .map((name) => name.replaceAll("\\", "/"))
     .filter((name) => name.endsWith(".sql") && !generated.test(name))
@@ -22,4 +17,9 @@ await atTheCommandLine({ usage }, async () => {
       process.exitCode = 1;
     }
   }
-});
+}
+
+const program = new Program("check-sql").description(
+  "Checks the style of the SQL in db/: lengths of lines and functions, indentation, lower case.",
+);
+await run(program.action(checkSql));

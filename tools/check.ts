@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
-import { atTheCommandLine } from "../src/commands/command-line.ts";
+import { Program, run } from "../src/commands/program.ts";
 
 const parts = [
   // Types, and rules that need them
@@ -10,9 +10,9 @@ const parts = [
   // Whose packages are only there after a run of `npm run bench`
   "oxlint bench/peers",
   "oxfmt --check .",
-  "npm run --silent check:architecture",
+  "depcruise --config tools/architecture/rules.ts src plugins bench test examples tools",
   "node tools/find-secrets.ts",
-  "npm run --silent check:sql",
+  "node tools/check-sql.ts",
 ];
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -38,16 +38,16 @@ function check(part: string): Promise<void> {
   });
 }
 
-const usage = `Checks types, style, formatting, imports, SQL and secrets: all that doesn't need a running service.
-
-Usage: npm run check
-`;
-
-await atTheCommandLine({ usage }, async () => {
+/** Does all, as many parts at once as the machine has cores; what takes longest comes first. */
+async function checkAll(): Promise<void> {
   const waiting = parts.values();
   const worker = async () => {
     for (const part of waiting) await check(part);
   };
-  // As many parts at once as the machine has cores; what takes longest comes first
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
-});
+}
+
+const program = new Program("check").description(
+  "Checks types, style, formatting, imports, SQL and secrets: all that doesn't need a running service.",
+);
+await run(program.action(checkAll));

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createEngine } from "@secretlint/node";
-import { atTheTerminal } from "../src/commands/terminal.ts";
+import { Program, run } from "../src/commands/program.ts";
 
 /** Ignored: files in .gitignore, and those that are no text. */
 const leftOut = new Set(["node_modules", ".git", ".data", ".env"]);
@@ -11,8 +11,7 @@ const binary = new Set([".png"]);
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
-await atTheTerminal(async () => {
-  const folder = resolve(process.argv[2] ?? root);
+async function findSecrets(folder: string): Promise<void> {
   const engine = await createEngine({
     configFilePath: join(root, ".secretlintrc.json"),
     formatter: "stylish",
@@ -31,7 +30,7 @@ await atTheTerminal(async () => {
     process.exitCode = 1;
   }
   if (process.exitCode !== 1) console.log(`No secrets in ${count} files.`);
-});
+}
 
 async function* filesIn(folder: string): AsyncGenerator<string> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -41,3 +40,9 @@ async function* filesIn(folder: string): AsyncGenerator<string> {
     else if (entry.isFile()) yield path;
   }
 }
+
+const program = new Program("find-secrets").description(
+  "Looks for secrets in files that would be committed.",
+);
+program.argument("[folder]", "where", root).action((folder) => findSecrets(resolve(folder)));
+await run(program);

@@ -1,4 +1,4 @@
-import packageJson from "../../package.json" with { type: "json" };
+import flags from "../../bin/flags.json" with { type: "json" };
 import { askService } from "../queries/service.ts";
 import type { Contestant } from "./contestant.ts";
 import { dataOf } from "./contestant.ts";
@@ -8,8 +8,8 @@ export const serviceContestant: Contestant = {
   name: "service",
   title: "this service, with everything on",
   program: new URL("service-server.ts", import.meta.url),
-  // As in `npm start`: node <options> <program>
-  execArgv: packageJson.scripts.start.split(" ").slice(1, -1),
+  // As `erp start` has them
+  execArgv: [...flags.all, ...flags.service, "--import=./bin/preload.js"],
   environment: {
     LOG_LEVEL: "info",
     // Points are counted as usual, but there are enough for measuring

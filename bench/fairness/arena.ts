@@ -1,5 +1,5 @@
 import pg from "pg";
-import packageJson from "../../package.json" with { type: "json" };
+import flags from "../../bin/flags.json" with { type: "json" };
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { Child } from "../measure/child.ts";
 import { startChild } from "../measure/child.ts";
@@ -43,8 +43,8 @@ export class Arena {
     await emptySubscriptions(owner);
     const starting = startChild({
       program: new URL("../contestants/service-server.ts", import.meta.url),
-      // As in `npm start`: node <options> <program>
-      execArgv: packageJson.scripts.start.split(" ").slice(1, -1),
+      // As `erp start` has them
+      execArgv: [...flags.all, ...flags.service, "--import=./bin/preload.js"],
       environment: {
         NODE_ENV: "production",
         GRAPHILE_ENV: "production",

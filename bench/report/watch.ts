@@ -30,7 +30,7 @@ export function watchFiles({ saves, machine, options }: Watched): Record<string,
   const text = [
     "# Saving a migration",
     `Written by \`npm run bench -- --watch\`: ${machineInWords(machine)}. ${saves.length} saves of a file in \`db/current\` that
-adds a column to the products of the head, while \`npm run db:watch\` serves three versions on its own Postgres with demonstration
+adds a column to the products of the head, while \`npx erp db watch\` serves three versions on its own Postgres with demonstration
 data, and four clients ask for something else every few milliseconds. The first save comes ten seconds after the start, when the
 database is made on which saves are tried first; before that, requests to the locked table waited 360 to 420 ms.`,
     table(

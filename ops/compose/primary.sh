@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run once by the image of Postgres, when the primary is made. db:setup makes all other roles, and gives
+# Run once by the image of Postgres, when the primary is made. `erp db setup` makes all other roles, and gives
 # service_api_login the same password.
 set -eu
 psql --set=ON_ERROR_STOP=1 --set=service="$SERVICE_PASSWORD" --set=replication="$REPLICATION_PASSWORD" \

@@ -46,7 +46,7 @@ function showLogIn(request: Request, response: Response, entered?: Entered): voi
       })}
       <p class="quiet">
         If you have forgotten it, an operator of the service can give you a new password with
-        <code>npm run admin -- reset-password</code>.
+        <code>npx erp admin reset-password</code>.
       </p>
     `,
   });

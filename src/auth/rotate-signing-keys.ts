@@ -66,10 +66,10 @@ export async function retireSigningKey(
 ): Promise<void> {
   const key = isUuid(id) ? (await listSigningKeys(connection)).find((each) => each.id === id) : undefined;
   if (!key)
-    throw new UserError(`There is no signing key ${id}. \`npm run keys -- list\` shows the existing ones.`);
+    throw new UserError(`There is no signing key ${id}. \`npx erp keys list\` shows the existing ones.`);
   if (key.state === "retired") return;
   if (key.retiresAt === null)
-    throw new UserError(`${id} is the key that signs. Make another one sign first: npm run keys -- rotate`);
+    throw new UserError(`${id} is the key that signs. Make another one sign first: npx erp keys rotate`);
   if (!endsTokens) {
     throw new UserError(
       `Access tokens that ${id} has signed are valid until ${key.retiresAt.toISOString()}; it retires by itself then.\n` +

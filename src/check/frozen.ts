@@ -69,7 +69,7 @@ async function dropping(schemaName: string, recorded: ClientBase): Promise<Found
       object: schemaName,
       what: users === "" ? "nobody has used it in 90 days" : `used by ${users}`,
       why: "The version is dropped before its end, which clients were told of.",
-      wayOut: `retire it first: npm run release -- retire ${version.slug}.`,
+      wayOut: `retire it first: npx erp release retire ${version.slug}.`,
     },
   ];
 }

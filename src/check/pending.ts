@@ -33,7 +33,7 @@ export async function requireHarmlessPending(
   if (settled.length === 0) return;
   if (!isRefused(settled)) return onNote(printFindings(settled));
   throw new UserError(
-    `${printFindings(settled)}\n\nNothing was changed. To run the migrations all the same, at a time that suits: npm run db:setup -- --accept RULE, for each rule.`,
+    `${printFindings(settled)}\n\nNothing was changed. To run the migrations all the same, at a time that suits: npx erp db setup --accept RULE, for each rule.`,
   );
 }
 

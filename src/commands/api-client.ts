@@ -1,9 +1,8 @@
+import { createWriteStream } from "node:fs";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { UserError } from "../errors/user-error.ts";
 import { pause } from "../lib/retry.ts";
-
-/** Environment variables of commands that use the API. */
-export const clientVariables = `Uses the API at API_URL (http://127.0.0.1:4000 unless it is set), with the credentials CLIENT_ID and CLIENT_SECRET
-of the environment, as \`npm run token -- create\` makes them.`;
 
 /** A bulk operation, as the commands show it. */
 export interface BulkOperation {
@@ -33,7 +32,7 @@ export class ApiClient {
   constructor({ API_URL, CLIENT_ID, CLIENT_SECRET } = process.env) {
     if (!CLIENT_ID || !CLIENT_SECRET)
       throw new UserError(
-        "Set CLIENT_ID and CLIENT_SECRET, which `npm run token -- create --name Files --read all --write all` prints.",
+        "Set CLIENT_ID and CLIENT_SECRET, which `npx erp token create --name Files --read all --write all` prints.",
       );
     this.#url = (API_URL || "http://127.0.0.1:4000").replace(/\/$/, "");
     this.#credentials = { client_id: CLIENT_ID, client_secret: CLIENT_SECRET };
@@ -79,6 +78,12 @@ export class ApiClient {
       if (!["uploading", "queued", "running"].includes(bulkOperation.state)) return bulkOperation;
       await pause(lookEveryMs);
     }
+  }
+
+  /** Writes the file at an address that a bulk operation has named. */
+  async save(address: string, path: string): Promise<void> {
+    const { body } = await this.send(address, {});
+    await pipeline(Readable.fromWeb(body as never), createWriteStream(path));
   }
 
   async #freshToken(): Promise<string> {

@@ -1,49 +1,22 @@
 import { writeFile } from "node:fs/promises";
-import { withClient } from "../database/client.ts";
-import { openForCommand } from "../database/open.ts";
-import { readSettings } from "../process/settings.ts";
-import { atTheCommandLine } from "./command-line.ts";
 import { anonymizeCustomer } from "./customers/anonymize.ts";
 import type { Anonymized } from "./customers/anonymize.ts";
 import { exportCustomer } from "./customers/export.ts";
-import { say, UsageError } from "./terminal.ts";
+import { say } from "./terminal.ts";
+import { asOwner } from "./with-database.ts";
 
-const usage = `What the database has about one customer: to hand it over, or to make it anonymous.
+export async function printCustomer(customer: string, { to }: { to?: string }): Promise<void> {
+  const found = await asOwner((client) => exportCustomer(client, customer));
+  const text = `${JSON.stringify(found, null, 2)}\n`;
+  if (to === undefined) return void process.stdout.write(text);
+  // For nobody else's eyes
+  await writeFile(to, text, { mode: 0o600 });
+  say(`Written to ${to}.`);
+}
 
-Usage: npm run customers -- export ID|NUMBER|EMAIL [--to FILE]
-       npm run customers -- anonymize ID|NUMBER|EMAIL
-
-  export      all of it as JSON, documents with their files in base64
-  anonymize   replaces it for good, everywhere but in documents, which it names. Refused while open orders need
-              the address. Backups and what was sent to others aren't changed (docs/retention.md).
-
-  --to        the file to write; without it the JSON is printed
-
-Exit code 0: done, 1: refused or failed, 2: invalid arguments.
-`;
-
-const options = { to: { type: "string" } } as const;
-
-await atTheCommandLine({ usage, options, arguments: 2 }, async ({ to }, [command, customer]) => {
-  if ((command !== "export" && command !== "anonymize") || !customer)
-    throw new UsageError("It takes export or anonymize, and a customer.");
-  if (to !== undefined && command === "anonymize") throw new UsageError("--to is for export.");
-  const { url, close } = await openForCommand(readSettings());
-  try {
-    await withClient(url, async (client) => {
-      if (command === "anonymize") return console.log(printed(await anonymizeCustomer(client, customer)));
-      const text = `${JSON.stringify(await exportCustomer(client, customer), null, 2)}\n`;
-      if (to === undefined) process.stdout.write(text);
-      else {
-        // For nobody else's eyes
-        await writeFile(to, text, { mode: 0o600 });
-        say(`Written to ${to}.`);
-      }
-    });
-  } finally {
-    await close();
-  }
-});
+export async function anonymize(customer: string): Promise<void> {
+  console.log(printed(await asOwner((client) => anonymizeCustomer(client, customer))));
+}
 
 function printed({ number, wasDone, changed, kept, mentions }: Anonymized): string {
   const counts = Object.entries(changed).filter(([, count]) => count > 0);

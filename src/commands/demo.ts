@@ -1,11 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import type pg from "pg";
-import { openForCommand } from "../database/open.ts";
 import { connect } from "../database/client.ts";
-import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
-import { atTheCommandLine } from "./command-line.ts";
 import { say } from "./terminal.ts";
+import { asOwner } from "./with-database.ts";
 
 /** Where to put demonstration data, and how much. */
 export interface DemoOptions {
@@ -65,7 +63,8 @@ export async function fillDemo({
     if (reset) await client.query(`truncate ${tables.join(", ")}`);
     else await requireNoData(client, tables);
     await client.query("select set_config('demo.scale', $1, true), set_config('demo.age', $2, true)", [
-      ...[String(scale), String(ageOf(until))],
+      String(scale),
+      String(ageOf(until)),
     ]);
     for (const sql of await readDemo()) {
       onProgress(`Demonstration data: ${sql.slice(0, sql.indexOf("\n")).replace(/^--\s*/, "")}`);
@@ -108,49 +107,12 @@ async function requireProof(client: pg.Client): Promise<void> {
     throw new Error(`Stored figures differ from the ledger: ${JSON.stringify(rows, null, 2)}`);
 }
 
-const usage = `Fills the database with a demonstration shop.
-
-Usage: npm run demo -- [--scale N] [--reset]
-
-  --scale N   how much: 1 (default) is 200 products and 500 orders, 100 is a hundred times that
-  --reset     delete all data first; without it, a database that has data is refused
-
-Works on the embedded Postgres, whether the service runs or not, or on DATABASE_URL, which then must be an
-administrator's. Exit code 0: done, 1: refused or failed, 2: invalid arguments.
-`;
-
-const options = {
-  scale: { type: "string", default: "1" },
-  reset: { type: "boolean", default: false },
-} as const;
-
-async function main({ scale, reset }: { scale: string; reset: boolean }): Promise<void> {
+export async function fillWithDemo({ scale, reset }: { scale: number; reset?: true }): Promise<void> {
   const start = performance.now();
   const seconds = () => `${((performance.now() - start) / 1000).toFixed(1).padStart(6)} s`;
   const onProgress = (step: string) => say(`${seconds()}  ${step}`);
-  const database = await openForCommand(readSettings());
-  try {
-    await fillDemo({
-      ...{ connectionString: database.url, scale: Number(scale), until: new Date() },
-      ...{ reset, onProgress },
-    });
-    onProgress("Done");
-  } catch (error) {
-    throw explain(error);
-  } finally {
-    await database.close();
-  }
+  await asOwner((_, connectionString) =>
+    fillDemo({ connectionString, scale, until: new Date(), reset, onProgress }),
+  );
+  onProgress("Done");
 }
-
-/** Explains errors that the person at the terminal can solve; other errors are ours and stay unchanged. */
-function explain(error: unknown): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "42501") return new UserError("DATABASE_URL must be an administrator's for this.");
-  // undefined_table, invalid_schema_name
-  if (code === "42P01" || code === "3F000") {
-    return new UserError("The database has not been set up yet. Run `npm run db:setup` first.");
-  }
-  return error;
-}
-
-if (import.meta.main) await atTheCommandLine({ usage, options }, main);

@@ -96,7 +96,7 @@ const administratorText = ({ password }: FirstSecrets): string =>
   password === null
     ? ""
     : `
-Log in there as this administrator. The password is shown only now; \`npm run admin -- --help\` tells more.
+Log in there as this administrator. The password is shown only now; \`npx erp admin --help\` tells more.
 
   name      admin
   password  ${password}`;
@@ -107,7 +107,7 @@ function credentialText({ credential }: FirstSecrets, address: string): string {
   const first = versions.find((version) => isServed(version, versions, Date.now()))!;
   return `
 Here is a credential that may read and write everything. Its secret is shown only now;
-\`npm run token -- create --help\` makes more.
+\`npx erp token create --help\` makes more.
 
   client_id      ${clientId}
   client_secret  ${clientSecret}

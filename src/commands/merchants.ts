@@ -18,33 +18,17 @@ import {
 import type { Merchant } from "../merchants/merchant.ts";
 import { requireName } from "../merchants/merchant.ts";
 import { readSettings } from "../process/settings.ts";
-import { atTheCommandLine } from "./command-line.ts";
 import { adminOf, change, inTurn, isWrong, merchantNamed, requireFree } from "./merchants/files.ts";
 import type { Place } from "./merchants/files.ts";
 import { move, moveToCopy } from "./merchants/move.ts";
 import { say, UsageError } from "./terminal.ts";
 
-const usage = `The merchants of a service that has many, in the folder that MERCHANTS names. Commands that make, migrate or remove
-databases need DATABASE_URL: an administrator's, of the cluster that they are on.
-
-Usage: npm run merchants -- <command>
-
-  add NAME --host HOST… [--path]   a new database with its roles, an administrator and a credential for the merchant
-  list                             all merchants: state, hosts, where the database is; and files that are wrong
-  migrate [NAME…] [--at-once N]    the committed migrations in all databases of the cluster, or in some; may be repeated
-  suspend NAME | resume NAME       refuses all its requests; serves it again
-  move NAME                        copies its database to DATABASE_URL's cluster from FROM_DATABASE_URL's, and serves it there
-  move NAME --copied               serves it from DATABASE_URL's database, to which its data have been copied otherwise
-  remove NAME [--drop]             serves it no more; --drop erases its database and roles, too
-`;
-
-const options = {
-  host: { type: "string", multiple: true },
-  path: { type: "boolean" },
-  "at-once": { type: "string", default: "4" },
-  copied: { type: "boolean" },
-  drop: { type: "boolean" },
-} as const;
+/** Gives a command the settings and the folder of the merchants. */
+function place(): Place {
+  const settings = readSettings();
+  if (settings.merchants === undefined) throw new UserError("Set MERCHANTS to the folder of the merchants.");
+  return { settings, folder: settings.merchants };
+}
 
 async function add(
   { settings, folder }: Place,
@@ -175,21 +159,23 @@ async function refuseOthers(adminUrl: string, name: string, database: string): P
   );
 }
 
-await atTheCommandLine({ usage, options, arguments: Infinity }, async (values, positionals) => {
-  const [command = "", ...names] = positionals;
-  const settings = readSettings();
-  if (settings.merchants === undefined) throw new UserError("Set MERCHANTS to the folder of the merchants.");
-  const place = { settings, folder: settings.merchants };
-  const [name = ""] = names;
-  const isForOne = ["add", "suspend", "resume", "move", "remove"].includes(command);
-  if (isForOne && names.length !== 1) throw new UsageError(`Say which merchant: ${command} NAME`);
-  const hosts = (values.host ?? []).map((host) => host.toLowerCase());
-  if (command === "add") await add(place, name, hosts, values.path === true);
-  else if (command === "list") await list(place);
-  else if (command === "migrate") await migrate(place, names, Math.max(1, Number(values["at-once"]) || 1));
-  else if (command === "suspend") await setState(place, name, "suspended");
-  else if (command === "resume") await setState(place, name, "active");
-  else if (command === "move") await (values.copied === true ? moveToCopy : move)(place, name);
-  else if (command === "remove") await remove(place, name, values.drop === true);
-  else throw new UsageError(`There is no command “${command}”.`);
-});
+export const addMerchant = (name: string, { host = [], path }: { host?: string[]; path?: true }) =>
+  add(
+    place(),
+    name,
+    host.map((one) => one.toLowerCase()),
+    path === true,
+  );
+
+export const listMerchants = () => list(place());
+
+export const migrateMerchants = (names: string[], { atOnce }: { atOnce: number }) =>
+  migrate(place(), names, atOnce);
+
+export const setMerchantState = (name: string, state: Merchant["state"]) => setState(place(), name, state);
+
+export const moveMerchant = (name: string, { copied }: { copied?: true }) =>
+  (copied ? moveToCopy : move)(place(), name);
+
+export const removeMerchant = (name: string, { drop }: { drop?: true }) =>
+  remove(place(), name, drop === true);

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { z } from "zod";
 import { UserError } from "../errors/user-error.ts";
-import { textOf, UnreadableText } from "../lib/charset.ts";
+import { readText } from "./read-text.ts";
 
 /** A document to be stored, and where it comes from. */
 export interface GivenDocument {
@@ -49,17 +48,6 @@ export async function readManifest(file: string): Promise<GivenDocument[]> {
 /** The documents of files, as they are, each in a file of its own. */
 export const readDocuments = (files: readonly string[]): Promise<GivenDocument[]> =>
   Promise.all(files.map(async (file) => ({ document: await readText(file), source: basename(file) })));
-
-/** The text of a file in UTF-8. @throws {UserError} when it can't be read, or is in another charset */
-export async function readText(file: string): Promise<string> {
-  try {
-    return textOf(await readFile(file));
-  } catch (error) {
-    if (error instanceof UnreadableText)
-      throw new UserError(`${file} is not in UTF-8. Save it in UTF-8.`, { cause: error });
-    throw new UserError(`${file} can't be read: ${(error as Error).message}`, { cause: error });
-  }
-}
 
 function parsed(text: string, file: string): unknown {
   try {

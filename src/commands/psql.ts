@@ -2,22 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type pg from "pg";
-import { openAsAdmin } from "../database/open.ts";
 import { connect } from "../database/client.ts";
 import { urlAsOwner } from "../database/roles.ts";
-import { readSettings } from "../process/settings.ts";
-import { atTheCommandLine } from "./command-line.ts";
 import { forPsql } from "./graphile-migrate/urls.ts";
 import { say } from "./terminal.ts";
-
-const usage = `A psql in the database, as the owner of its tables.
-
-Usage: npm run db:psql [-- -c SQL]
-
-  -c SQL   run this and end
-
-Where no psql is installed, a small one takes its place, with \\d, \\d NAME and \\q.
-`;
+import { asAdmin } from "./with-database.ts";
 
 const listing = `select n.nspname as schema, c.relname as name, case c.relkind when 'v' then 'view' else 'table' end as kind
   from pg_class c join api_meta.own_schema n on n.oid = c.relnamespace where c.relkind in ('r', 'p', 'v') order by 1, 2`;
@@ -118,14 +107,9 @@ const textOf = (value: unknown): string => {
   return typeof value === "string" ? value : JSON.stringify(value);
 };
 
-const options = { command: { type: "string", short: "c" } } as const;
-
-await atTheCommandLine({ usage, options }, async ({ command }) => {
-  const { url, close } = await openAsAdmin(readSettings());
-  try {
-    const owner = urlAsOwner(url);
+/** Opens psql as the owner of the tables, or runs one statement. */
+export const openPsql = ({ command }: { command?: string }): Promise<void> =>
+  asAdmin(async (adminUrl) => {
+    const owner = urlAsOwner(adminUrl);
     process.exitCode = (await installed(owner, command)) ?? (await small(owner, command));
-  } finally {
-    await close();
-  }
-});
+  });

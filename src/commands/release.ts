@@ -1,4 +1,3 @@
-import "../process/graphile-env.ts";
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import type { Release, Released } from "../check/changelog.ts";
 import { isRefused } from "../check/finding.ts";
@@ -7,59 +6,36 @@ import { withClient } from "../database/client.ts";
 import { commitText } from "../database/migrations/commit-migration.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../database/migrations/migrations.ts";
 import { withCommitted } from "../database/migrations/templates.ts";
-import { openAsAdmin } from "../database/open.ts";
 import { urlAsOwner } from "../database/roles.ts";
-import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { retirementOf } from "../versions/lifetime.ts";
 import { dayOf } from "../versions/timetable.ts";
 import type { Version } from "../versions/versions.ts";
 import { versionOf, versions } from "../versions/versions.ts";
-import { atTheCommandLine } from "./command-line.ts";
-import { say, UsageError } from "./terminal.ts";
-
-const usage = `Versions of the API.
-
-Usage: npm run release -- SLUG [--date YYYY-MM-DD]   freezes what \`unstable\` offers now under a name
-       npm run release -- diff A B                   what is different in version B, for clients of A
-       npm run release -- extend SLUG VIEW…          gives a stable version the columns that these views have gained,
-                                                     and types and functions that it lacks
-       npm run release -- retire SLUG                drops a version that has ended
-
-  SLUG      2027-01 for a stable version, of January, April, July or October; 2027-02-unstable for a dated preview
-  --date    the first day on which it is served; today if not given
-
-A release is refused unless the check is clean. It writes a committed migration, schema/SLUG.graphql, for a stable
-version schema/released/SLUG.graphql too, docs/versions/SLUG.md with what is different, and a line in
-src/versions/versions.json. Review and commit them.
-`;
+import { say } from "./terminal.ts";
+import { asAdmin, withPgService } from "./with-database.ts";
 
 const stable = /^20\d\d-(01|04|07|10)$/;
 const preview = /^20\d\d-(0[1-9]|1[0-2])-unstable$/;
 const root = new URL("../../", import.meta.url);
 const inRoot = (path: string) => new URL(path, root);
 
-const options = { date: { type: "string" } } as const;
-
 // PostGraphile and the comparison of schemas take long to load: refusals don't need them
 const changelog = () => import("../check/changelog.ts");
 
-await atTheCommandLine({ usage, options, arguments: Infinity }, async ({ date }, [first, ...rest]) => {
-  const [slug, ...others] = rest;
-  if (first === "diff" && slug !== undefined && others.length === 1)
-    console.log(await difference(await sdlNow(slug), await sdlNow(others[0]!)));
-  else if (first === "retire" && slug !== undefined && others.length === 0) await retire(slug);
-  else if (first === "extend" && slug !== undefined) await extend(slug, others);
-  else if (first !== undefined && rest.length === 0)
-    await release(first, date ?? new Date().toISOString().slice(0, 10));
-  else throw new UsageError("It takes a SLUG, or one of the commands below.");
-});
+export async function printChanges(before: string, after: string): Promise<void> {
+  console.log(await difference(await sdlNow(before), await sdlNow(after)));
+}
 
 async function difference(before: string, after: string): Promise<string> {
   return (await changelog()).printDifference(before, after);
 }
 
-async function release(slug: string, releasedOn: string): Promise<void> {
+/** Freezes what `unstable` offers now. */
+export async function release(
+  slug: string,
+  { date: releasedOn = new Date().toISOString().slice(0, 10) }: { date?: string },
+): Promise<void> {
   await requireReleasable(slug, releasedOn);
   const version = versionOf({ slug, releasedOn });
   say("Checking, trying and committing the migration");
@@ -68,7 +44,7 @@ async function release(slug: string, releasedOn: string): Promise<void> {
     const { readEvents } = await import("../check/state.ts");
     const events = await withClient(urlAsOwner(adminUrl), readEvents);
     const previous = await previousRelease(adminUrl);
-    // Not through db/current, which `db:watch` would run on the developer's database
+    // Not through db/current, which `erp db watch` would run on the developer's database
     const freeze = `select api_meta.freeze('api_unstable', '${version.schemaName}');\n`;
     await commitText(adminUrl, `release-${slug}`, freeze);
     const sdl = await printed(version, adminUrl);
@@ -93,7 +69,9 @@ async function release(slug: string, releasedOn: string): Promise<void> {
 
 async function requireReleasable(slug: string, releasedOn: string): Promise<void> {
   if (!stable.test(slug) && !preview.test(slug))
-    throw new UserError(`“${slug}” is no name of a version.\n\n${usage}`);
+    throw new UserError(
+      `“${slug}” is no name of a version: 2027-01 is a stable one, of January, April, July or October, 2027-02-unstable a dated preview.`,
+    );
   if (versions.some((version) => version.slug === slug))
     throw new UserError(`There is a version ${slug} already.`);
   if (!/^\d{4}-\d\d-\d\d$/.test(releasedOn) || Number.isNaN(Date.parse(releasedOn)))
@@ -123,14 +101,8 @@ async function requireClean(adminUrl: string): Promise<void> {
 
 /** The SDL of a version, as the database makes it. */
 async function printed(version: Version, url: string): Promise<string> {
-  const { makePgService } = await import("postgraphile/adaptors/pg");
   const { printVersion } = await import("../versions/sdl.ts");
-  const pgService = makePgService({ connectionString: url, pubsub: false });
-  try {
-    return await printVersion(version, pgService);
-  } finally {
-    await pgService.release?.();
-  }
+  return withPgService(url, (service) => printVersion(version, service));
 }
 
 /** The SDL of a version, as it is committed. */
@@ -171,7 +143,7 @@ async function changeList(change: (known: { slug: string }[]) => { slug: string 
 }
 
 /** Drops a version that has ended: its schema, by a migration, its files, and its line in the list. */
-async function retire(slug: string): Promise<void> {
+export async function retire(slug: string): Promise<void> {
   const version = versions.find((one) => one.slug === slug);
   if (version === undefined || version.kind === "floating")
     throw new UserError(`There is no version ${slug} that could end.`);
@@ -190,7 +162,7 @@ async function retire(slug: string): Promise<void> {
 }
 
 /** Gives a stable version what it lacks: columns at the end of views, types and functions. */
-async function extend(slug: string, views: readonly string[]): Promise<void> {
+export async function extend(slug: string, views: readonly string[]): Promise<void> {
   const version = versions.find((one) => one.slug === slug);
   if (version?.kind !== "stable")
     throw new UserError(
@@ -222,14 +194,8 @@ async function extend(slug: string, views: readonly string[]): Promise<void> {
 }
 
 /** Runs work on a database with the committed migrations and nothing else. */
-async function onBlankDatabase<T>(work: (adminUrl: string) => Promise<T>): Promise<T> {
-  const { url, close } = await openAsAdmin(readSettings());
-  try {
-    return await withCommitted(url, work);
-  } finally {
-    await close();
-  }
-}
+const onBlankDatabase = <T>(work: (adminUrl: string) => Promise<T>): Promise<T> =>
+  asAdmin((url) => withCommitted(url, work));
 
 function spaced(line: object): string {
   const entries = Object.entries(line).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);

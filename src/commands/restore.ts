@@ -3,33 +3,24 @@ import { resolve } from "node:path";
 import type pg from "pg";
 import { withClient } from "../database/client.ts";
 import { checkBackup, chooseBackup, restoreBackup } from "../database/cluster/backup.ts";
-import { startCluster } from "../database/cluster/cluster.ts";
 import { restoreDump } from "../database/cluster/restore-dump.ts";
 import { countCommitted } from "../database/migrations/migration-files.ts";
 import { databaseName } from "../database/open.ts";
 import { readSettings } from "../process/settings.ts";
-import { atTheCommandLine } from "./command-line.ts";
 import { tellProof } from "./proof.ts";
 import { say, UsageError } from "./terminal.ts";
+import { withOwnPostgres } from "./with-database.ts";
 
-const usage = `Makes the service's own Postgres from a backup, and proves its books.
+interface Wanted {
+  from: string;
+  to?: string;
+  check?: true;
+}
 
-Usage: npm run restore -- --from FOLDER [--to FOLDER] [--check]
-
-  --from    a folder of backups, of which the newest is taken, or one backup; or a file of
-            \`pg_dump --format=custom\`, to move to another major version of Postgres
-  --to      the folder of the new data, which must not have any; DATA_DIRECTORY if not given
-  --check   only read the backup, and compare its checksums
-
-Nothing is left of a restore that fails. Exit code 0: done, and the books are right; 1: refused or failed, or the
-books are wrong; 2: invalid arguments.
-`;
-
-const options = { from: { type: "string" }, to: { type: "string" }, check: { type: "boolean" } } as const;
-
-await atTheCommandLine({ usage, options }, async ({ from, to, check }) => {
-  const { dataDirectory, runAs } = readSettings();
-  if (from === undefined) throw new UsageError("Which backup? Say --from FOLDER.");
+/** Makes a cluster from a backup, or only reads the backup. */
+export async function restore({ from, to, check }: Wanted): Promise<void> {
+  const settings = readSettings();
+  const { dataDirectory, runAs } = settings;
   const directory = resolve(to ?? dataDirectory);
   const isDump = (await stat(from).catch(() => null))?.isFile() === true;
   if (isDump && check) throw new UsageError("--check is for backups, not for a file of pg_dump.");
@@ -41,13 +32,9 @@ await atTheCommandLine({ usage, options }, async ({ from, to, check }) => {
   if (isDump) await restoreDump({ from, directory, database: databaseName, runAs });
   else await restoreBackup(backup, directory, runAs);
   say(`Restored ${backup} to ${directory}.`);
-  const cluster = await startCluster({ directory, runAs });
-  try {
-    await withClient(cluster.adminUrl(databaseName), tellState);
-  } finally {
-    await cluster.stop();
-  }
-});
+  const itself = { ...settings, dataDirectory: directory };
+  await withOwnPostgres(itself, databaseName, (url) => withClient(url, tellState));
+}
 
 /** Says what is in the database, and whether its books are right. */
 async function tellState(client: pg.Client): Promise<void> {

@@ -2,30 +2,14 @@ import type pg from "pg";
 import { withClient } from "../database/client.ts";
 import { genericPlan } from "../database/explain.ts";
 import type { IndexAdvice } from "../database/index-advice.ts";
-import { indexAdvice, maxTriedBytes, tryIndex } from "../database/index-advice.ts";
-import { openAsAdmin } from "../database/open.ts";
+import { indexAdvice, tryIndex } from "../database/index-advice.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import type { StatementStatistics } from "../database/statement-statistics.ts";
 import { readStatistics } from "../database/statement-statistics.ts";
 import { UserError } from "../errors/user-error.ts";
 import { readableSignature } from "../graphql/signature.ts";
-import { readSettings } from "../process/settings.ts";
-import { atTheCommandLine } from "./command-line.ts";
-import { say, UsageError } from "./terminal.ts";
-
-const usage = `Which operations take the database's time.
-
-Usage: npm run db:slow [-- --by total|worst]
-       npm run db:slow -- ID [--try]
-
-Without an id it lists the operations of the last 14 days, by the time that their statements took in all, or by the
-slowest. With one it shows the operation, its tokens, its statements, the plan, and indexes that would help.
-
-  --try   plans with each index: with hypopg where that is installed, else by making it in a transaction that is
-          undone. Until then nobody can write to the table. Tables of more than ${maxTriedBytes / 1e6} MB are left out.
-
-Statements are counted by pg_stat_statements too, where that is installed and the role of DATABASE_URL may read it.
-`;
+import { say, table, UsageError } from "./terminal.ts";
+import { asAdmin } from "./with-database.ts";
 
 interface Operation {
   id: string;
@@ -55,20 +39,8 @@ const milliseconds = (ms: number): string =>
   ms < 10 ? `${ms.toFixed(1)} ms` : ms < 10_000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(0)} s`;
 
 /** Lines of columns; all but the first and the last one are numbers. */
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const last = widths.length - 1;
-  return rows
-    .map((row) =>
-      row
-        .map((text, column) => {
-          if (column === last) return text;
-          return column === 0 ? text.padEnd(widths[column]!) : text.padStart(widths[column]!);
-        })
-        .join("  "),
-    )
-    .join("\n");
-}
+const figures = (rows: readonly (readonly string[])[]): string =>
+  table(rows, (column) => column > 0 && column < rows[0]!.length - 1);
 
 async function list(client: pg.Client, by: keyof typeof orders): Promise<string> {
   const { rows } = await client.query<Operation>(
@@ -77,17 +49,27 @@ async function list(client: pg.Client, by: keyof typeof orders): Promise<string>
   if (rows.length === 0) return "No token has sent an operation in the last 14 days.";
   const heads = ["operation", "requests", "total", "mean", "slowest", "tokens", "version and name"];
   const lines = rows.map((row) => [
-    ...[row.id, String(row.requests), milliseconds(row.ms), milliseconds(row.ms / row.requests)],
-    ...[milliseconds(row.slowest_ms), String(row.tokens), `${row.version} ${row.name ?? ""}`.trim()],
+    row.id,
+    String(row.requests),
+    milliseconds(row.ms),
+    milliseconds(row.ms / row.requests),
+    milliseconds(row.slowest_ms),
+    String(row.tokens),
+    `${row.version} ${row.name ?? ""}`.trim(),
   ]);
-  return table([heads, ...lines]);
+  return figures([heads, ...lines]);
 }
 
 function ofPostgres(statistics: readonly StatementStatistics[]): string {
   const lines = statistics.map(({ calls, ms, slowestMs, rows, blocksRead }) => [
-    ...[String(calls), milliseconds(ms), milliseconds(slowestMs), String(rows), String(blocksRead), ""],
+    String(calls),
+    milliseconds(ms),
+    milliseconds(slowestMs),
+    String(rows),
+    String(blocksRead),
+    "",
   ]);
-  return table([["calls", "total", "slowest", "rows", "blocks read", ""], ...lines]);
+  return figures([["calls", "total", "slowest", "rows", "blocks read", ""], ...lines]);
 }
 
 async function adviceOn(
@@ -126,7 +108,7 @@ async function show(client: pg.Client, id: string, adminUrl: string, isToTry: bo
   ]);
   const parts = [
     `${id} of ${version}${name === null ? "" : `, “${name}”`}\n\n${readableSignature(document)}`,
-    `Tokens\n\n${table([["token", "requests", "total", ""], ...tokens])}`,
+    `Tokens\n\n${figures([["token", "requests", "total", ""], ...tokens])}`,
   ];
   const statistics = (await readStatistics(adminUrl))?.filter(({ operation: one }) => one === id) ?? [];
   if (statistics.length > 0) parts.push(`In Postgres (pg_stat_statements)\n\n${ofPostgres(statistics)}`);
@@ -145,22 +127,17 @@ const missing =
   "pg_stat_statements tells nothing here, so only what the service has measured is shown. Add pg_stat_statements to " +
   "shared_preload_libraries, restart Postgres, run `create extension pg_stat_statements`, and use a DATABASE_URL whose role may read it (pg_read_all_stats).";
 
-const options = { by: { type: "string" }, try: { type: "boolean" } } as const;
-
-await atTheCommandLine(
-  { usage, options, arguments: 1 },
-  async ({ by = "total", try: isToTry = false }, [id]) => {
-    if (by !== "total" && by !== "worst") throw new UsageError("--by takes total or worst.");
-    if (isToTry && id === undefined) throw new UsageError("--try takes an id of the list.");
-    const { url, close } = await openAsAdmin(readSettings());
-    try {
-      const text = await withClient(urlAsOwner(url), (client) =>
-        id === undefined ? list(client, by) : show(client, id, url, isToTry),
-      );
-      console.log(text);
-      if ((await readStatistics(url)) === null) say(`\n${missing}`);
-    } finally {
-      await close();
-    }
-  },
-);
+/** Prints the operation with an id, or without one the list of all. */
+export function printSlow(
+  id: string | undefined,
+  { by = "total", try: isToTry = false }: { by?: keyof typeof orders; try?: boolean },
+): Promise<void> {
+  if (isToTry && id === undefined) throw new UsageError("--try takes an id of the list.");
+  return asAdmin(async (adminUrl) => {
+    const text = await withClient(urlAsOwner(adminUrl), (client) =>
+      id === undefined ? list(client, by) : show(client, id, adminUrl, isToTry),
+    );
+    console.log(text);
+    if ((await readStatistics(adminUrl)) === null) say(`\n${missing}`);
+  });
+}

@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import { styleText } from "node:util";
 import { UserError } from "../errors/user-error.ts";
 
@@ -16,13 +15,38 @@ export const paint = (format: Format, text: string): string =>
 /** Whether {@link paint} colours. */
 export const hasColors = (): boolean => paint("red", "x") !== "x";
 
+/** The result of a command, for programs and for people. */
+export interface Result {
+  json: unknown;
+  text: string;
+}
+
+/** Writes the result of a command to standard output. */
+export const print = ({ json, text }: Result, isJson = false): void =>
+  void process.stdout.write(`${isJson ? JSON.stringify(json) : text}\n`);
+
+/**
+ * Lines of columns that are as wide as their longest cell.
+ *
+ * @param isNumber whether a column has numbers, which end at the same place
+ */
+export function table(
+  rows: readonly (readonly string[])[],
+  isNumber: (column: number) => boolean = () => false,
+): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const cell = (text: string, column: number) =>
+    isNumber(column) ? text.padStart(widths[column]!) : text.padEnd(widths[column]!);
+  return rows.map((row) => row.map(cell).join("  ").trimEnd()).join("\n");
+}
+
 /** Invalid arguments. */
 export class UsageError extends UserError {}
 
 /**
  * Runs a command until it ends; explains errors that the person at the terminal can solve.
  *
- * @param usage printed after what is wrong with the arguments
+ * @param usage printed before what is wrong with the arguments
  */
 export async function atTheTerminal(command: () => Promise<void>, usage = ""): Promise<void> {
   try {
@@ -30,7 +54,7 @@ export async function atTheTerminal(command: () => Promise<void>, usage = ""): P
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     const isUsage = error instanceof UsageError;
-    say(isUsage ? `${error.message}\n\n${usage.trimEnd()}` : error.message);
+    say(isUsage && usage !== "" ? `${usage.trimEnd()}\n\n${error.message}` : error.message);
     process.exitCode = isUsage ? 2 : 1;
   }
 }
@@ -97,8 +121,7 @@ const lookForParentMs = 250;
 
 /** npm hands a signal on to its shell only, and some shells don't: then this process gets another parent. */
 function whenNpmEnds(stop: () => void): void {
-  const { npm_lifecycle_script: script } = process.env;
-  if (!script?.includes(basename(process.argv[1]!))) return;
+  if (!/\berp\b/.test(process.env.npm_lifecycle_script ?? "")) return;
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && stop(), lookForParentMs).unref();
 }

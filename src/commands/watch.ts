@@ -53,7 +53,7 @@ async function makeAnew(
 ): Promise<boolean> {
   const what = names.join(", ");
   if (adminUrl === null || production) {
-    say(`What ${what} did is still in the database: undo it by SQL, or: npm run db:reset -- --erase`);
+    say(`What ${what} did is still in the database: undo it by SQL, or: npx erp db reset --erase`);
     return false;
   }
   say(

@@ -57,11 +57,11 @@ async function requireNeverUsed({
 }: FolderSettings): Promise<void> {
   const kept = backupDirectory === undefined ? [] : await readdir(backupDirectory).catch(() => []);
   if (!production && kept.length === 0) return;
-  const from = backupDirectory === undefined ? "" : ` -- --from ${resolve(backupDirectory)}`;
+  const from = backupDirectory === undefined ? "" : ` --from ${resolve(backupDirectory)}`;
   throw new UserError(
     `There are no data in ${resolve(dataDirectory)}${kept.length > 0 ? `, though ${backupDirectory} has backups` : ""}.
-Should there be some, see whether its disk is mounted, or restore a backup: npm run restore${from}
-For a new shop without data:       npm start -- --empty
-For one with demonstration data:   npm start -- --demo`,
+Should there be some, see whether its disk is mounted, or restore a backup: npx erp restore${from}
+For a new shop without data:       npx erp start --empty
+For one with demonstration data:   npx erp start --demo`,
   );
 }

@@ -8,7 +8,7 @@ const neighbours = ["postgres", "template1"];
 
 /**
  * Closes the databases that every cluster has to the service's roles, as far as the role of the URL may. What stays open
- * `npm run doctor` reports.
+ * `npx erp doctor` reports.
  */
 export async function fenceNeighbours(adminUrl: string): Promise<void> {
   // The service's own database has a fence of its own

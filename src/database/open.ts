@@ -10,7 +10,7 @@ import type { LockLimits } from "./migrations/retry-locked.ts";
 import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
 import type { PoolerUses } from "./requirements.ts";
 import { fenceNeighbours } from "./neighbours.ts";
-import { asApiLogin, requireOwner, setUpRoles, urlAsOwner } from "./roles.ts";
+import { asApiLogin, requireOwner, setUpRoles } from "./roles.ts";
 import type { Identity } from "./cluster/postgres-user.ts";
 import { offerStatistics, statisticsModule } from "./statement-statistics.ts";
 import { waitingFor } from "./wait.ts";
@@ -147,12 +147,6 @@ export async function setUpDatabase(
 export interface CommandDatabase {
   url: string;
   close(): Promise<void>;
-}
-
-/** A connection as the owner, for commands, see {@link openAsAdmin}. */
-export async function openForCommand(settings: DatabaseSettings): Promise<CommandDatabase> {
-  const { url, close } = await openAsAdmin(settings);
-  return { url: urlAsOwner(url), close };
 }
 
 /**

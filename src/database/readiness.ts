@@ -46,7 +46,7 @@ const readOnly: Obstacle = { code: "DATABASE_READ_ONLY", message: "The database 
 const diskFull: Obstacle = { code: "DISK_FULL", message: "The database has no room on its disk." };
 const pending: Obstacle = {
   code: "MIGRATIONS_PENDING",
-  message: "The database lacks migrations. Run db:setup.",
+  message: "The database lacks migrations. Run `npx erp db setup`.",
 };
 const untracked: Obstacle = {
   code: "PREPARED_STATEMENTS_LOST",

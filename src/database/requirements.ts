@@ -84,7 +84,7 @@ export async function findApiLogin(url: string): Promise<{ apiUrl: string; warni
     if (!refusals.has(code ?? "")) throw error;
     return {
       apiUrl: url,
-      warning: `The role service_api_login can't be used (${message}), so clients' operations run on connections of service_login, which can also become the roles that see secrets. \`npm run db:setup -- --new-password\` gives both roles one password; PgBouncer has to know both.`,
+      warning: `The role service_api_login can't be used (${message}), so clients' operations run on connections of service_login, which can also become the roles that see secrets. \`npx erp db setup --new-password\` gives both roles one password; PgBouncer has to know both.`,
     };
   }
 }
@@ -110,7 +110,7 @@ async function requireQueue(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query("select from pg_namespace where nspname = 'graphile_worker'");
   if (rowCount === 1) return;
   throw new UserError(
-    "This database has no queue for background work. Run `DATABASE_URL=<an administrator's URL> npm run db:setup` first.",
+    "This database has no queue for background work. Run `DATABASE_URL=<an administrator's URL> npx erp db setup` first.",
   );
 }
 
@@ -131,11 +131,11 @@ async function excessRights(client: pg.Client): Promise<string[]> {
   const { role, super: isSuperuser, owner, able } = rows[0]!;
   if (!able) {
     throw new UserError(
-      `The role ${role} may not become service_api and the other narrow roles. Use the URL that \`npm run db:setup\` printed.`,
+      `The role ${role} may not become service_api and the other narrow roles. Use the URL that \`npx erp db setup\` printed.`,
     );
   }
   if (!isSuperuser && !owner) return [];
   return [
-    `The role ${role} may do far more in the database than serving needs. Use the URL that \`npm run db:setup\` prints.`,
+    `The role ${role} may do far more in the database than serving needs. Use the URL that \`npx erp db setup\` prints.`,
   ];
 }

@@ -67,7 +67,7 @@ export async function setUpRoles(
 }
 
 const noPassword =
-  "Note: service_api_login, which is new, has no password yet. `npm run db:setup -- --new-password` gives both login roles a new one; until then requests are served by service_login.";
+  "Note: service_api_login, which is new, has no password yet. `npx erp db setup --new-password` gives both login roles a new one; until then requests are served by service_login.";
 const notFenced =
   "Note: every role that can log in may still make temporary tables or large objects, or send notifications in this database, because the role of DATABASE_URL may not change that. A superuser can: `psql -f db/fence.sql`.";
 

@@ -32,7 +32,7 @@ export async function offerStatistics(adminUrl: string): Promise<void> {
         await client.query(`create extension if not exists ${statisticsModule}`);
     });
   } catch {
-    // The service works without; db:slow says what is missing
+    // The service works without; `erp db slow` says what is missing
   }
 }
 

@@ -28,7 +28,7 @@ export class OperationLabels {
   readonly #others = new Map<string, OperationLabel>();
   #stored = 0;
 
-  /** @param isStored whether an operator has stored the operation, see `npm run operations` */
+  /** @param isStored whether an operator has stored the operation, see `npx erp operations` */
   of({ of: { operation, credentialId } }: RequestUse, isStored: boolean): OperationLabel {
     const { id, version } = operation;
     const known = this.#known.get(id);

@@ -12,7 +12,7 @@ import { pause } from "../lib/retry.ts";
 import { databaseOf, rolesOf, takeOver } from "./merchant-database.ts";
 
 /** Has a copy that isn't finished: another attempt drops it. */
-const unfinished = "npm run merchants -- move makes this copy";
+const unfinished = "npx erp merchants move makes this copy";
 /** Settings that are lists of names. */
 const lists = ["local_preload_libraries", "search_path", "session_preload_libraries", "temp_tablespaces"];
 

@@ -143,7 +143,7 @@ async function readRights(pool: Pool, migrated: Set<string>): Promise<FirstRight
 async function requireMigrations(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ count: number }>("select api_meta.migration_count() as count");
   if (rows[0]!.count < (await migrationsWanted()))
-    throw new UserError("The database lacks migrations: run `npm run merchants -- migrate`.");
+    throw new UserError("The database lacks migrations: run `npx erp merchants migrate`.");
 }
 
 /** The address that clients of a merchant use, by its first host. */

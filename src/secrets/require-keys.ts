@@ -31,7 +31,7 @@ export async function requireSecretsKeys(
   refuseLackingKeys(needed, secrets);
   const plain = needed.filter(({ key_id: keyId }) => keyId === null);
   if (secrets.currentKeyId !== null && plain.length > 0)
-    logger.warn(`${describe(plain)} of the database are not encrypted yet: run \`npm run keys -- encrypt\``);
+    logger.warn(`${describe(plain)} of the database are not encrypted yet: run \`npx erp keys encrypt\``);
 }
 
 /** @throws {UserError} when there is no key for some of the secrets */

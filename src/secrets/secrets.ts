@@ -17,7 +17,7 @@ export class UnreadableSecret extends Error {
  * Encrypts and decrypts stored secrets: AES-256-GCM, with the row of the secret as associated data, so that it is
  * useless in another row.
  *
- * Without keys, secrets are stored in plain text. Plain ones can always be read, because they exist until `npm run keys
+ * Without keys, secrets are stored in plain text. Plain ones can always be read, because they exist until `npx erp keys
  * -- encrypt` has been run.
  */
 export class Secrets {

@@ -30,7 +30,7 @@ export function versionOf({
 }
 
 /**
- * All existing versions, from `versions.json`, to which `npm run release` adds. The first is recommended to new
+ * All existing versions, from `versions.json`, to which `npx erp release` adds. The first is recommended to new
  * clients; `unstable` always exists.
  */
 export const versions: readonly Version[] = list.map(versionOf);

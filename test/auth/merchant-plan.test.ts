@@ -109,15 +109,15 @@ test("limits of the plan take the place of the defaults", async () => {
   await until(() => service.log.some(({ msg }) => /limits of the plan are invalid/.test(String(msg))));
 });
 
-test("npm run plan shows and sets it", async () => {
-  const run = (...words: string[]) => runCommand(["plan.ts", ...words], { DATABASE_URL: service.adminUrl });
+test("erp plan shows and sets it", async () => {
+  const run = (...words: string[]) => runCommand(["plan", ...words], { DATABASE_URL: service.adminUrl });
   assert.deepEqual(await run("show"), { code: 0, output: "full {}\n" });
   assert.deepEqual(await run("set", "read_only", "--limits", '{"cost":500}'), {
     code: 0,
     output: 'read_only {"cost": 500}\n'.replace(": ", ":"),
   });
   await both(create, (_status, codes) => codes.join() === "FORBIDDEN");
-  assert.equal((await run("set", "gold")).code, 1);
+  assert.equal((await run("set", "gold")).code, 2);
   assert.match((await run("set", "full", "--limits", '{"speed": 1}')).output, /speed/);
   assert.match((await run("set", "full", "--limits", "{")).output, /not JSON/);
   assert.equal((await run("sell")).code, 2);

@@ -48,7 +48,7 @@ export class Service {
     this.#said = this.output;
     this.#isEnding = false;
     const workers = this.workers > 1 ? ["--workers", String(this.workers)] : [];
-    this.#process = startCommand(["start.ts", ...workers], {
+    this.#process = startCommand(["start", ...workers], {
       ...allVersions,
       ...{ PORT: String(this.#port), LOG_LEVEL: "warn", WEBHOOK_ALLOW: "127.0.0.1" },
       ...{ LIMIT_BUCKET: "1000000", LIMIT_REFILL: "1000000", LIMIT_COST: "100000" },

@@ -28,9 +28,9 @@ const query = (text: string) => withClient(database.adminUrl, (client) => client
 
 const mistake = "select 1;\ncreate table erp.leave (id uuid primary key);\n";
 
-test("db:check refuses what isn't right, without a trace in the database", async () => {
+test("erp db check refuses what isn't right, without a trace in the database", async () => {
   await project.write(file, mistake);
-  const { code, output } = await project.run(["database.ts", "check"], settings);
+  const { code, output } = await project.run(["db", "check"], settings);
   assert.equal(code, 1, output);
   assert.match(output, /error row-level-security\n {2}db\/current\/5-try\.sql:2 erp\.leave\n/);
   assert.match(output, /The check refuses: \d+ errors/);
@@ -40,7 +40,7 @@ test("it passes what is right: a schema of another program is made by its migrat
   t.after(() => query("drop schema pottery cascade"));
   await query("create schema pottery; create table pottery.kiln (code text primary key)");
   await project.write(file, "select api_meta.expose('pottery');\n");
-  const refused = await project.run(["database.ts", "check", "--json"], settings);
+  const refused = await project.run(["db", "check", "--json"], settings);
   assert.equal(refused.code, 1, refused.output);
   const told = JSON.parse(refused.output) as { refused: boolean; findings: Record<string, string>[] };
   assert.equal(told.refused, true);
@@ -56,7 +56,7 @@ test("it passes what is right: a schema of another program is made by its migrat
      comment on table pottery.kiln is 'Kilns.';
      select api_meta.expose('pottery');\n`,
   );
-  const passed = await project.run(["database.ts", "check"], settings);
+  const passed = await project.run(["db", "check"], settings);
   assert.equal(passed.code, 0, passed.output);
 });
 
@@ -66,7 +66,7 @@ test("with data it finds what rows of the demonstration shop break, and null whe
   const view = "comment on column api_unstable.products.purchase_prices is E'@notNull\\nPrices.';";
   await project.write(file, `${rule} not valid;\n${words}\n${view}\n`);
   const rulesOf = async (...options: string[]) => {
-    const { output } = await project.run(["database.ts", "check", "--json", ...options], settings);
+    const { output } = await project.run(["db", "check", "--json", ...options], settings);
     return (JSON.parse(output) as { findings: Record<string, string>[] }).findings;
   };
   const named = (findings: Record<string, string>[], wanted: string) =>
@@ -81,17 +81,17 @@ test("with data it finds what rows of the demonstration shop break, and null whe
   assert.match(failure!.what!, /tag_is_short.* is violated by some row/);
 });
 
-test("db:commit refuses what the check refuses, and changes nothing", async () => {
+test("erp db commit refuses what the check refuses, and changes nothing", async () => {
   const committed = await project.list("db/committed");
   await project.write(file, mistake);
-  const { code, output } = await project.run(["database.ts", "commit", "leave"], settings);
+  const { code, output } = await project.run(["db", "commit", "leave"], settings);
   assert.equal(code, 1, output);
   assert.match(output, /error row-level-security\n[^]*Nothing was committed\./);
   assert.deepEqual(await project.list("db/committed"), committed);
   assert.equal(await project.read(file), mistake);
 });
 
-test("db:setup refuses what would block a database that serves, before anything is changed; the operator may accept it", async () => {
+test("erp db setup refuses what would block a database that serves, before anything is changed; the operator may accept it", async () => {
   await project.commit("harmless", "create table erp.early (id uuid primary key);\n");
   await project.commit(
     "dangerous",
@@ -101,7 +101,7 @@ test("db:setup refuses what would block a database that serves, before anything 
     "broken-promise",
     "drop schema api_2026_06_unstable cascade;\nselect api_meta.forget_version('api_2026_06_unstable');\n",
   );
-  const refused = await project.run(["database.ts", "setup"], settings);
+  const refused = await project.run(["db", "setup"], settings);
   assert.equal(refused.code, 1, refused.output);
   assert.match(
     refused.output,
@@ -112,7 +112,7 @@ test("db:setup refuses what would block a database that serves, before anything 
   const { rows } = await query("select to_regclass('erp.early') as early");
   assert.equal(rows[0].early, null);
   await project.uncommit();
-  const accepted = await project.run(["database.ts", "setup", "--accept", "index-blocks-writes"], settings);
+  const accepted = await project.run(["db", "setup", "--accept", "index-blocks-writes"], settings);
   assert.equal(accepted.code, 0, accepted.output);
   assert.match(accepted.output, /waived index-blocks-writes .*accepted by the operator/);
   assert.notEqual((await query("select to_regclass('erp.early') as early")).rows[0].early, null);

@@ -10,7 +10,7 @@ before(async () => void (service = await startService()));
 after(() => service.close());
 
 function run(args: string[], { input = "", databaseUrl = service.adminUrl } = {}) {
-  return runOn(databaseUrl, ["admin.ts", ...args], input);
+  return runOn(databaseUrl, ["admin", ...args], input);
 }
 
 async function json(...args: string[]): Promise<any> {
@@ -65,7 +65,7 @@ test("refusals end with 1 and say why", async () => {
   ];
   const lines = cases.map(([args]) => ({ args }));
   const short = await run(["create", "emma", "--password-stdin"], { input: "short" });
-  const results = [...(await runAllOn(service.adminUrl, "admin.ts", lines)), short];
+  const results = [...(await runAllOn(service.adminUrl, "admin", lines)), short];
   for (const [n, { exitCode, stdout, stderr }] of results.entries()) {
     assert.deepEqual([exitCode, stdout], [1, ""], stderr);
     assert.match(stderr, cases[n]?.[1] ?? /at least 12 characters/);
@@ -78,8 +78,8 @@ test("refusals end with 1 and say why", async () => {
 test("what isn't understood ends with 2 and shows the usage", async () => {
   const wrong = [[], ["nonsense"], ["constructor"], ["create"], ["list", "x"], ["create", "a", "b"]];
   const lines = wrong.map((args) => ({ args }));
-  for (const { exitCode, stdout, stderr } of await runAllOn(service.adminUrl, "admin.ts", lines)) {
+  for (const { exitCode, stdout, stderr } of await runAllOn(service.adminUrl, "admin", lines)) {
     assert.deepEqual([exitCode, stdout], [2, ""], stderr);
-    assert.match(stderr, /Usage: npm run admin/);
+    assert.match(stderr, /^Usage: erp admin/);
   }
 });

@@ -82,7 +82,7 @@ const orders = (rows: object[]) =>
     { orders: rows },
     { select: "orders { id } results { userErrors { message } }" },
   );
-const command = (...words: string[]) => runOn(shop.adminUrl, ["customers.ts", ...words]);
+const command = (...words: string[]) => runOn(shop.adminUrl, ["customers", ...words]);
 const one = async (text: string, ...ids: string[]) => (await shop.sql(text, ...ids))[0];
 
 /** What the customer has left in the shop. */

@@ -6,7 +6,7 @@ import { startFromSettings } from "../../src/commands/start-service.ts";
 import type { RunningService } from "../../src/commands/start-service.ts";
 import { withClient } from "../../src/database/client.ts";
 import { openFolder } from "../../src/database/content.ts";
-import { openForCommand } from "../../src/database/open.ts";
+import { openAsAdmin } from "../../src/database/open.ts";
 import type { DatabaseSettings } from "../../src/database/open.ts";
 import { settingsFrom } from "../../src/process/settings.ts";
 import { copyPrepared } from "../lib/prepared.ts";
@@ -55,16 +55,16 @@ async function contentOf({ database }: RunningService) {
 
 test("in production, a folder without data is refused by starts and commands, which name what may be meant", async () => {
   const message =
-    /There are no data in .*unmounted.*mounted.*npm run restore.*npm start -- --empty.*npm start -- --demo/s;
+    /There are no data in .*unmounted.*mounted.*npx erp restore.*npx erp start --empty.*npx erp start --demo/s;
   await refused(start("unmounted", production), message);
-  await refused(openForCommand(settingsOf("unmounted", production)), message);
+  await refused(openAsAdmin(settingsOf("unmounted", production)), message);
   await assert.rejects(readdir(at("unmounted")), "nothing was made");
 });
 
 test("a backup and an examination make no data, in development neither", async () => {
   const settings = { DATABASE_URL: "", DATA_DIRECTORY: at("nothing") };
-  const [backup] = await runAllOn("", "backup.ts", [{ args: ["--to", at("backups")], settings }]);
-  const [doctor] = await runAllOn("", "doctor.ts", [{ args: [], settings }]);
+  const [backup] = await runAllOn("", "backup", [{ args: ["--to", at("backups")], settings }]);
+  const [doctor] = await runAllOn("", "doctor", [{ args: [], settings }]);
   for (const { exitCode, stderr } of [backup!, doctor!]) {
     assert.equal(exitCode, 1);
     assert.match(stderr, /^There are no data in .*nothing\. Is its disk mounted/);
@@ -77,16 +77,16 @@ test("a folder that once had data is never given a new shop, whatever is asked",
     const home = `lost-${name}`;
     await mkdir(at(home));
     await writeFile(join(at(home), name), "5432");
-    const message = new RegExp(`once had data: ${name} is left, .*mount that.*npm run restore`, "s");
+    const message = new RegExp(`once had data: ${name} is left, .*mount that.*npx erp restore`, "s");
     for (const content of [undefined, "demo", "empty"] as const)
       await refused(start(home, {}, content), message);
-    await refused(openForCommand(settingsOf(home)), message);
+    await refused(openAsAdmin(settingsOf(home)), message);
   }
   // All of it is gone, but its backups
   await mkdir(at("kept/20261122T210000Z"), { recursive: true });
   await refused(
     start("gone", { BACKUP_DIRECTORY: at("kept") }),
-    /There are no data in .*gone.*backups.*npm run restore -- --from .*kept/s,
+    /There are no data in .*gone.*backups.*npx erp restore --from .*kept/s,
   );
 });
 

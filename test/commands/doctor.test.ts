@@ -58,7 +58,7 @@ const assertFinds = (lines: readonly string[], ...patterns: RegExp[]) => {
 };
 
 test("a database that is well has no errors but those of a Postgres for tests; the command says so as JSON", async () => {
-  const { exitCode, stdout, stderr } = await runOn(database.adminUrl, ["doctor.ts", "--json"]);
+  const { exitCode, stdout, stderr } = await runOn(database.adminUrl, ["doctor", "--json"]);
   const { healthy, examined } = JSON.parse(stdout);
   assert.deepEqual([exitCode, healthy], [1, false], stdout + stderr);
   const errors = examined.flatMap(({ name, findings }: { name: string; findings: Finding[] }) =>
@@ -90,7 +90,7 @@ test("faults of the process are found: clock, settings, backups", async (t) => {
   const settings = { databaseUrl: undefined, backupDirectory: folder.path };
   assertFinds(
     await found({ settings }),
-    /^backups error There is no complete backup in .* > Run `npm run backup`/,
+    /^backups error There is no complete backup in .* > Run `npx erp backup`/,
   );
   const at = new Date(Date.now() - 30 * 3_600_000).toISOString().replace(/[-:]|\.\d+/g, "");
   await mkdir(join(folder.path, `${at}-1`));
@@ -151,7 +151,7 @@ update graphile_migrate.migrations set hash = 'x' || hash where filename = '${ne
     "create function erp.doctored() returns void language sql security definer as 'select'",
     "drop function erp.doctored()",
   );
-  const { exitCode, stdout } = await runOn(database.adminUrl, ["doctor.ts"]);
+  const { exitCode, stdout } = await runOn(database.adminUrl, ["doctor"]);
   assert.equal(exitCode, 1, stdout);
   assertFinds(
     stdout.split("\n"),
@@ -199,7 +199,7 @@ reset session_replication_role`,
     await found(),
     /^retention warning There are idempotency keys that should have been deleted 3 days ago\. > .*WORKER_CONCURRENCY/,
     /^proof error product\.physical_stock of \S+ is 7, and the ledger gives 0\. > Find who/,
-    /^keys warning The key that signs access tokens is 200 days old\. > Run `npm run keys -- rotate`/,
+    /^keys warning The key that signs access tokens is 200 days old\. > Run `npx erp keys rotate`/,
     /^keys error SECRETS_KEY is not set, but .* with 0123456789abcdef/,
     /^background work warning Committed changes wait to become events for 20 minutes\. > .*WEBHOOK_CONCURRENCY/,
     /^background work warning Jobs wait for 60 minutes/,
@@ -225,7 +225,7 @@ select pg_create_physical_replication_slot('${slot}', true)`,
 });
 
 test("a role that may only serve is told so", async () => {
-  const { exitCode, stdout } = await runOn(database.loginUrl, ["doctor.ts"]);
+  const { exitCode, stdout } = await runOn(database.loginUrl, ["doctor"]);
   assert.equal(exitCode, 1);
   assert.match(
     stdout,

@@ -34,7 +34,7 @@ test("files are loaded and written by commands, with the credentials of the envi
       { productNumber: "c-2", taxRate: -1 },
     ]),
   );
-  const loaded = await runCommand(["import.ts", "products", file], environment);
+  const loaded = await runCommand(["import", "products", file], environment);
   assert.equal(loaded.code, 1, loaded.output);
   assert.match(loaded.output, /1 created, 0 updated, 0 unchanged, 1 refused/);
   const [error] = (await readFile(`${file}.errors.jsonl`, "utf8")).split("\n");
@@ -42,16 +42,13 @@ test("files are loaded and written by commands, with the credentials of the envi
 
   const query = `query ($number: String) { products(filter: { productNumber: { equals: $number } }) { edges { node { name } } } }`;
   const out = join(folder, "out.csv");
-  const written = await runCommand(["export.ts", query, out, "--variables", '{"number":"c-1"}'], environment);
+  const written = await runCommand(["export", query, out, "--variables", '{"number":"c-1"}'], environment);
   assert.equal(written.code, 0, written.output);
   assert.match(await readFile(out, "utf8"), /^id,name\ngid:[^,]+,One\n$/);
 
   const windows = join(folder, "windows.csv");
   await writeFile(windows, Buffer.from("productNumber,name\nc-3,B\xe4r\n", "latin1"));
-  const named = await runCommand(
-    ["import.ts", "products", windows, "--charset", "windows-1252"],
-    environment,
-  );
+  const named = await runCommand(["import", "products", windows, "--charset", "windows-1252"], environment);
   assert.match(named.output, /1 created, 0 updated, 0 unchanged, 0 refused/);
   assert.deepEqual(await shop.sql("select name from erp.product where product_number = 'c-3'"), [
     { name: "Bär" },
@@ -63,16 +60,16 @@ test("files are loaded and written by commands, with the credentials of the envi
   );
 
   const refused = [
-    [["import.ts", "products", windows], environment, 1, /Line 2 is not valid UTF-8\. .*charset/],
-    [["import.ts", "products", windows, "--charset", "cp850"], environment, 1, /charset “cp850”/],
-    [["export.ts", latin, out], environment, 1, /latin\.graphql is not in UTF-8/],
-    [["import.ts", "products", file], {}, 1, /CLIENT_ID/],
-    [["import.ts", "prices", file], environment, 2, /what the rows are/],
-    [["import.ts", "products", join(folder, "none.csv")], environment, 1, /There is no file/],
-    [["import.ts", "products", file], { ...environment, CLIENT_SECRET: "wrong" }, 1, /refused/],
-    [["export.ts", "{ a }", out], environment, 1, /can't be exported/],
-    [["export.ts", "{ a }", "out.xml"], environment, 2, /\.jsonl or a \.csv/],
-    [["export.ts", "{ a }", out], { ...environment, API_URL: "http://127.0.0.1:1" }, 1, /can't be reached/],
+    [["import", "products", windows], environment, 1, /Line 2 is not valid UTF-8\. .*charset/],
+    [["import", "products", windows, "--charset", "cp850"], environment, 1, /charset “cp850”/],
+    [["export", latin, out], environment, 1, /latin\.graphql is not in UTF-8/],
+    [["import", "products", file], {}, 1, /CLIENT_ID/],
+    [["import", "prices", file], environment, 2, /what the rows are/],
+    [["import", "products", join(folder, "none.csv")], environment, 1, /There is no file/],
+    [["import", "products", file], { ...environment, CLIENT_SECRET: "wrong" }, 1, /refused/],
+    [["export", "{ a }", out], environment, 1, /can't be exported/],
+    [["export", "{ a }", "out.xml"], environment, 2, /\.jsonl or a \.csv/],
+    [["export", "{ a }", out], { ...environment, API_URL: "http://127.0.0.1:1" }, 1, /can't be reached/],
   ] as const;
   for (const [command, settings, exitCode, told] of refused) {
     const result = await runCommand([...command], settings);

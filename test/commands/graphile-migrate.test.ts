@@ -17,7 +17,7 @@ import type { CommandProcess } from "./process.ts";
 const program = fileURLToPath(import.meta.resolve("graphile-migrate/dist/cli.js"));
 const file = "db/current/5-try.sql";
 
-// On a copy of the project, while db:watch runs
+// On a copy of the project, while erp db watch runs
 let project: Project;
 let database: TestDatabase;
 let watching: CommandProcess;
@@ -70,13 +70,13 @@ test("current runs db/current as the owner of all, with what follows from it", a
   const { code, output } = await graphileMigrate("current");
   assert.equal(code, 0, output);
   assert.deepEqual(await rows(facts), asMigrated);
-  // Which db:watch takes for what it would run itself
-  watching = project.start(["database.ts", "watch"], { DATABASE_URL: database.adminUrl });
+  // Which erp db watch takes for what it would run itself
+  watching = project.start(["db", "watch"], { DATABASE_URL: database.adminUrl });
   await watching.said(/The API follows the database/);
   assert.doesNotMatch(watching.output(), /has been run/);
 });
 
-test("db:watch follows what it did", async () => {
+test("erp db watch follows what it did", async () => {
   await rows("delete from graphile_migrate.current; drop view api_unstable.shapes; drop table erp.shape");
   await until(async () => (await rows(facts)).length > 0);
   await watching.said(/has been run \(5-try\.sql\)/);
@@ -110,7 +110,7 @@ test("uncommit brings it back, and reset makes the database anew, with all that 
   assert.equal(back.code, 0, back.output);
   const name = (await project.list("db/current")).find((each) => /try/.test(each))!;
   assert.match(await project.read(`db/current/${name}`), /create table erp\.shape/);
-  // Beside db:watch, which keeps off until that is finished, and then runs db/current for longer than that takes
+  // Beside erp db watch, which keeps off until that is finished, and then runs db/current for longer than that takes
   await project.write(`db/current/${name}`, `select pg_sleep(1);\n${shapes}`);
   await watching.said(/has been run \(5-try\.sql\), in \d{4} ms/);
   const length = watching.output().length;
@@ -134,9 +134,9 @@ test("uncommit brings it back, and reset makes the database anew, with all that 
   );
 });
 
-test("db:env prints what other programs need, and db:psql opens one as the owner", async () => {
+test("erp db env prints what other programs need, and erp db psql opens one as the owner", async () => {
   const settings = { DATABASE_URL: database.adminUrl };
-  const { output } = await project.run(["database.ts", "env"], settings);
+  const { output } = await project.run(["db", "env"], settings);
   const urls = [...output.matchAll(/^export (\w+)='(.*)'$/gm)];
   assert.deepEqual(
     urls.map(([, name]) => name),
@@ -145,13 +145,13 @@ test("db:env prints what other programs need, and db:psql opens one as the owner
   const who = await withClient(urls[0]![2]!, (client) => client.query("select current_user as role"));
   assert.deepEqual(who.rows, [{ role: "service_owner" }]);
   for (const path of [process.env.PATH!, ""]) {
-    const { code, output: said } = await project.run(["psql.ts", "-c", "select current_user as role"], {
+    const { code, output: said } = await project.run(["db", "psql", "-c", "select current_user as role"], {
       ...settings,
       PATH: path,
     });
     assert.equal(code, 0, said);
     assert.match(said, /role\s+-+\s+service_owner\s+\(1 row\)/);
-    const wrong = await project.run(["psql.ts", "-c", "select nothing"], { ...settings, PATH: path });
+    const wrong = await project.run(["db", "psql", "-c", "select nothing"], { ...settings, PATH: path });
     assert.equal(wrong.code, 1);
     assert.match(wrong.output, /ERROR: {2}column "nothing" does not exist/);
   }

@@ -20,7 +20,7 @@ before(async () => {
 after(() => service.close());
 
 const run = (args: string[], settings = {}, url = service.adminUrl) =>
-  runOn(url, ["keys.ts", ...args], "", settings);
+  runOn(url, ["keys", ...args], "", settings);
 const runJson = async (args: string[]): Promise<any> => {
   const { exitCode, stdout, stderr } = await run([...args, "--json"]);
   assert.equal(exitCode, 0, stderr);
@@ -113,7 +113,7 @@ test("refusals name what is wrong, and change nothing", async () => {
   const state = async () => (await service.owner.query("select * from auth.signing_key order by id")).rows;
   const untouched = await state();
   const cases: [args: string[], pattern: RegExp, settings?: Record<string, string>][] = [
-    [["retire", kid, "--now"], /is the key that signs.*keys -- rotate/],
+    [["retire", kid, "--now"], /is the key that signs.*keys rotate/],
     [["retire", before.kid], /valid until 2\d{3}-.*--now/s],
     [["retire", "018f0000-0000-7000-8000-000000000000", "--now"], /There is no signing key 018f/],
     [["retire", "'; drop table x", "--now"], /There is no signing key/],
@@ -121,7 +121,7 @@ test("refusals name what is wrong, and change nothing", async () => {
     [["encrypt"], /SECRETS_KEY is not set/],
   ];
   const lines = cases.map(([args, , settings]) => ({ args, settings }));
-  const results = await runAllOn(service.adminUrl, "keys.ts", lines);
+  const results = await runAllOn(service.adminUrl, "keys", lines);
   for (const [index, [args, pattern]] of cases.entries()) {
     const { exitCode, stdout, stderr } = results[index]!;
     assert.deepEqual([exitCode, stdout], [1, ""], args.join(" "));
@@ -147,8 +147,8 @@ test("keys of the environment are listed, and not those that they stand before",
 test("what isn't understood ends with 2 and shows the usage", async () => {
   const wrong = [[], ["nonsense"], ["retire"], ["list", "x"], ["rotate", "--now"], ["retire", "a", "b"]];
   const lines = wrong.map((args) => ({ args }));
-  for (const { exitCode, stdout, stderr } of await runAllOn(service.adminUrl, "keys.ts", lines)) {
+  for (const { exitCode, stdout, stderr } of await runAllOn(service.adminUrl, "keys", lines)) {
     assert.deepEqual([exitCode, stdout], [2, ""], stderr);
-    assert.match(stderr, /Usage: npm run keys/);
+    assert.match(stderr, /^Usage: erp keys/);
   }
 });

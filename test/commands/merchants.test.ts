@@ -12,7 +12,7 @@ import { besides } from "../../src/database/migrations/templates.ts";
 import { forgetMerchant, storeMerchant } from "../../src/merchants/directory.ts";
 import { runAllOn } from "./process.ts";
 
-const program = fileURLToPath(new URL("../../src/commands/merchants.ts", import.meta.url));
+const program = fileURLToPath(new URL("../../src/commands/erp.ts", import.meta.url));
 const adminUrl = process.env.TEST_ADMIN_URL!;
 const name = `command-${process.pid}`;
 const moved = `moved_${name}`;
@@ -32,7 +32,7 @@ const merchantsAt = (databaseUrl: string, ...words: string[]): Promise<Ended> =>
 const merchantsWith = (settings: Record<string, string>, ...words: string[]): Promise<Ended> =>
   new Promise((resolve) => {
     const env = { ...process.env, MERCHANTS: folder, ...settings };
-    execFile(process.execPath, [program, ...words], { env, cwd: folder }, (error, out, err) =>
+    execFile(process.execPath, [program, "merchants", ...words], { env, cwd: folder }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, text: out + err }),
     );
   });
@@ -78,7 +78,7 @@ async function refusesOldPrograms(): Promise<void> {
   await rm(join(folder, "pg_dump"));
 }
 
-suite("npm run merchants", () => {
+suite("npx erp merchants", () => {
   test("adds a merchant with a migrated database, migrates, suspends, and removes it", async () => {
     // Whoever administers is named by parameters, which come before the role of the merchant
     const { username, password } = new URL(adminUrl);
@@ -159,7 +159,7 @@ suite("npm run merchants", () => {
     const settings = { MERCHANTS: folder };
     const done = await runAllOn(
       adminUrl,
-      "merchants.ts",
+      "merchants",
       lines.map((args) => ({ args, settings })),
     );
     const fault = /The merchant torn has a wrong DATABASE_URL\./;
@@ -172,7 +172,7 @@ suite("npm run merchants", () => {
     for (const one of [unsuspended!, dropped!])
       assert.match(
         one.stderr,
-        /has a wrong DATABASE_URL\. Mend its file in .*: npm run merchants -- remove torn/,
+        /has a wrong DATABASE_URL\. Mend its file in .*: npx erp merchants remove torn/,
       );
     assert.match(added!.stderr, /There is a merchant “torn” already/);
     assert.match(migrated!.stderr, fault);

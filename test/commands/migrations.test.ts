@@ -77,7 +77,7 @@ const unservable: typeof refused = {
   },
 };
 
-describe("db:watch", () => {
+describe("erp db watch", () => {
   let watching: CommandProcess;
   before(async () => {
     await project.write("db/fixtures/broken.sql", "-- A comment\n\nselect 1;\nbrake;\n");
@@ -85,7 +85,7 @@ describe("db:watch", () => {
       "db/fixtures/twice.sql",
       "select 'ä;';\n\n-- It is there\ncreate table erp.tag (id uuid);\n",
     );
-    watching = project.start(["database.ts", "watch"], settings);
+    watching = project.start(["db", "watch"], settings);
     await watching.said(/The API follows the database/);
   });
   after(async () => {
@@ -140,7 +140,7 @@ describe("db:watch", () => {
   });
 });
 
-// Each is refused by the same function, as db:watch shows for all
+// Each is refused by the same function, as erp db watch shows for all
 const [underived, unfrozen] = Object.values(refused);
 
 test("a file that root has made, and others may not read, is named with what helps", async () => {
@@ -163,11 +163,11 @@ test("a file that root has made, and others may not read, is named with what hel
   );
 });
 
-test("db:commit refuses a migration of which nothing can be derived, and leaves all as it was", async () => {
+test("erp db commit refuses a migration of which nothing can be derived, and leaves all as it was", async () => {
   const { text, says } = underived!;
   const committed = await project.list("db/committed");
   await project.write("db/current/5-try.sql", text);
-  const { code, output } = await project.run(["database.ts", "commit", "try"], settings);
+  const { code, output } = await project.run(["db", "commit", "try"], settings);
   assert.equal(code, 1, output);
   for (const pattern of says) assert.match(output, pattern);
   assert.deepEqual(await project.list("db/committed"), committed);
@@ -176,10 +176,10 @@ test("db:commit refuses a migration of which nothing can be derived, and leaves 
   await assertUntouched();
 });
 
-test("db:setup refuses one that would change a frozen version, names its file, and leaves all as it was", async () => {
+test("erp db setup refuses one that would change a frozen version, names its file, and leaves all as it was", async () => {
   const { text, says } = unfrozen!;
   await project.commit("try", text);
-  const { code, output } = await project.run(["database.ts", "setup"], settings);
+  const { code, output } = await project.run(["db", "setup"], settings);
   await project.uncommit();
   assert.equal(code, 1, output);
   assert.match(output, /0000\d\d-try\.sql failed, and nothing of it was kept:/);
@@ -188,7 +188,7 @@ test("db:setup refuses one that would change a frozen version, names its file, a
   await assertUntouched();
 });
 
-test("db:commit takes the files that are named, in their order, and db:uncommit brings them back", async () => {
+test("erp db commit takes the files that are named, in their order, and erp db uncommit brings them back", async () => {
   const count = (await project.list("db/committed")).length;
   await project.write(
     "db/current/10-one.sql",
@@ -201,12 +201,12 @@ test("db:commit takes the files that are named, in their order, and db:uncommit 
       alter table erp.two enable row level security; comment on table erp.two is 'Two.';
       create index if not exists two_id on erp.two (id);\n`,
   );
-  const early = await project.run(["database.ts", "commit", "two", "20-two.sql"], settings);
+  const early = await project.run(["db", "commit", "two", "20-two.sql"], settings);
   assert.equal(early.code, 1);
   assert.match(early.output, /10-one\.sql must be committed before/);
   for (const name of ["one", "two"]) {
     const file = name === "one" ? "10-one.sql" : "20-two.sql";
-    const { code, output } = await project.run(["database.ts", "commit", name, file], settings);
+    const { code, output } = await project.run(["db", "commit", name, file], settings);
     assert.equal(code, 0, output);
     assert.ok(await has(`erp.${name}`));
     assert.match(await project.read("db/schema.sql"), new RegExp(`^create table erp\\.${name} \\($`, "m"));
@@ -223,14 +223,14 @@ test("db:commit takes the files that are named, in their order, and db:uncommit 
   await git("add", "db");
   await git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--message=all");
   await git("update-ref", "refs/remotes/origin/main", "HEAD");
-  const shared = await project.run(["database.ts", "uncommit"], settings);
+  const shared = await project.run(["db", "uncommit"], settings);
   assert.equal(shared.code, 1, shared.output);
   assert.match(shared.output, /Others have 0000\d\d-two\.sql: git has it on a remote branch/);
   const mute = { ...settings, GIT_TEST_ASSUME_DIFFERENT_OWNER: "1" };
-  const unknown = await project.run(["database.ts", "uncommit"], mute);
+  const unknown = await project.run(["db", "uncommit"], mute);
   assert.equal(unknown.code, 1, unknown.output);
   assert.match(unknown.output, /git can't say whether others have .*-two\.sql: fatal: .*dubious ownership/);
-  const back = await project.run(["database.ts", "uncommit", "--shared"], settings);
+  const back = await project.run(["db", "uncommit", "--shared"], settings);
   assert.equal(back.code, 0, back.output);
   assert.match(await project.read("db/current/20-two.sql"), /create table if not exists erp\.two/);
   assert.doesNotMatch(await project.read("db/schema.sql"), /erp\.two/);

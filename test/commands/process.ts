@@ -37,10 +37,12 @@ const headAlone = { NODE_OPTIONS: `--import ${new URL("../lib/head-alone.ts", im
 /** Or all versions. */
 export const allVersions = { NODE_OPTIONS: "" };
 
+const program = "src/commands/erp.ts";
+
 /**
  * Starts a command.
  *
- * @param command its file in src/commands, and its arguments
+ * @param command the arguments of `erp`
  * @param settings environment variables; it gets no other settings
  * @param folder folder of the project
  */
@@ -49,29 +51,24 @@ export function startCommand(
   settings: Record<string, string> = {},
   folder = root,
 ): CommandProcess {
-  const [file, ...parameters] = command;
   const environment = Object.entries(process.env).filter(([name]) => !ofProject.test(name));
-  const child = spawn(
-    process.execPath,
-    [...nodeOptions, join(folder, "src/commands", file!), ...parameters],
-    {
-      cwd: folder,
-      // An empty value hides the same setting in a developer's .env
-      env: {
-        ...Object.fromEntries(environment),
-        HOST: "127.0.0.1",
-        PORT: "0",
-        DATABASE_URL: "",
-        EXCHANGE_RATES_FROM: "",
-        // The demonstration shop has subscribers on the internet
-        WEBHOOK_CONCURRENCY: "0",
-        LOG_LEVEL: "error",
-        ...(file === "start.ts" && folder === root && headAlone),
-        ...settings,
-      },
-      stdio: ["ignore", "pipe", "pipe"],
+  const child = spawn(process.execPath, [...nodeOptions, join(folder, program), ...command], {
+    cwd: folder,
+    // An empty value hides the same setting in a developer's .env
+    env: {
+      ...Object.fromEntries(environment),
+      HOST: "127.0.0.1",
+      PORT: "0",
+      DATABASE_URL: "",
+      EXCHANGE_RATES_FROM: "",
+      // The demonstration shop has subscribers on the internet
+      WEBHOOK_CONCURRENCY: "0",
+      LOG_LEVEL: "error",
+      ...(command[0] === "start" && folder === root && headAlone),
+      ...settings,
     },
-  );
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) readLines(stream, (lines) => (output += lines));
   let hasEnded = false;
@@ -129,7 +126,7 @@ export interface CommandResult {
 /**
  * Runs a command on a database to its end, and keeps its two outputs apart.
  *
- * @param command its file in src/commands, and its arguments
+ * @param command the arguments of `erp`
  * @param input its standard input
  * @param settings environment variables beside those of this process
  */
@@ -139,12 +136,11 @@ export function runOn(
   input = "",
   settings: Record<string, string> = {},
 ): Promise<CommandResult> {
-  const [file, ...parameters] = command;
   const env = { ...process.env, ...settings, DATABASE_URL: databaseUrl };
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      [...nodeOptions, join(root, "src/commands", file!), ...parameters],
+      [...nodeOptions, join(root, program), ...command],
       { env },
       (error, stdout, stderr) => resolve({ exitCode: error ? error.code : 0, stdout, stderr }),
     );
@@ -159,16 +155,16 @@ export interface CommandLine {
 }
 
 /**
- * What a command does with several lists of arguments, each as if it was run alone. What it refuses needs no process of
- * its own each time: {@link runOn} shows that at one of them.
+ * Runs a command with several lists of arguments, one after the other in one process, each as if it was run alone. What they refuse needs no process
+ * of its own each time: {@link runOn} shows that at one of them.
  */
 export async function runAllOn(
   databaseUrl: string,
-  file: string,
+  command: string,
   lines: readonly CommandLine[],
 ): Promise<CommandResult[]> {
-  const program = fileURLToPath(new URL("one-after-another.ts", import.meta.url));
-  const parameters = [program, join(root, "src/commands", file), JSON.stringify(lines)];
+  const whole = lines.map(({ args, settings }) => ({ args: [command, ...args], settings }));
+  const parameters = [fileURLToPath(new URL("one-after-another.ts", import.meta.url)), JSON.stringify(whole)];
   const env = { ...process.env, DATABASE_URL: databaseUrl };
   const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, ...parameters], { env });
   return JSON.parse(stdout) as CommandResult[];

@@ -22,7 +22,7 @@ before(async () => {
     if (name >= "0200" && name < "1900") await rm(join(project.path, "db/demo", name));
   // The project's migrations are others as long as there is something in db/current
   if (!(await hasCurrentMigration())) await copyPrepared(join(project.path, ".data"));
-  watching = project.start(["database.ts", "watch"]);
+  watching = project.start(["db", "watch"]);
   [, address = ""] = await watching.said(/The API is at (http:\/\/[^/]+)/);
   const [, path] = await watching.said(/password are in (\S+),/);
   const secrets = await readFile(path!, "utf8");
@@ -105,7 +105,7 @@ test("deleting a file of db/current undoes what it did; who may log in stays, an
 test("a check goes on when the database is recreated beside it", async () => {
   await project.write(file, notes);
   await until(async () => (await ask(asked)).errors === undefined);
-  const checking = project.start(["database.ts", "check"]);
+  const checking = project.start(["db", "check"]);
   const isChecking = "select from pg_database where datname like 'rehearsal\\_________-%'";
   await until(async () => (await rows(isChecking, "postgres")).length > 0);
   await rows("select pg_terminate_backend(pid) from pg_stat_activity where datname = 'erp'", "postgres");
@@ -126,12 +126,12 @@ test("a file that gets another name is not gone", async () => {
   assert.ok((await tagNames()).includes("stays"));
 });
 
-test("db:reset makes the database anew while the service runs, with db/current and data for it", async (t) => {
+test("erp db reset makes the database anew while the service runs, with db/current and data for it", async (t) => {
   const data = "db/demo/1950-try.sql";
   t.after(() => rm(join(project.path, data)));
   await project.write(data, "-- Notes\ninsert into erp.note (text) values ('shown');");
   const length = watching.output().length;
-  const { code, output } = await project.run(["database.ts", "reset"]);
+  const { code, output } = await project.run(["db", "reset"]);
   assert.equal(code, 0, output);
   assert.match(output, /The database is new, in \d+ ms/);
   await until(async () => (await tagNames().catch(() => ["stays"])).every((name) => name !== "stays"));
@@ -144,18 +144,18 @@ test("a file that is deleted while nobody watches is noticed at the next start",
   watching.kill("SIGINT");
   assert.equal(await watching.ended, 0, watching.output());
   await rm(join(project.path, "db/current/6-try.sql"));
-  watching = project.start(["database.ts", "watch"]);
+  watching = project.start(["db", "watch"]);
   await watching.said(/6-try\.sql is gone\. The database is made anew without it/);
   await watching.said(/All as it was before is in the database erp_before_reset/);
   assert.deepEqual(await rows("select to_regclass('erp.note') as note"), [{ note: null }]);
 });
 
-test("db:reset refuses production, and a database of somebody else's without being told twice", async () => {
-  const production = await project.run(["database.ts", "reset"], { NODE_ENV: "production" });
+test("erp db reset refuses production, and a database of somebody else's without being told twice", async () => {
+  const production = await project.run(["db", "reset"], { NODE_ENV: "production" });
   assert.equal(production.code, 1);
   assert.match(production.output, /This is production/);
   const url = "postgres://admin@db.example/erp";
-  const other = await project.run(["database.ts", "reset"], { DATABASE_URL: url });
+  const other = await project.run(["db", "reset"], { DATABASE_URL: url });
   assert.equal(other.code, 1);
   assert.match(other.output, /replaces all data in db\.example:5432\/erp\. If you want that, add --erase/);
 });

@@ -18,7 +18,7 @@ after(async () => {
 });
 
 const run = async (...args: string[]) => {
-  const { exitCode, stdout, stderr } = await runOn(service.adminUrl, ["slow.ts", ...args]);
+  const { exitCode, stdout, stderr } = await runOn(service.adminUrl, ["db", "slow", ...args]);
   assert.equal(exitCode, 0, stderr);
   return { stdout, stderr };
 };
@@ -84,7 +84,7 @@ test("operations are listed by the time that they take, and one is shown with wh
     "update auth.operation set statement = 'select 1; drop table erp.customer' where id = $1",
     [idOf("Known")],
   );
-  const { exitCode, stderr: refusal } = await runOn(service.adminUrl, ["slow.ts", idOf("Known")]);
+  const { exitCode, stderr: refusal } = await runOn(service.adminUrl, ["db", "slow", idOf("Known")]);
   assert.equal(exitCode, 1);
   assert.match(refusal, /Only one query is explained/);
 });
@@ -93,7 +93,7 @@ test("a role that may not see statements of others is told what it lacks", async
   await admin.query("create role slow_reader login password 'hunter2' in role service_owner");
   try {
     const url = Object.assign(new URL(service.adminUrl), { username: "slow_reader", password: "hunter2" });
-    const { exitCode, stdout, stderr } = await runOn(url.href, ["slow.ts"]);
+    const { exitCode, stdout, stderr } = await runOn(url.href, ["db", "slow"]);
     assert.equal(exitCode, 0, stderr);
     assert.match(stdout, /^operation /);
     assert.match(stderr, /create extension pg_stat_statements/);
@@ -105,7 +105,7 @@ test("a role that may not see statements of others is told what it lacks", async
 test("an id that nobody has sent, and wrong arguments, are told", async () => {
   const results = await Promise.all(
     [["0123456789abcdef"], ["--by", "name"], ["--try"]].map((args) =>
-      runOn(service.adminUrl, ["slow.ts", ...args]),
+      runOn(service.adminUrl, ["db", "slow", ...args]),
     ),
   );
   assert.deepEqual(

@@ -34,7 +34,7 @@ after(async () => {
 });
 
 const start = (settings: Record<string, string> = {}) =>
-  (running = startCommand(["start.ts"], { DATA_DIRECTORY: folder.path, ...settings }));
+  (running = startCommand(["start"], { DATA_DIRECTORY: folder.path, ...settings }));
 
 const addressOf = async (service: CommandProcess) =>
   (await service.said(/The API is at (http:\S+?)\/api/))[1]!;
@@ -140,7 +140,7 @@ test("another start keeps the data and prints no secret; a second process is ref
   await assertAnswers(first);
   assert.match(first.output(), /The administration is at http:\S+\/admin\n/);
   assert.doesNotMatch(first.output(), /client_secret|password/);
-  const second = startCommand(["start.ts"], { DATA_DIRECTORY: folder.path });
+  const second = startCommand(["start"], { DATA_DIRECTORY: folder.path });
   assert.equal(await second.ended, 1);
   assert.match(second.output(), /Another process is using the database in .+\. Stop it first\./);
   assert.doesNotMatch(second.output(), /\n\s+at /);

@@ -10,7 +10,7 @@ before(async () => void (service = await startService()));
 after(() => service.close());
 
 function run(args: string[], databaseUrl = service.adminUrl) {
-  return runOn(databaseUrl, ["token.ts", ...args]);
+  return runOn(databaseUrl, ["token", ...args]);
 }
 
 async function json(...args: string[]): Promise<any> {
@@ -127,8 +127,8 @@ test("what isn't understood ends with 2 and shows the usage", async () => {
     ["change", "a", "--operations", "some"],
   ];
   const lines = wrong.map((args) => ({ args }));
-  for (const [n, result] of (await runAllOn(service.adminUrl, "token.ts", lines)).entries()) {
+  for (const [n, result] of (await runAllOn(service.adminUrl, "token", lines)).entries()) {
     assert.deepEqual([result.exitCode, result.stdout], [2, ""], wrong[n]!.join(" "));
-    assert.match(result.stderr, /Usage: npm run token/);
+    assert.match(result.stderr, /^Usage: erp token/);
   }
 });

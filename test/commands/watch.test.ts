@@ -25,7 +25,7 @@ describe("the screen of db:watch", () => {
     await project.commitCurrent();
     database = await project.database();
     await withClient(database.adminUrl, (client) => client.query(`create database ${ownName()}`));
-    watching = project.start(["database.ts", "watch"], {
+    watching = project.start(["db", "watch"], {
       DATABASE_URL: database.adminUrl,
       MIGRATION_LOCK_ATTEMPTS: "3",
     });
@@ -188,7 +188,7 @@ test("a command ends when the npm that started it is killed", async (context) =>
   );
   // As npm does, by a shell that stays in between
   const npm = spawn("sh", ["-c", `"${process.execPath}" "${file}" 2>&1; true`], {
-    env: { ...process.env, npm_lifecycle_script: "node command.ts" },
+    env: { ...process.env, npm_lifecycle_script: "node bin/erp.js start" },
   });
   let output = "";
   npm.stdout.on("data", (text) => (output += text));

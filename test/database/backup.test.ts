@@ -209,7 +209,7 @@ test("the commands say what they did and found", async () => {
   await mkdir(foreign);
   const home = join(folder.path, "home");
   const settings = { DATA_DIRECTORY: home };
-  const made = await runCommand(["backup.ts", "--to", backups, "--keep", "1"], settings);
+  const made = await runCommand(["backup", "--to", backups, "--keep", "1"], settings);
   assert.equal(made.code, 0, made.output);
   assert.match(made.output, /Removed 1 older backups/);
   const [other, kept, ...more] = await listBackups(backups);
@@ -218,20 +218,20 @@ test("the commands say what they did and found", async () => {
     made.output,
   );
 
-  const checked = await runCommand(["restore.ts", "--from", backups, "--check"], settings);
+  const checked = await runCommand(["restore", "--from", backups, "--check"], settings);
   assert.deepEqual(
     [checked.code, /^The backup .* is whole\./.test(checked.output)],
     [0, true],
     checked.output,
   );
   const elsewhere = join(folder.path, "elsewhere");
-  const back = await runCommand(["restore.ts", "--from", backups, "--to", elsewhere], settings);
+  const back = await runCommand(["restore", "--from", backups, "--to", elsewhere], settings);
   assert.equal(back.code, 0, back.output);
   assert.match(back.output, /ledger\.proof is empty: the books are right\./);
   assert.match(back.output, /It has \d+ movements of stock and \d+ orders; the newest event is of 20/);
-  const twice = await runCommand(["restore.ts", "--from", backups, "--to", elsewhere], settings);
+  const twice = await runCommand(["restore", "--from", backups, "--to", elsewhere], settings);
   assert.deepEqual([twice.code, /exists\. Restore to another folder/.test(twice.output)], [1, true]);
   const ownPostgres = { DATABASE_URL: cluster!.adminUrl("erp") };
-  const refusal = await runCommand(["backup.ts", "--to", backups], ownPostgres);
+  const refusal = await runCommand(["backup", "--to", backups], ownPostgres);
   assert.deepEqual([refusal.code, /use pg_dump, pgBackRest/.test(refusal.output)], [1, true]);
 });

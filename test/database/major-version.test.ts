@@ -63,18 +63,18 @@ test("the data move to another major version of Postgres, by the steps of docs/b
     name: "UserError",
     message: /is of Postgres 17, and this is Postgres 18\. docs\/backups\.md/,
   });
-  const taken = await runCommand(["restore.ts", "--from", dump], settings);
+  const taken = await runCommand(["restore", "--from", dump], settings);
   assert.deepEqual([taken.code, /has data\. Restore to another folder/.test(taken.output)], [1, true]);
   assert.equal(await readFile(join(home, "postgres/PG_VERSION"), "utf8"), "17\n");
 
   await rename(home, at("data-17"));
   await writeFile(at("torn.dump"), "torn");
-  const torn = await runCommand(["restore.ts", "--from", at("torn.dump")], settings);
+  const torn = await runCommand(["restore", "--from", at("torn.dump")], settings);
   assert.equal(torn.code, 1, torn.output);
   assert.match(torn.output, /pg_restore at .* failed: pg_restore: error/);
   assert.deepEqual(await readdir(home), [], "nothing is left of it");
 
-  const restored = await runCommand(["restore.ts", "--from", dump], settings);
+  const restored = await runCommand(["restore", "--from", dump], settings);
   assert.equal(restored.code, 0, restored.output);
   assert.match(restored.output, /It has \d+ movements of stock and \d+ orders;/);
   assert.match(restored.output, /ledger\.proof is empty: the books are right\./);

@@ -12,7 +12,7 @@ import type { TestDatabase } from "../lib/database.ts";
 const firstHash = "sha1:93723be5d05e8cc98ccb5994766a5a7e9824956c";
 const formerHash = "sha1:e5617d88ba3752d64d0806b37c14ac32f6fe9bdb";
 const says =
-  /made by other migrations than those of db\/committed.*nothing in it was changed.*made anew.*DATA_DIRECTORY.*npm run db:setup/s;
+  /made by other migrations than those of db\/committed.*nothing in it was changed.*made anew.*DATA_DIRECTORY.*npx erp db setup/s;
 
 /** The content of a database, including its list of migrations and the password of the service. */
 async function contents(client: pg.Client): Promise<Map<string, string>> {
@@ -66,13 +66,13 @@ describe("a database that other migrations made", () => {
   });
   after(() => former.close());
 
-  for (const command of [["database.ts", "setup"], ["database.ts", "watch"], ["start.ts"]]) {
+  for (const command of [["db", "setup"], ["db", "watch"], ["start"]]) {
     test(`is refused by ${command.join(" ")}, which says what to do`, () =>
       assertRefusedUntouched(former, command, former.adminUrl));
   }
   test("is not served either, of whichever time", async () => {
     await setFirstHash(former, firstHash);
-    await assertRefusedUntouched(former, ["start.ts"], former.loginUrl);
+    await assertRefusedUntouched(former, ["start"], former.loginUrl);
   });
 });
 
@@ -85,9 +85,9 @@ test("one whose newest migration was committed anew is refused by its name", asy
        where filename = (select max(filename) from graphile_migrate.migrations)`,
     );
     const newest = (await readCommitted()).at(-1)!.name;
-    const { code, output } = await runCommand(["database.ts", "setup"], { DATABASE_URL: former.adminUrl });
+    const { code, output } = await runCommand(["db", "setup"], { DATABASE_URL: former.adminUrl });
     assert.equal(code, 1, output);
-    assert.match(output, new RegExp(`another db/committed/${newest} than the one here, .*db:uncommit`));
+    assert.match(output, new RegExp(`another db/committed/${newest} than the one here, .*db uncommit`));
     assert.doesNotMatch(output, /\n\s+at /);
   } finally {
     await former.close();
@@ -98,7 +98,7 @@ test("one whose migrations can't tell which they are is not served", async () =>
   const former = await openTestDatabase("template_schema");
   try {
     await execute(former, "drop function api_meta.first_migration()");
-    await assertRefusedUntouched(former, ["start.ts"], former.loginUrl);
+    await assertRefusedUntouched(former, ["start"], former.loginUrl);
   } finally {
     await former.close();
   }
@@ -113,7 +113,7 @@ test("one that a migration began to make, and none has, is set up", async () => 
          previous_hash text references graphile_migrate.migrations, filename text not null,
          date timestamptz not null default now())`,
     );
-    const { code, output } = await runCommand(["database.ts", "setup"], { DATABASE_URL: blank.adminUrl });
+    const { code, output } = await runCommand(["db", "setup"], { DATABASE_URL: blank.adminUrl });
     assert.equal(code, 0, output);
   } finally {
     await blank.close();

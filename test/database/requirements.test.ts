@@ -68,7 +68,7 @@ test("a role that may not become the narrow ones is refused", async () => {
   );
   const url = Object.assign(new URL(database.adminUrl), { username: name, password: "hunter2" }).href;
   try {
-    const message = new RegExp(`${name} may not become service_api .*npm run db:setup`);
+    const message = new RegExp(`${name} may not become service_api .*npx erp db setup`);
     await assertRefused(checkDatabase(url), message);
   } finally {
     await execute(database.adminUrl, `drop owned by ${name}`, `drop role ${name}`);
@@ -78,7 +78,7 @@ test("a role that may not become the narrow ones is refused", async () => {
 test("a database that was not set up is refused, with the command that does it", async () => {
   const empty = await openTestDatabase("template0");
   try {
-    await assertRefused(checkDatabase(empty.adminUrl), /has not been set up\. Run .*npm run db:setup/);
+    await assertRefused(checkDatabase(empty.adminUrl), /has not been set up\. Run .*npx erp db setup/);
   } finally {
     await empty.close();
   }
@@ -94,7 +94,7 @@ test("a database that lacks migrations is refused, with the command that runs th
     );
     await assertRefused(
       checkDatabase(behind.loginUrl),
-      /has had -1 of \d+ migrations\. Run .*npm run db:setup/,
+      /has had -1 of \d+ migrations\. Run .*npx erp db setup/,
     );
   } finally {
     await behind.close();

@@ -44,16 +44,16 @@ async function execute(url: string, ...statements: string[]): Promise<any[]> {
 }
 
 const setUp = (...parameters: string[]) =>
-  runCommand(["database.ts", "setup", ...parameters], { DATABASE_URL: adminUrl });
+  runCommand(["db", "setup", ...parameters], { DATABASE_URL: adminUrl });
 
 test("before the set-up, a start says which command to run", async () => {
-  const { code, output } = await runCommand(["start.ts"], { DATABASE_URL: adminUrl });
+  const { code, output } = await runCommand(["start"], { DATABASE_URL: adminUrl });
   assert.equal(code, 1);
-  assert.match(output, /has not been set up\. Run .*npm run db:setup/);
+  assert.match(output, /has not been set up\. Run .*npx erp db setup/);
   assert.doesNotMatch(output, /hunter2|\n\s+at /);
 });
 
-test("db:setup, by a role that is no superuser, prints the URL to serve with", async () => {
+test("erp db setup, by a role that is no superuser, prints the URL to serve with", async () => {
   const { code, output } = await setUp();
   assert.equal(code, 0, output);
   servingUrl = /^DATABASE_URL=(.+)$/m.exec(output)![1]!;
@@ -78,7 +78,7 @@ test("that URL may do nothing but become one of the narrow roles", async () => {
 });
 
 test("the same start serves with that URL, without a warning", async () => {
-  const service = startCommand(["start.ts"], {
+  const service = startCommand(["start"], {
     DATABASE_URL: servingUrl,
     DATA_DIRECTORY: join(folder.path, "own"),
   });
@@ -95,7 +95,7 @@ test("the same start serves with that URL, without a warning", async () => {
 
 test("what changes the database is refused to that URL, with whose is needed", async () => {
   for (const command of ["setup", "watch"]) {
-    const { code, output } = await runCommand(["database.ts", command], { DATABASE_URL: servingUrl });
+    const { code, output } = await runCommand(["db", command], { DATABASE_URL: servingUrl });
     assert.equal(code, 1, command);
     assert.match(output, /The role of DATABASE_URL may not .*superuser/, command);
     assert.doesNotMatch(output, /\n\s+at /, command);
@@ -143,8 +143,8 @@ test("--new-password replaces it", async () => {
   await execute(/^DATABASE_URL=(.+)$/m.exec(output)![1]!, "select 1");
 });
 
-test("db:setup without DATABASE_URL says what it needs", async () => {
-  const { code, output } = await runCommand(["database.ts", "setup"]);
+test("erp db setup without DATABASE_URL says what it needs", async () => {
+  const { code, output } = await runCommand(["db", "setup"]);
   assert.equal(code, 1);
   assert.match(output, /Set DATABASE_URL/);
 });

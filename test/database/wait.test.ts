@@ -21,7 +21,7 @@ test("a start waits for a database that is away, says so every second, and then 
   const proxy = await openCuttableProxy(database.loginUrl);
   t.after(() => proxy.close());
   proxy.cut();
-  const service = startCommand(["start.ts"], {
+  const service = startCommand(["start"], {
     ...allVersions,
     ...{ DATABASE_URL: proxy.url, WORKER_CONCURRENCY: "0", LOCK_TIMEOUT: "60" },
   });
@@ -52,7 +52,7 @@ test("a start waits for a database that is away, says so every second, and then 
 });
 
 test("a start that waits ends at once when it is told to", async () => {
-  const service = startCommand(["start.ts"], { DATABASE_URL: "postgres://a:hunter2@127.0.0.1:1/erp" });
+  const service = startCommand(["start"], { DATABASE_URL: "postgres://a:hunter2@127.0.0.1:1/erp" });
   await service.said(/Waiting for Postgres/);
   service.kill("SIGTERM");
   assert.equal(await service.ended, 0, service.output());
@@ -93,7 +93,7 @@ test("PgBouncer that refuses how connections begin is named, with the setting th
   t.after(() => server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const service = startCommand(["start.ts"], {
+  const service = startCommand(["start"], {
     DATABASE_URL: `postgres://service_login:hunter2@127.0.0.1:${port}/erp`,
   });
   assert.equal(await service.ended, 1);

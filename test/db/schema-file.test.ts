@@ -20,7 +20,7 @@ test("db/schema.sql is what the committed migrations make", async () => {
       assert.equal(
         around(written),
         around(made),
-        `Line ${line + 1} differs: run \`npm run db:schema\`, and review what changes.`,
+        `Line ${line + 1} differs: run \`npx erp db schema\`, and review what changes.`,
       );
     assert.equal(written.length, made.length);
   } finally {

@@ -10,7 +10,7 @@ import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { fingerprint, apiLists, missingValues, optionalColumns } from "./coverage.ts";
 
-const program = fileURLToPath(new URL("../../src/commands/demo.ts", import.meta.url));
+const program = fileURLToPath(new URL("../../src/commands/erp.ts", import.meta.url));
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -202,12 +202,12 @@ test("a database with data is refused, unless it is to be emptied; then the data
   const run = (...args: string[]) =>
     new Promise<{ code: unknown; text: string }>((resolve) => {
       const env = { ...process.env, DATABASE_URL: database.adminUrl };
-      execFile(process.execPath, [program, ...args], { env }, (error, _stdout, text) =>
+      execFile(process.execPath, [program, "demo", ...args], { env }, (error, _stdout, text) =>
         resolve({ code: error ? error.code : 0, text }),
       );
     });
   assert.match((await run()).text, /has data already/);
-  assert.equal((await run("--scale", "0")).code, 1);
+  assert.equal((await run("--scale", "0")).code, 2);
   assert.equal((await run("--sclae")).code, 2);
   const { code, text } = await run("--reset");
   assert.equal(code, 0, text);

@@ -57,7 +57,7 @@ describe("the mistakes of docs/evolving.md", () => {
     assert.deepEqual({ sdl, events, parts }, state);
   });
 
-  /** What db:check says of a migration, with the comparison of the API only where that says it. */
+  /** What erp db check says of a migration, with the comparison of the API only where that says it. */
   async function saidOf({ sql, message }: Mistake): Promise<string> {
     const { client } = used;
     const current = [{ name: "5-try.sql", text: sql.slice(1, -1).replaceAll("\\|", "|") + "\n" }];

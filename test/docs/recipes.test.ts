@@ -116,7 +116,7 @@ describe("the recipes of docs/evolving.md", async () => {
       return findings.filter(({ severity, waived }) => severity === "error" && waived === undefined);
     });
 
-  /** Runs a migration as db:setup does. */
+  /** Runs a migration as erp db setup does. */
   async function migrate(name: string, text: string): Promise<void> {
     const oldColumns = await withClient(service.ownerUrl, oldColumnsOf);
     const current = [{ name, text }];

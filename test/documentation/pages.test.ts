@@ -216,7 +216,7 @@ test("every diagram of a guide is drawn as it is now, and shown as a picture tha
   assert.ok(sources.length > 10);
   const drawn = readdirSync(diagramFolder);
   const wanted = [...new Set(sources.map(diagramFile))];
-  assert.deepEqual(drawn.toSorted(), wanted.toSorted(), "`npm run diagrams` draws them");
+  assert.deepEqual(drawn.toSorted(), wanted.toSorted(), "`npm run draw` draws them");
   for (const file of drawn) {
     const picture = readFileSync(new URL(file, diagramFolder), "utf8");
     assert.doesNotMatch(picture, /<script|@import|\b(?:href|src)="(?!#)|url\((?!#)/, file);

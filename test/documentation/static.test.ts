@@ -14,7 +14,7 @@ const files = new Map<string, string>();
 before(async () => {
   database = await openTestDatabase("template_schema");
   folder = await mkdtemp(join(tmpdir(), "documentation-"));
-  const command = startCommand(["documentation.ts", folder], { DATABASE_URL: database.ownerUrl });
+  const command = startCommand(["docs", folder], { DATABASE_URL: database.ownerUrl });
   assert.equal(await command.ended, 0, command.output());
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
@@ -28,7 +28,7 @@ after(async () => {
 
 const documents = () => [...files].filter(([name]) => name.endsWith(".html"));
 
-test("npm run docs writes every page as a file, and every link leads to one", () => {
+test("npx erp docs writes every page as a file, and every link leads to one", () => {
   assert.ok(documents().length > 800, `${documents().length}`);
   const ids = new Map(
     documents().map(([name, text]) => [name, new Set(text.matchAll(/ id="([^"]+)"/g).map(([, id]) => id))]),

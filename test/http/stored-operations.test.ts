@@ -39,7 +39,7 @@ const variables = { first: 1 };
 const germany = { countrys: { edges: [{ node: { name: "Germany" } }] } };
 
 async function operations(...args: string[]) {
-  return runOn(service.adminUrl, ["operations.ts", ...args]);
+  return runOn(service.adminUrl, ["operations", ...args]);
 }
 
 async function file(name: string, content: unknown): Promise<string> {
@@ -68,7 +68,7 @@ const get = async (parameters: object) =>
     }),
   );
 
-describe("npm run operations", () => {
+describe("npx erp operations", () => {
   it("stores Apollo's manifest for a credential, Relay's for all; lists and removes", async () => {
     const manifest = await file("apollo.json", {
       format: "apollo-persisted-query-manifest",

@@ -29,10 +29,10 @@ after(async () => {
 });
 
 const progress = async () => (await queue.owner.query("select * from api_meta.backfill_progress")).rows[0];
-const command = (...options: string[]) => runOn(database.adminUrl, ["database.ts", "backfill", ...options]);
+const command = (...options: string[]) => runOn(database.adminUrl, ["db", "backfill", ...options]);
 
 test("the service fills what migrations have declared; killed, others continue where it was", async () => {
-  const service = startCommand(["start.ts"], { DATABASE_URL: database.loginUrl, LOG_LEVEL: "info" });
+  const service = startCommand(["start"], { DATABASE_URL: database.loginUrl, LOG_LEVEL: "info" });
   await until(async () => Number((await progress()).rows_seen) > 0);
   service.kill("SIGKILL");
   await service.ended;
@@ -62,7 +62,7 @@ test("the service fills what migrations have declared; killed, others continue w
   assert.match(told.msg, /^backfill doubled ended: 3000 rows of erp\.reading seen, 3000 filled$/);
 });
 
-test("db:backfill works it off where no service runs, and says what fails", async () => {
+test("erp db backfill works it off where no service runs, and says what fails", async () => {
   await queue.owner.query("update erp.reading set doubled = null where number <= 10");
   await queue.owner.query(
     "select api_meta.backfill('doubled', 'erp.reading', '{doubled}', '2 * number', 'doubled is null')",

@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink, realpath } from "node:fs/promises";
 
-/** Ids of the serving processes of `npm start -- --workers N`. */
+/** Ids of the serving processes of `npx erp start --workers N`. */
 export async function servingProcesses(parent: number): Promise<number[]> {
   const found: number[] = [];
   for (const name of await childrenOf(parent)) {

@@ -42,7 +42,7 @@ suite("the lock of the directory of merchants", () => {
   test("a command waits for another one, and keeps what that has changed", async (t) => {
     await storeMerchant(folder, acme);
     const suspending = await whileLocked(folder, async () => {
-      const begun = startCommand(["merchants.ts", "suspend", "acme"], { MERCHANTS: folder });
+      const begun = startCommand(["merchants", "suspend", "acme"], { MERCHANTS: folder });
       t.after(() => begun.kill("SIGKILL"));
       // It has tried, and is refused
       await begun.said(/Waiting for another command/);

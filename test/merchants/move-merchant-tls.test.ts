@@ -20,7 +20,7 @@ const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 const skip =
   (dumpPrograms === undefined || !hasOpenssl) && "pg_dump of Postgres 18 or newer, or openssl, is missing";
 
-suite("npm run merchants -- move, over TLS", { skip }, () => {
+suite("npx erp merchants move, over TLS", { skip }, () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   const clusters: OwnPostgres[] = [];
   const path = (...names: string[]) => join(folder.path, ...names);
@@ -99,7 +99,7 @@ suite("npm run merchants -- move, over TLS", { skip }, () => {
   });
 
   const move = (from: string, to: string) =>
-    startCommand(["merchants.ts", "move", "acme"], {
+    startCommand(["merchants", "move", "acme"], {
       MERCHANTS: path("merchants"),
       FROM_DATABASE_URL: from,
       DATABASE_URL: to,

@@ -44,7 +44,7 @@ test("pg_dump connects as the service does, and no password is among its words",
     await assert.rejects(requireDumpPrograms(18, [adminUrl + wrong]), /don't take/);
 });
 
-suite("npm run merchants -- move", { skip }, () => {
+suite("npx erp merchants move", { skip }, () => {
   let opened: TestMerchants;
   let target: OwnPostgres;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -84,7 +84,7 @@ suite("npm run merchants -- move", { skip }, () => {
   }
 
   const move = (merchants = opened.folder) =>
-    startCommand(["merchants.ts", "move", merchant().name], {
+    startCommand(["merchants", "move", merchant().name], {
       MERCHANTS: merchants,
       DATABASE_URL: target.cluster.adminUrl("postgres"),
       FROM_DATABASE_URL: adminUrl,

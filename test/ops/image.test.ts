@@ -54,14 +54,14 @@ const settings = { NODE_ENV: "production", NODE_OPTIONS: "--preserve-symlinks --
 
 test("what is in the image sets up, serves, and ends when it is told to", async (t) => {
   const setUp = await runCommand(
-    ["database.ts", "setup"],
+    ["db", "setup"],
     { ...settings, DATABASE_URL: database.adminUrl },
     folder.path,
   );
   assert.equal(setUp.code, 0, setUp.output);
 
   const serving = { ...settings, DATABASE_URL: database.loginUrl, EXPLORER: "true" };
-  const service = startCommand(["start.ts"], serving, folder.path);
+  const service = startCommand(["start"], serving, folder.path);
   t.after(async () => {
     service.kill("SIGKILL");
     await service.ended;

@@ -35,7 +35,7 @@ describe("a service that root has started", { skip: staysWhy }, () => {
   });
 
   async function start(settings: Record<string, string>) {
-    const service = (running = startCommand(["start.ts"], { DATABASE_URL: database.loginUrl, ...settings }));
+    const service = (running = startCommand(["start"], { DATABASE_URL: database.loginUrl, ...settings }));
     const [, address] = await service.said(/The API is at (http:\S+?)\/api/);
     return { service, address: address! };
   }
@@ -52,7 +52,7 @@ describe("a service that root has started", { skip: staysWhy }, () => {
 
   it("doesn't start for a user that there isn't", async () => {
     const settings = { DATABASE_URL: database.loginUrl, RUN_AS: "nosuchuser" };
-    const { code, output } = await runCommand(["start.ts"], settings);
+    const { code, output } = await runCommand(["start"], settings);
     assert.equal(code, 1);
     assert.match(output, /There is no user nosuchuser on this machine/);
   });
@@ -61,7 +61,7 @@ describe("a service that root has started", { skip: staysWhy }, () => {
     const project = await Project.copy({ versions: "head" });
     try {
       await chmod(project.path, 0o700);
-      const service = (running = project.start(["start.ts"], { DATABASE_URL: database.loginUrl }));
+      const service = (running = project.start(["start"], { DATABASE_URL: database.loginUrl }));
       const [, address] = await service.said(/The API is at (http:\S+?)\/api/);
       assert.match(
         service.output(),
@@ -82,7 +82,7 @@ describe("a service that root has started with a Postgres of its own", { skip: s
     const folder = await temporaryFolder();
     const home = join(folder.path, "data");
     await copyPrepared(home, "daemon");
-    const service = startCommand(["start.ts"], { DATA_DIRECTORY: home, RUN_AS: "daemon", LOG_LEVEL: "warn" });
+    const service = startCommand(["start"], { DATA_DIRECTORY: home, RUN_AS: "daemon", LOG_LEVEL: "warn" });
     try {
       await service.said(/The API is at/);
       const daemon = await idsOf("daemon");
@@ -98,7 +98,7 @@ describe("a service that root has started with a Postgres of its own", { skip: s
       service.kill("SIGTERM");
     }
     assert.equal(await service.ended, 0, service.output());
-    const { code, output } = await runCommand(["start.ts"], { DATA_DIRECTORY: home, RUN_AS: "nobody" });
+    const { code, output } = await runCommand(["start"], { DATA_DIRECTORY: home, RUN_AS: "nobody" });
     assert.equal(code, 1);
     assert.match(output, /belongs to the user \d+\. Set RUN_AS to that one/);
     await folder.remove();

@@ -35,7 +35,7 @@ after(async () => {
 
 async function start(): Promise<void> {
   const settings = { DATA_DIRECTORY: folder.path, LIMIT_BUCKET: "1000000", LIMIT_REFILL: "1000000" };
-  service = startCommand(["start.ts"], { ...settings, LOG_LEVEL: "warn", WORKER_CONCURRENCY: "0" });
+  service = startCommand(["start"], { ...settings, LOG_LEVEL: "warn", WORKER_CONCURRENCY: "0" });
   address = (await service.said(/The API is at (http:\S+?)\/api/))[1]!;
 }
 

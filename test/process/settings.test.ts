@@ -9,7 +9,7 @@ const settings = Object.values(settingsByTopic).flat();
 const printed = { ".env.example": printEnvironmentFile, "docs/settings.md": printSettingsPage };
 
 for (const [file, print] of Object.entries(printed)) {
-  test(`${file} is what \`npm run settings\` writes`, async () => {
+  test(`${file} is what \`npx erp settings\` writes`, async () => {
     const written = await readFile(new URL(`../../${file}`, import.meta.url), "utf8");
     assert.equal(written, print(settingsByTopic));
   });

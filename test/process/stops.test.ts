@@ -57,7 +57,7 @@ const lineOf = (product: string) => ({
 
 async function start(parameters: string[] = [], settings: Record<string, string> = {}) {
   const unlimited = { LIMIT_BUCKET: "1000000", LIMIT_REFILL: "1000000" };
-  const service = startCommand(["start.ts", ...parameters], {
+  const service = startCommand(["start", ...parameters], {
     ...{ DATABASE_URL: database.loginUrl, WORKER_CONCURRENCY: "0", LOG_LEVEL: "info" },
     ...unlimited,
     ...settings,

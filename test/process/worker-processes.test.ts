@@ -39,7 +39,7 @@ before(async () => {
     // Those of another user find nothing of what Node has compiled before, and take a third longer to start
     RUN_AS: "root",
   };
-  service = startCommand(["start.ts", "--workers", String(count)], settings);
+  service = startCommand(["start", "--workers", String(count)], settings);
   address = (await service.said(/The API is at (http:\S+?)\/api/))[1]!;
 });
 after(async () => {
@@ -201,7 +201,7 @@ test("one that is to replace another waits for the database, and is replaced whe
 
 test("one that is killed while it starts beside one that serves is replaced", async (t) => {
   const settings = { DATABASE_URL: database.loginUrl, RUN_AS: "root" };
-  const other = startCommand(["start.ts", "--workers", "2"], settings);
+  const other = startCommand(["start", "--workers", "2"], settings);
   t.after(async () => {
     other.kill("SIGTERM");
     await other.ended;

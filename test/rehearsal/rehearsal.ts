@@ -53,14 +53,14 @@ async function run(...command: string[]): Promise<void> {
   const { code, output } = await project.run(command, { DATABASE_URL: database.adminUrl, ...at(place.day) });
   assert.equal(code, 0, output);
 }
-const setUp = () => run("database.ts", "setup");
-const release = (...words: string[]) => run("release.ts", ...words);
+const setUp = () => run("db", "setup");
+const release = (...words: string[]) => run("release", ...words);
 
 /** Another process takes over, on another day; the one before answers what it has begun. */
 async function restart(day: string): Promise<void> {
   const old = process;
   process = startCommand(
-    ["start.ts"],
+    ["start"],
     {
       DATABASE_URL: database.loginUrl,
       ...{ LIMIT_BUCKET: "1000000", LIMIT_REFILL: "100000" },
@@ -133,7 +133,7 @@ test("January 2027: a seed library, and the first stable version", async () => {
     insert into seed_library.variety values ('T/01', 'Ochsenherz', 'under glass', null);
     insert into seed_library.packet (variety_code, weight_in_grams, packed_on) values ('T/01', 1, '2026-01-01')`);
   await allIsWell();
-  await release("2027-01", "--date", "2027-01-12");
+  await release("create", "2027-01", "--date", "2027-01-12");
   await setUp();
   await restart("2027-01-13");
   await addClient(
@@ -159,7 +159,7 @@ test("March: a column is renamed, and another gets a new type, in two set-ups", 
 });
 
 test("April: the second version; the preview ends on the day that it had announced", async () => {
-  await release("2027-04", "--date", "2027-04-12");
+  await release("create", "2027-04", "--date", "2027-04-12");
   await setUp();
   await restart("2027-04-11");
   await allIsWell();
@@ -207,7 +207,7 @@ test("July: products get a weight, and the third version has it", async () => {
     "--! no-transaction\ncreate index concurrently product_weight_idx on erp.product (weight_in_grams);",
   );
   await project.commit("weight-filter", "comment on index erp.product_weight_idx is 'For heavy products.';");
-  await release("2027-07", "--date", "2027-07-06");
+  await release("create", "2027-07", "--date", "2027-07-06");
   await setUp();
   await restart("2027-07-07");
   await addClient(

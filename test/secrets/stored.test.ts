@@ -37,7 +37,7 @@ describe("secrets in the database", () => {
   });
 
   const keysCommand = (args: string[], secretsKey: string) =>
-    runOn(shop.adminUrl, ["keys.ts", ...args], "", { SECRETS_KEY: secretsKey });
+    runOn(shop.adminUrl, ["keys", ...args], "", { SECRETS_KEY: secretsKey });
   const having = (...secretsKeys: string[]) => shop.another({ settings: { explorer: false, secretsKeys } });
   const stored = async (): Promise<{ id: string; secret: string }[]> =>
     (
@@ -190,17 +190,17 @@ describe("secrets in the database", () => {
       ["", /SECRETS_KEY is not set, but the database has secrets that are encrypted: 1 keys that sign/],
       [nextKey, new RegExp(`SECRETS_KEY \\(${new Secrets([nextKey]).currentKeyId}\\) lacks a key`)],
     ] as const) {
-      const { code, output } = await runCommand(["start.ts"], { DATABASE_URL: shop.loginUrl, SECRETS_KEY });
+      const { code, output } = await runCommand(["start"], { DATABASE_URL: shop.loginUrl, SECRETS_KEY });
       assert.equal(code, 1, output);
       assert.match(output, pattern);
       assert.match(output, new RegExp(`secrets of webhooks, with ${needed}\\.`));
       assert.doesNotMatch(output, /\n +at |sealed:/);
       assert.ok(!output.includes(nextKey));
     }
-    const wrong = await runCommand(["start.ts"], { DATABASE_URL: shop.loginUrl, SECRETS_KEY: "short" });
+    const wrong = await runCommand(["start"], { DATABASE_URL: shop.loginUrl, SECRETS_KEY: "short" });
     assert.equal(wrong.code, 1);
     assert.match(wrong.output, /SECRETS_KEY: expected 32 bytes in base64/);
-    const rotate = await runOn(shop.adminUrl, ["keys.ts", "rotate"], "", { SECRETS_KEY: "" });
+    const rotate = await runOn(shop.adminUrl, ["keys", "rotate"], "", { SECRETS_KEY: "" });
     assert.deepEqual([rotate.exitCode, rotate.stdout], [1, ""], "the new key would lie plain");
   });
 

@@ -17,7 +17,7 @@ before(async () => {
      delete from events.field where subject_type = 'Batch' and name = 'physicalStock';`,
   );
   database = await project.database();
-  const { code, output } = await release("2027-01", "--date", "2027-01-12");
+  const { code, output } = await release("create", "2027-01", "--date", "2027-01-12");
   assert.equal(code, 0, output);
 });
 after(async () => {
@@ -26,7 +26,7 @@ after(async () => {
 });
 
 const release = (...words: string[]) =>
-  project.run(["release.ts", ...words], { DATABASE_URL: database.adminUrl });
+  project.run(["release", ...words], { DATABASE_URL: database.adminUrl });
 
 test("a release has a page for clients, with what is different from the version before", async () => {
   const page = await project.read("docs/versions/2027-01.md");

@@ -19,7 +19,7 @@ after(async () => {
   await project.remove();
 });
 
-const release = (...words: string[]) => project.run(["release.ts", ...words], settings);
+const release = (...words: string[]) => project.run(["release", ...words], settings);
 const read = (path: string) => project.read(path);
 const migrations = async () => (await project.list("db/committed")).length;
 
@@ -32,7 +32,7 @@ for (const [words, message] of [
 ] as const) {
   test(`release ${words.join(" ")} is refused, and leaves all as it was`, async () => {
     const count = await migrations();
-    const { code, output } = await release(...words);
+    const { code, output } = await release("create", ...words);
     assert.equal(code, 1);
     assert.match(output, message);
     assert.equal(await migrations(), count);
@@ -40,18 +40,18 @@ for (const [words, message] of [
 }
 
 test("releasing freezes unstable, also while a process runs db/current at every change", async () => {
-  const watching = project.start(["database.ts", "watch"], settings);
+  const watching = project.start(["db", "watch"], settings);
   try {
     await watching.said(/The API follows the database/);
     const count = await migrations();
-    const { code, output } = await release("2027-01", "--date", "2027-01-12");
+    const { code, output } = await release("create", "2027-01", "--date", "2027-01-12");
     assert.equal(code, 0, output);
     assert.equal(await migrations(), count + 1);
     assert.equal(await read("schema/2027-01.graphql"), await read("schema/unstable.graphql"));
     assert.equal(await read("schema/released/2027-01.graphql"), await read("schema/unstable.graphql"));
     const list = JSON.parse(await read("src/versions/versions.json"));
     assert.deepEqual(list.slice(-2), [{ slug: "2027-01", releasedOn: "2027-01-12" }, { slug: "unstable" }]);
-    assert.equal((await release("2027-01", "--date", "2027-01-12")).code, 1);
+    assert.equal((await release("create", "2027-01", "--date", "2027-01-12")).code, 1);
     assert.deepEqual(await project.list("db/current"), ["1-current.sql"]);
   } finally {
     watching.kill("SIGINT");
@@ -63,9 +63,9 @@ test("releasing freezes unstable, also while a process runs db/current at every 
   const { rows } = await client.query("select to_regnamespace('api_2027_01') as found");
   await client.end();
   assert.equal(rows[0].found, null);
-  const { code, output } = await project.run(["database.ts", "setup"], settings);
+  const { code, output } = await project.run(["db", "setup"], settings);
   assert.equal(code, 0, output);
-  const service = project.start(["start.ts"], settings);
+  const service = project.start(["start"], settings);
   try {
     const [, address] = await service.said(/The API is at (http:\S+?)\/api/);
     // It is healthy only when all versions could be built, and are as they were released
@@ -80,7 +80,7 @@ test("releasing freezes unstable, also while a process runs db/current at every 
 
 test("and while a migration is being written, nothing is released", async () => {
   await project.write("db/current/0001-something.sql", "select 1;");
-  const { code, output } = await release("2027-04", "--date", "2027-04-01");
+  const { code, output } = await release("create", "2027-04", "--date", "2027-04-01");
   assert.equal(code, 1);
   assert.match(output, /migration in db\/current/);
 });

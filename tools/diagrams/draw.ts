@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
-import { atTheCommandLine } from "../../src/commands/command-line.ts";
+import { Program, run } from "../../src/commands/program.ts";
 import { diagramFile, diagramFolder, diagramsIn } from "../../src/documentation/diagrams.ts";
 import { guides } from "../../src/documentation/guides.ts";
 
@@ -54,31 +54,32 @@ async function draw(browser: Browser, sources: readonly string[]): Promise<strin
   return drawn;
 }
 
-const usage = `Draws the diagrams of the guides that aren't drawn yet, in docs/diagrams. Needs a browser, as tests do.
+async function drawMissing(): Promise<void> {
+  const root = new URL("../../", import.meta.url);
+  const texts = await Promise.all(guides.map(({ file }) => readFile(new URL(file, root), "utf8")));
+  const sources = new Map(texts.flatMap(diagramsIn).map((source) => [diagramFile(source), source]));
+  await mkdir(diagramFolder, { recursive: true });
+  const present = await readdir(diagramFolder);
+  for (const file of present) if (!sources.has(file)) await rm(new URL(file, diagramFolder));
+  const missing = [...sources].filter(([file]) => !present.includes(file));
+  if (missing.length === 0) return;
+  const { startChromium } = await import("../../test/lib/chromium.ts");
+  const browser = await startChromium();
+  try {
+    const pictures = await draw(
+      browser,
+      missing.map(([, source]) => source),
+    );
+    for (const [index, [file]] of missing.entries())
+      await writeFile(new URL(file, diagramFolder), `${pictures[index]!}\n`);
+  } finally {
+    await browser.close();
+  }
+}
 
-Usage: npm run diagrams
-`;
-
-if (import.meta.main)
-  await atTheCommandLine({ usage }, async () => {
-    const root = new URL("../../", import.meta.url);
-    const texts = await Promise.all(guides.map(({ file }) => readFile(new URL(file, root), "utf8")));
-    const sources = new Map(texts.flatMap(diagramsIn).map((source) => [diagramFile(source), source]));
-    await mkdir(diagramFolder, { recursive: true });
-    const present = await readdir(diagramFolder);
-    for (const file of present) if (!sources.has(file)) await rm(new URL(file, diagramFolder));
-    const missing = [...sources].filter(([file]) => !present.includes(file));
-    if (missing.length === 0) return;
-    const { startChromium } = await import("../../test/lib/chromium.ts");
-    const browser = await startChromium();
-    try {
-      const pictures = await draw(
-        browser,
-        missing.map(([, source]) => source),
-      );
-      for (const [index, [file]] of missing.entries())
-        await writeFile(new URL(file, diagramFolder), `${pictures[index]!}\n`);
-    } finally {
-      await browser.close();
-    }
-  });
+if (import.meta.main) {
+  const program = new Program("draw").description(
+    "Draws the diagrams of the guides that aren't drawn yet, in docs/diagrams. Needs a browser, as tests do.",
+  );
+  await run(program.action(drawMissing));
+}

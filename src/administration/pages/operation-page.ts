@@ -126,7 +126,7 @@ function adviceParts(advice: readonly IndexAdvice[]): Html {
       helpful.length > 0 &&
       html`<p>
           An index would let it find rows instead of reading the whole table.
-          <code>npm run db:slow -- … --try</code> says what it would change.
+          <code>npx erp db slow … --try</code> says what it would change.
         </p>
         <ul>
           ${helpful.map(({ ddl, rows }) => html`<li><code>${ddl}</code> for ${count(rows)} rows</li>`)}

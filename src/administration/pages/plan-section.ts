@@ -100,7 +100,7 @@ function limitTable(limits: Limits): Html {
     "Limits",
     html`<p class="quiet">
         The maximum for one operation, and for one token: from the settings of the service, or from the plan
-        where <code>npm run plan</code> has set others.
+        where <code>npx erp plan</code> has set others.
       </p>
       ${facts(names.map(([name, title]) => [title, count(limits[name])]))}`,
   );

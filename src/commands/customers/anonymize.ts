@@ -169,7 +169,7 @@ async function replaceAnswers(client: ClientBase, needles: string[], values: Val
     count++;
     await client.query(
       "update mutation.idempotency_key set payload = $3 where credential_id = $1 and key = $2",
-      [...[credential, key, other]],
+      [credential, key, other],
     );
   }
   return count;

@@ -24,7 +24,7 @@ export const migrations: Examination = {
     const had = new Set(rows.map(({ hash }) => hash));
     const pending = committed.filter(({ hash }) => !had.has(hash!)).map(({ name }) => name);
     if (pending.length > 0)
-      found.push(error(`The database lacks migrations: ${pending.join(", ")}.`, "Run `npm run db:setup`."));
+      found.push(error(`The database lacks migrations: ${pending.join(", ")}.`, "Run `npx erp db setup`."));
     const known = new Set(committed.map(({ hash }) => hash));
     const strange = rows.filter(({ hash }) => !known.has(hash)).map(({ filename }) => filename);
     if (strange.length > 0)
@@ -122,7 +122,7 @@ export const keys: Examination = {
     const days = rows.map(({ created }) => Math.floor((now() - created.getTime()) / dayMs));
     if (days[0] !== undefined && days[0] > keyDays)
       found.push(
-        warning(`The key that signs access tokens is ${days[0]} days old.`, "Run `npm run keys -- rotate`."),
+        warning(`The key that signs access tokens is ${days[0]} days old.`, "Run `npx erp keys rotate`."),
       );
     const { rows: stored } = await client.query<StoredSecrets>(
       "select kind, key_id, count::integer as count from auth.stored_secrets()",
@@ -135,7 +135,7 @@ export const keys: Examination = {
     }
     const plain = stored.filter(({ key_id: id }) => id === null).reduce((sum, { count }) => sum + count, 0);
     if (secretsKeys.length > 0 && plain > 0)
-      found.push(warning(`${plain} secrets are not encrypted.`, "Run `npm run keys -- encrypt`."));
+      found.push(warning(`${plain} secrets are not encrypted.`, "Run `npx erp keys encrypt`."));
     return found;
   },
 };

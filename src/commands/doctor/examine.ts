@@ -7,9 +7,23 @@ import { indexes, replication, serverSettings, vacuum } from "./server.ts";
 
 /** All examinations, in the order of the report: what the later ones need comes first. */
 const examinations: readonly Examination[] = [
-  ...[settings, versionsInUse, time, disk, serverSettings, migrations, rights, neighbours, keys],
-  ...[backups, replication],
-  ...[backgroundWork, retention, vacuum, indexes, lints, proof],
+  settings,
+  versionsInUse,
+  time,
+  disk,
+  serverSettings,
+  migrations,
+  rights,
+  neighbours,
+  keys,
+  backups,
+  replication,
+  backgroundWork,
+  retention,
+  vacuum,
+  indexes,
+  lints,
+  proof,
 ];
 
 /** What one examination has found. */
@@ -18,20 +32,11 @@ export interface Examined {
   findings: Finding[];
 }
 
-/**
- * Examines everything. It changes nothing: what it reads in the database is in transactions that read only.
- *
- * @param onBegin called with the name of each examination
- */
-export async function examine(
-  patient: Patient,
-  onBegin: (name: string) => void = () => {},
-): Promise<Examined[]> {
+/** Examines everything. It changes nothing: what it reads in the database is in transactions that read only. */
+export async function examine(patient: Patient): Promise<Examined[]> {
   const all: Examined[] = [];
-  for (const examination of examinations) {
-    onBegin(examination.name);
+  for (const examination of examinations)
     all.push({ name: examination.name, findings: await findingsOf(examination, patient) });
-  }
   return all;
 }
 
@@ -44,7 +49,7 @@ async function findingsOf({ asOwner = false, find }: Examination, patient: Patie
     return [
       error(
         `It can't be examined: ${(failure as Error).message}`,
-        "Give the command an administrator's DATABASE_URL, and run `npm run db:setup` if it was never run.",
+        "Give the command an administrator's DATABASE_URL, and run `npx erp db setup` if it was never run.",
       ),
     ];
   } finally {

@@ -24,7 +24,7 @@ export const settings: Examination = {
       found.push(
         warning(
           "SECRETS_KEY is not set: signing keys and secrets of webhooks are plain in the database and its backups.",
-          "Set it, and run `npm run keys -- encrypt` (docs/operating.md).",
+          "Set it, and run `npx erp keys encrypt` (docs/operating.md).",
         ),
       );
     if (production && publicUrl?.startsWith("https:") !== true)
@@ -141,7 +141,7 @@ export const backups: Examination = {
   name: "backups",
   async find({ settings: { databaseUrl, backupDirectory, production }, now }) {
     if (databaseUrl !== undefined) return [];
-    const run = "Run `npm run backup` each night by a timer (docs/backups.md).";
+    const run = "Run `npx erp backup` each night by a timer (docs/backups.md).";
     if (backupDirectory === undefined) {
       const severity = production ? warning : note;
       return [severity("BACKUP_DIRECTORY is not set.", `Set it. ${run}`)];

@@ -166,7 +166,7 @@ export const indexes: Examination = {
       found.push(
         note(
           `${table} with its ${live} rows was read whole ${scans} times, oftener than by an index.`,
-          "`npm run db:slow` finds the operation, and the index that it lacks.",
+          "`npx erp db slow` finds the operation, and the index that it lacks.",
         ),
       );
     return found;

@@ -25,7 +25,7 @@ export async function migrationUrls({
   const url = databaseUrl ?? (await runningClusterUrl(dataDirectory, "erp"));
   if (url === null)
     throw new UserError(
-      "The service's own Postgres isn't running. Start it in another terminal, by npm run db:watch or npm start; or set DATABASE_URL to an administrator's.",
+      "The service's own Postgres isn't running. Start it in another terminal, by npx erp db watch or npm start; or set DATABASE_URL to an administrator's.",
     );
   const { SHADOW_DATABASE_URL: shadow, ROOT_DATABASE_URL: root } = process.env;
   const adminUrl = withoutRole(url);

@@ -25,7 +25,7 @@ export async function merchantNamed({ folder }: Place, name: string): Promise<Me
   const fault = wrong.find((each) => each.name === name)?.fault;
   if (fault === undefined) throw new UserError(`There is no merchant “${name}” in ${folder}.`);
   throw new UserError(
-    `${fault} Mend its file in ${folder}; or have it served no more, and keep its database: npm run merchants -- remove ${name}`,
+    `${fault} Mend its file in ${folder}; or have it served no more, and keep its database: npx erp merchants remove ${name}`,
   );
 }
 

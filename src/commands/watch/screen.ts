@@ -8,7 +8,9 @@ import type { Answer } from "./study-thread.ts";
 const signs: Record<Weight, [sign: string, color: "green" | "red" | "yellow"]> = {
   added: ["+", "green"],
   breaking: ["-", "red"],
-  ...{ dangerous: ["~", "yellow"], deprecated: ["~", "yellow"], changed: ["~", "yellow"] },
+  dangerous: ["~", "yellow"],
+  deprecated: ["~", "yellow"],
+  changed: ["~", "yellow"],
 };
 
 /** Lines of one kind at most. */

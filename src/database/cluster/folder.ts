@@ -24,7 +24,7 @@ export async function isNewFolder(directory: string): Promise<boolean> {
   if (left.length === 0) return true;
   throw new UserError(
     `${home} once had data: ${left.join(" and ")} ${left.length === 1 ? "is" : "are"} left, ${data} is gone. If it is on another disk, mount that. ` +
-      `Else restore a backup (\`npm run restore\`), or move ${home} away to begin with a new shop.`,
+      `Else restore a backup (\`npx erp restore\`), or move ${home} away to begin with a new shop.`,
   );
 }
 

@@ -112,7 +112,7 @@ export function joinedFiles(files: readonly CurrentFile[]): string {
     return wanted.map(({ name, text }) => `--! split: ${name}\n${text.trim()}\n`).join("\n");
   if (wanted.length === 1) return alone.text;
   throw new UserError(
-    `${alone.name} runs without a transaction, and so must be a migration of its own: commit it by itself, npm run db:commit -- "message" ${alone.name}.`,
+    `${alone.name} runs without a transaction, and so must be a migration of its own: commit it by itself, npx erp db commit "message" ${alone.name}.`,
   );
 }
 

@@ -6,7 +6,7 @@ import { committedHashes, withoutBlank } from "./migration-files.ts";
 const explanation =
   "so those here can't bring it up to date, and nothing in it was changed. Such a database is made anew: remove the folder of " +
   "the service's own Postgres (DATA_DIRECTORY, .data if not set) and start again; or create an empty database, and run " +
-  "`npm run db:setup` with its DATABASE_URL. docs/operating.md says more under “A database of other migrations”.";
+  "`npx erp db setup` with its DATABASE_URL. docs/operating.md says more under “A database of other migrations”.";
 
 /**
  * Refuses a database that was made by other migrations than those of db/committed, such as older ones. Roles that may
@@ -60,7 +60,7 @@ const otherSince = (name: string) =>
   new UserError(
     `This database has had another db/committed/${name} than the one here, which was committed anew since, or comes from ` +
       `another branch; ${explanation} To keep its data, go back to the files that it has had, take them back by ` +
-      "`npm run db:uncommit`, and come here again.",
+      "`npx erp db uncommit`, and come here again.",
   );
 
 /** What was run last of db/current, by any program; undefined when nothing was since the last commit. */

@@ -54,7 +54,7 @@ export async function runCurrentMigration(
  * @throws {UserError} naming the command that updates it
  */
 export async function requireMigrated(client: pg.ClientBase): Promise<void> {
-  const command = "Run `DATABASE_URL=<an administrator's URL> npm run db:setup` first.";
+  const command = "Run `DATABASE_URL=<an administrator's URL> npx erp db setup` first.";
   const { rows: found } = await client.query<{ ready: boolean }>(
     "select to_regproc('api_meta.migration_count') is not null as ready",
   );

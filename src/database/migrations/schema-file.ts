@@ -5,7 +5,7 @@ import { withCommitted } from "./templates.ts";
 
 const query = new URL("../../../db/dump.sql", import.meta.url);
 const file = new URL("../../../db/schema.sql", import.meta.url);
-const heading = `-- What all committed migrations make together, for people to read and review: written by npm run db:commit,
+const heading = `-- What all committed migrations make together, for people to read and review: written by npx erp db commit,
 -- never run and never edited. The source is in db/fixtures and db/committed; db/dump.sql makes this of it.
 `;
 

@@ -7,7 +7,7 @@ export const anyLimit = wholeNumber(1, 1_000_000_000);
 export const limits = {
   limits: {
     depth: setting("LIMIT_DEPTH", anyLimit, defaultLimits.depth, {
-      doc: "Depth of an operation: fields within fields. A plan may have its own value of this and the following: `npm run plan -- set full --limits '{\"cost\": 4000}'`.",
+      doc: "Depth of an operation: fields within fields. A plan may have its own value of this and the following: `npx erp plan set full --limits '{\"cost\": 4000}'`.",
     }),
     relations: setting("LIMIT_RELATIONS", anyLimit, defaultLimits.relations, {
       doc: "Relations and lists of an operation, with those of fragments each time they are spread.",

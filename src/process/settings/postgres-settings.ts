@@ -9,7 +9,7 @@ export const database = {
     {
       example: "postgres://service_login:password@localhost:5432/erp",
       secret: true,
-      doc: "An existing Postgres, 18 or newer, set up by `npm run db:setup`. Without it the service runs a Postgres of its own. Clients' operations connect as service_api_login, with the same password.",
+      doc: "An existing Postgres, 18 or newer, set up by `npx erp db setup`. Without it the service runs a Postgres of its own. Clients' operations connect as service_api_login, with the same password.",
     },
   ),
   merchants: optional("MERCHANTS", text("a folder"), {
@@ -22,7 +22,7 @@ export const database = {
     {
       example: "postgres://postgres:password@db1.example:5432/postgres",
       secret: true,
-      doc: "The cluster that `npm run merchants -- move` takes a merchant from, as its superuser.",
+      doc: "The cluster that `npx erp merchants move` takes a merchant from, as its superuser.",
     },
   ),
   merchantConnections: setting("MERCHANT_CONNECTIONS", wholeNumber(8, 10_000), 100, {
@@ -58,7 +58,7 @@ export const database = {
   }),
   backupDirectory: optional("BACKUP_DIRECTORY", text("a folder"), {
     example: "/var/backups/erp",
-    doc: "A folder for backups of the service's own Postgres, best on another disk. `npm run backup` puts them there. docs/backups.md says more.",
+    doc: "A folder for backups of the service's own Postgres, best on another disk. `npx erp backup` puts them there. docs/backups.md says more.",
   }),
   fastReads: setting("FAST_READS", flag, true, {
     doc: "Whether reads use the fast paths of docs/performance.md. `false` gives the same answers more slowly; set it if you suspect a fault in them.",

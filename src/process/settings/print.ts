@@ -1,6 +1,6 @@
 import type { Setting } from "./setting.ts";
 
-const generated = "`npm run settings` writes this from src/process/settings/.";
+const generated = "`npx erp settings` writes this from src/process/settings/.";
 
 /** `.env.example`: every setting with its explanation, commented out. */
 export function printEnvironmentFile(topics: Record<string, Setting<unknown>[]>): string {

@@ -22,7 +22,7 @@ export const retention = {
       doc: "Days for which bulk operations and their files are kept after their end. Clients are promised seven. It holds for operations that end from then on.",
     }),
     useCounts: setting("KEEP_USE_COUNTS", days(90), 400, {
-      doc: "Days for which it is kept how often, and with which fields, each token used each version. `npm run db:check` looks back on 90.",
+      doc: "Days for which it is kept how often, and with which fields, each token used each version. `npx erp db check` looks back on 90.",
     }),
     audit: optional("KEEP_AUDIT", days(365), {
       example: "1095",

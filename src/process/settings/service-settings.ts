@@ -19,7 +19,7 @@ export const service = {
     convert(oneOf("development", "production", "test"), isProduction),
     "development",
     {
-      doc: "In production there is no explorer, and a new DATA_DIRECTORY gets a shop only by `npm start -- --empty` or `--demo`.",
+      doc: "In production there is no explorer, and a new DATA_DIRECTORY gets a shop only by `npx erp start --empty` or `--demo`.",
     },
   ),
   host: setting("HOST", text("an address of this machine, or its name"), "127.0.0.1", {
@@ -68,7 +68,7 @@ export const service = {
   exchangeRatesFrom: optional("EXCHANGE_RATES_FROM", text("a file, or a URL"), {
     example: "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml",
     secret: true,
-    doc: "The source of exchange rates, imported every day at 16:20 UTC: a file or an `https:` address, in the form of the European Central Bank, whose address the example is. Without it nothing is imported; `npm run rates` imports by hand.",
+    doc: "The source of exchange rates, imported every day at 16:20 UTC: a file or an `https:` address, in the form of the European Central Bank, whose address the example is. Without it nothing is imported; `npx erp rates` imports by hand.",
   }),
   trustProxy: optional("TRUST_PROXY", convert(text("a number, or addresses separated by commas"), proxies), {
     example: "1",

@@ -28,7 +28,7 @@ after(async () => {
 });
 
 const run = (args: string[], databaseUrl = database.adminUrl) =>
-  runCommand(["rates.ts", ...args], { DATABASE_URL: databaseUrl });
+  runCommand(["rates", ...args], { DATABASE_URL: databaseUrl });
 
 async function countOf(date: string): Promise<number> {
   const { rowCount } = await owner.query("select from erp.exchange_rate where reference_date = $1", [date]);
@@ -81,22 +81,22 @@ test("what isn't understood ends with 2 and shows the usage", async () => {
   for (const args of [[], ["--from"], [list], ["--from", ""]]) {
     const { code, output } = await run(args);
     assert.equal(code, 2, args.join(" "));
-    assert.match(output, /Usage: npm run rates/);
+    assert.match(output, /^Usage: erp rates/);
   }
 });
 
 test("on the embedded Postgres it works while the service runs, and when it doesn't", async () => {
   const settings = { DATA_DIRECTORY: join(folder.path, "own") };
   await copyPrepared(settings.DATA_DIRECTORY);
-  const service = startCommand(["start.ts"], settings);
+  const service = startCommand(["start"], settings);
   try {
     await service.said(/The API is at/);
-    const { code, output } = await runCommand(["rates.ts", "--from", list], settings);
+    const { code, output } = await runCommand(["rates", "--from", list], settings);
     assert.deepEqual([code, /3 of 4 rates/.test(output)], [0, true], output);
   } finally {
     service.kill("SIGINT");
   }
   assert.equal(await service.ended, 0, service.output());
-  const { code, output } = await runCommand(["rates.ts", "--from", list], settings);
+  const { code, output } = await runCommand(["rates", "--from", list], settings);
   assert.deepEqual([code, /3 of 4 rates/.test(output)], [0, true], output);
 });

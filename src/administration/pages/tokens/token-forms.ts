@@ -124,7 +124,7 @@ function showChange(response: Response, token: CredentialOverview, entered: Ente
           />
           <span
             ><strong>Stored operations only</strong> All others are refused.
-            <code>npm run operations</code> stores them.</span
+            <code>npx erp operations</code> stores them.</span
           >
         </label>
       `,

@@ -1,0 +1,1 @@
+--!include api_meta/require_backfilled.sql

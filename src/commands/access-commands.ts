@@ -1,0 +1,122 @@
+import { Argument } from "@commander-js/extra-typings";
+import { examples, onDatabase, printing } from "./program.ts";
+import type { Program } from "./program.ts";
+
+const administrators = () => import("./admin.ts");
+const keys = () => import("./keys.ts");
+const plan = () => import("./plan.ts");
+
+const passwordStdin = [
+  "--password-stdin",
+  "take the password from standard input, instead of making one",
+] as const;
+
+/** Adds the commands about administrators, the plan and keys. */
+export function addAccessCommands(erp: Program): void {
+  addAdministrators(erp);
+  addPlan(erp);
+  addKeys(erp);
+}
+
+function addAdministrators(erp: Program): void {
+  const admin = erp.command("admin").description(
+    `Manages administrators. They may use the administration in the browser, at /admin. A password that is made is shown
+once; the database has only its hash. ${onDatabase}`,
+  );
+  printing(
+    admin
+      .command("create <name>")
+      .description("Makes an administrator. NAME is a user name or an e-mail address.")
+      .option(...passwordStdin)
+      .addHelpText(...examples("admin create anna@example.com")),
+    async (name, options) => (await administrators()).createAdmin(name, options),
+  );
+  printing(
+    admin
+      .command("list")
+      .description("Shows all administrators.")
+      .addHelpText(...examples("admin list")),
+    async () => (await administrators()).listAdmins(),
+  );
+  printing(
+    admin
+      .command("reset-password <name>")
+      .description("Gives an administrator a new password. Their sessions end, and they are active again.")
+      .option(...passwordStdin)
+      .addHelpText(...examples("admin reset-password anna@example.com")),
+    async (name, options) => (await administrators()).resetAdminPassword(name, options),
+  );
+  printing(
+    admin
+      .command("deactivate <name>")
+      .description("Ends all sessions of an administrator and refuses further log-ins.")
+      .addHelpText(...examples("admin deactivate anna@example.com")),
+    async (name) => (await administrators()).deactivateAdmin(name),
+  );
+}
+
+function addPlan(erp: Program): void {
+  const command = erp
+    .command("plan")
+    .description("Shows or sets the merchant's plan. A change takes effect at once on every process.");
+  command
+    .command("show")
+    .description("Shows it, with its limits.")
+    .addHelpText(...examples("plan show"))
+    .action(async () => (await plan()).showPlan());
+  command
+    .command("set")
+    .description(
+      `Sets it.
+
+  none        the API is switched off: every request is answered with 402
+  read_only   queries work, mutations are refused
+  full        everything`,
+    )
+    .addArgument(new Argument("<plan>").choices(["none", "read_only", "full"] as const))
+    .option("--limits <json>", "limits that differ from the settings while it is current; {} removes them")
+    .addHelpText(...examples(`plan set full --limits '{"cost": 4000}'`))
+    .action(async (name, options) => (await plan()).setPlan(name, options));
+}
+
+function addKeys(erp: Program): void {
+  const command = erp.command("keys").description(
+    `Manages keys that sign tokens, and the encryption of secrets. Needs the SECRETS_KEY of the
+service. ${onDatabase}`,
+  );
+  printing(
+    command
+      .command("list")
+      .description("Shows the keys that sign access tokens; never the keys themselves.")
+      .addHelpText(...examples("keys list")),
+    async () => (await keys()).listKeys(),
+  );
+  printing(
+    command
+      .command("rotate")
+      .description(
+        `Makes a new key that signs, in every process at once. The previous one is accepted until its tokens have expired, and
+then retires by itself.`,
+      )
+      .addHelpText(...examples("keys rotate")),
+    async () => (await keys()).rotateKeys(),
+  );
+  printing(
+    command
+      .command("retire <kid>")
+      .description("Refuses a key, and the tokens that it has signed. Not the key that signs: rotate first.")
+      .option("--now", "at once, though its tokens haven't expired")
+      .addHelpText(...examples("keys retire KID --now")),
+    async (id, options) => (await keys()).retireKey(id, options),
+  );
+  printing(
+    command
+      .command("encrypt")
+      .description(
+        `Encrypts signing keys and secrets of webhooks with the first key of SECRETS_KEY. Those that are plain, or encrypted with
+another key; it can be run again at any time.`,
+      )
+      .addHelpText(...examples("keys encrypt")),
+    async () => (await keys()).encryptSecrets(),
+  );
+}

@@ -24,7 +24,7 @@ export interface StoredPage extends Rendered {
   etag: string;
 }
 
-/** What the documentations of several merchants share. */
+/** The parts that the documentations of several merchants share. */
 export class SharedDocumentation {
   readonly thread = new DocumentationThread();
   /** Of the versions that they share. */
@@ -48,7 +48,7 @@ export class Documentation {
   readonly #thread: DocumentationThread;
   readonly #editions: WeakMap<GraphQLSchema, Promise<Edition>>;
   #reading: Promise<Topic[]> | null = null;
-  /** What the kept pages were made from. */
+  /** The site and editions that the kept pages were made from. */
   #keptOf = "";
   readonly #kept: LRUCache<string, StoredPage>;
 

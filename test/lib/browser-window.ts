@@ -30,8 +30,8 @@ export async function openWindow(
 }
 
 /**
- * Does what leads to another page, and waits until that is loaded. Whoever looks at a page right after a click sees the
- * page of before, or one without a body.
+ * Does something that leads to another page, and waits until that is loaded. Right after a click, the page of before is
+ * still there, or one without a body.
  */
 export async function andLoad(page: Page, act: () => Promise<unknown>): Promise<void> {
   await Promise.all([page.waitForEvent("load"), act()]);

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Limits } from "../graphql/limits.ts";
 import type { Version } from "../versions/versions.ts";
 
-/** What pages get from the service. */
+/** Parts and settings of the service that pages use. */
 export interface AdministrationOptions {
   pool: Pool;
   logger: Logger;

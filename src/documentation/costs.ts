@@ -16,7 +16,7 @@ import type { Field, Model } from "./model.ts";
 import { entryOf } from "./model.ts";
 import { selectionOf } from "./sample-operation.ts";
 
-/** What a field costs, in words; null when it is free. src/graphql/operation-size.ts counts. */
+/** The cost of a field, in words; null when it is free. src/graphql/operation-size.ts counts. */
 export function costText(model: Model, owner: string, field: Field): string | null {
   if (owner === model.schema.getMutationType()?.name)
     return `${pointsPerMutation} points, one for every ${rowsPerPoint} elements of its input, and those of its payload`;
@@ -42,7 +42,7 @@ const pointsPerHop = 1 + rowsPerRelation / rowsPerPoint;
 /** A field of a filter. */
 export type Condition = Pick<GraphQLInputField, "name" | "type"> & { extensions: object };
 
-/** What a field of a filter costs; null when only what is within it does. src/graphql/given-argument.ts counts. */
+/** The cost of a field of a filter; null when only what is within it does. src/graphql/given-argument.ts counts. */
 export function costOfCondition({ name, type, extensions }: Condition): string | null {
   const target = getNamedType(type);
   if (isInputObjectType(target)) {
@@ -55,7 +55,7 @@ export function costOfCondition({ name, type, extensions }: Condition): string |
   return `a point for every ${rowsPerPoint} ${isListType(getNullableType(type)) ? "values" : "comparisons"}`;
 }
 
-/** What a field of a list adds to the cost of the list, apart from its entries: what counts and sums, for one. */
+/** Points that a field of a list adds to the cost of the list, apart from its entries: those of counts and sums, for one. */
 function pointsInList(model: Model, owner: string, { name, type }: Field): number {
   const list = model.queries.find(({ type: answered }) => getNamedType(answered).name === owner);
   const isOfEntries = !list || entryOf(getNamedType(type)) !== null;

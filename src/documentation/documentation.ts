@@ -21,7 +21,7 @@ export interface StoredPage extends Rendered {
   etag: string;
 }
 
-/** What several documentations can share. */
+/** The parts that several documentations can share. */
 export class SharedDocumentation {
   readonly thread = new DocumentationThread();
   /** Of the versions that they share. */
@@ -59,7 +59,7 @@ export class Documentation {
   readonly #options: DocumentationOptions;
   readonly #shared: SharedDocumentation;
   #reading: Promise<Topic[]> | null = null;
-  /** What the kept pages were made from. */
+  /** The site and editions that the kept pages were made from. */
   #keptOf = "";
   readonly #kept: LRUCache<string, StoredPage>;
 

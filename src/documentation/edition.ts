@@ -16,7 +16,7 @@ import {
 } from "postgraphile/graphql";
 
 /**
- * What introspection doesn't show of a field: the scopes that it needs, how many rows a payload's list can have, and which
+ * Facts about a field that introspection doesn't show: the scopes that it needs, how many rows a payload's list can have, and which
  * indexes answer a filter.
  */
 export type FieldFacts = Pick<GraphQLFieldExtensions<unknown, unknown>, "requiresScopes" | "payloadBound"> &

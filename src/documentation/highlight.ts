@@ -22,7 +22,7 @@ const comments: Record<string, string> = {
 };
 const text = String.raw`"""[^]*?"""|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|` + "`[^`]*`";
 
-/** What is found first counts. The groups are the classes that colour it. */
+/** The pattern of coloured words, of which the first that matches counts. Its groups are the classes that colour them. */
 const patternOf = (language: string, words: string): RegExp =>
   new RegExp(
     `(?<comment>${comments[language] ?? "#.*"})|(?<text>${text})|(?<name>[$@][A-Za-z_]\\w*)|` +

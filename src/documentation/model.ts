@@ -219,7 +219,7 @@ function withFacts(schema: GraphQLSchema, { fields }: Edition): GraphQLSchema {
   return schema;
 }
 
-/** What a list (or an edge of it) has entries of; null for other types. */
+/** The type of the entries of a list, or of an edge of it; null for other types. */
 export function entryOf(type: GraphQLNamedType): GraphQLNamedType | null {
   if (!isObjectType(type)) return null;
   const { edges, node, cursor } = type.getFields();

@@ -6,7 +6,7 @@ import { guideGroups, guidePath, outlineOf } from "./guides.ts";
 import { kinds } from "./model.ts";
 import type { Kind } from "./model.ts";
 
-/** What all pages of this service have in common. */
+/** The service that all pages are about. */
 export interface Site {
   /** The versions that are documented: the recommended one first. */
   versions: readonly Pick<VersionDates, "slug" | "kind" | "state" | "path" | "releasedOn" | "sunsetOn">[];
@@ -23,7 +23,7 @@ export interface Page {
   /** For search engines and previews. */
   summary?: string;
   body: Content;
-  /** What is on the page. */
+  /** Its parts, for the list beside it. */
   headings?: readonly { title: string; id: string; level?: number }[];
   /** Within the reference: the version, and the pages beside this one. */
   version?: string;
@@ -131,7 +131,7 @@ const group = (title: string, entries: readonly Html[], isOpen = true): Html =>
     </ul>
   </details>`;
 
-/** What is on a long page, where there is room beside it. */
+/** The list of the parts of a long page, where there is room beside it. */
 function contents(headings: NonNullable<Page["headings"]>): Content {
   if (headings.length < 3) return null;
   return html`<nav class="on-page" aria-label="On this page">

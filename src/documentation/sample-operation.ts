@@ -53,7 +53,7 @@ export function sampleOf(model: Model, field: Field): Sample {
 
 const indented = (text: string): string => text.replace(/^/gm, "  ");
 
-/** What a sample asks of a type; nothing of a value. */
+/** The selection of a sample on a type; nothing on a value. */
 export function selectionOf(type: GraphQLOutputType, depth = 0): string {
   const target = getNamedType(type);
   if (isLeafType(target)) return "";
@@ -71,7 +71,7 @@ export function selectionOf(type: GraphQLOutputType, depth = 0): string {
   return isFlat ? ` { ${fields.join(" ")} }` : ` {\n${indented(fields.join("\n"))}\n}`;
 }
 
-/** What a sample asks of an object: its own values; of a payload also what it shows. */
+/** The fields of an object that a sample selects: its own values; of a payload also the objects that it shows. */
 function usefulFields(type: GraphQLObjectType): Field[] {
   const isEntity = type.getInterfaces().length > 0;
   const all = Object.values(type.getFields()).filter(
@@ -117,5 +117,5 @@ function valueOfNamed(type: GraphQLNamedType): unknown {
   return Object.fromEntries(chosen.map(({ name, type: own }) => [name, valueOf(own)]));
 }
 
-/** What every mutation has. */
+/** Fields that every input of a mutation has. */
 const isGeneral = /^(validateOnly|idempotencyKey)$/;

@@ -8,7 +8,7 @@ import { nameOf } from "./model.ts";
 import { home } from "./print-page.ts";
 import { rootPath, typePath } from "./reference/links.ts";
 
-/** What the search finds: a title, what it is, where it is below the home; for some the first sentence about it. */
+/** An entry that the search finds: title, kind, path below the home; for some the first sentence about it. */
 type Entry = [title: string, kind: string, path: string, about?: string];
 
 /** Everything that the search of a version finds, and the guides, whichever version they are read beside. */

@@ -129,7 +129,7 @@ export class OtelTracing implements Tracing {
   }
 }
 
-/** What has caused something later, by the text that was kept with it. */
+/** The cause of something later, by the text that was kept with it. */
 function causeIn(text: string): Context {
   const [traceparent, ...tracestate] = text.split(" ");
   return propagator.extract(ROOT_CONTEXT, { traceparent, tracestate: tracestate.join(" ") }, header);

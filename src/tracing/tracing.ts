@@ -48,7 +48,7 @@ export interface RequestTrace {
   end(how: RequestEnd): void;
 }
 
-/** What is sent to a receiver. */
+/** A message to a receiver. */
 export interface SentDelivery {
   url: string;
   topic: string;
@@ -60,7 +60,7 @@ export interface SentDelivery {
 
 /** The span of an attempt to deliver a webhook, and those of the statements that read its payload. */
 export interface DeliveryTrace {
-  /** What its receiver is told: `traceparent`, and `tracestate` if there is one. */
+  /** Headers of the message: `traceparent`, and `tracestate` if there is one. */
   readonly headers: Record<string, string>;
   statement(ran: Ran): void;
   end(how: { status: number | null; error: string | null }): void;

@@ -32,7 +32,11 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
   });
 
   const open = (options: BrowserContextOptions = {}) =>
-    openWindow(browser, { baseURL: service.url, viewport: { width: 1280, height: 900 }, ...options });
+    openWindow(
+      browser,
+      { baseURL: service.url, viewport: { width: 1280, height: 900 }, ...options },
+      /status of 4\d\d/,
+    );
 
   async function logIn(page: Page): Promise<void> {
     await page.goto("/admin");

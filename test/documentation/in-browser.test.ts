@@ -32,7 +32,11 @@ describe("the documentation in a browser", { skip: skipBrowser }, () => {
   });
 
   const open = (options: BrowserContextOptions = {}) =>
-    openWindow(browser, { baseURL: service.url, viewport: { width: 1440, height: 900 }, ...options });
+    openWindow(
+      browser,
+      { baseURL: service.url, viewport: { width: 1440, height: 900 }, ...options },
+      /status of 404/,
+    );
 
   test("no page has a fault that axe knows of, in light and dark, and each fits a phone", async () => {
     const { page, faults } = await open();

@@ -8,27 +8,33 @@ export interface BrowserWindow {
   faults: string[];
 }
 
-/** Opens a window. Answers with a status of 4xx are no errors. */
-export async function openWindow(browser: Browser, options: BrowserContextOptions): Promise<BrowserWindow> {
+/**
+ * Opens a window.
+ *
+ * @param expected answers that are no errors, as the console tells them
+ */
+export async function openWindow(
+  browser: Browser,
+  options: BrowserContextOptions,
+  expected: RegExp,
+): Promise<BrowserWindow> {
   const context = await browser.newContext({ reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
   const faults: string[] = [];
   page.on("pageerror", ({ message }) => faults.push(message));
   page.on("console", (line) => {
-    if (line.type() === "error" && !/status of 4\d\d/.test(line.text())) faults.push(line.text());
+    if (line.type() === "error" && !expected.test(line.text())) faults.push(line.text());
   });
   return { page, faults };
 }
 
 /**
- * Does what leads to another page, and waits until that is loaded. Whoever looks at a page right after a click sees the
- * page of before, or one without a body.
+ * Does something that leads to another page, and waits until that is loaded. Right after a click, the page of before is
+ * still there, or one without a body.
  */
 export async function andLoad(page: Page, act: () => Promise<unknown>): Promise<void> {
-  const loaded = page.waitForEvent("load");
-  await act();
-  await loaded;
+  await Promise.all([page.waitForEvent("load"), act()]);
 }
 
 /** Puts axe into all pages of a window. Sent once, not to each page. */

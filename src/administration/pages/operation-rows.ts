@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 export interface OperationRow {
   id: string;
   version: string;
-  /** What a client calls it. */
+  /** The name that a client gives it. */
   name: string | null;
   document: string;
   statement: string | null;
@@ -24,7 +24,7 @@ export async function readOperations(client: PoolClient, id: string | null = nul
   return rows;
 }
 
-/** What an operation is called on pages: GraphQL allows letters, digits and _ only. */
+/** The title of an operation: its name or its id. GraphQL allows letters, digits and _ only. */
 export const titleOf = ({ name, id }: OperationRow): string => name ?? id;
 
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });

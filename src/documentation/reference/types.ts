@@ -84,7 +84,7 @@ function members(model: Model, type: GraphQLNamedType): Content {
     ${fields.map((field) => fieldSection(model, type.name, field))}`;
 }
 
-/** What finds the rows of a condition, and what it costs. */
+/** The indexes that find the rows of a condition, and its cost. */
 function aboutFilter(field: Condition): Content {
   const { indexes } = field.extensions as Pick<GraphQLInputFieldExtensions, "indexes">;
   const named = (fields: readonly string[]) => html`<code>${fields.join(", ")}</code>`;

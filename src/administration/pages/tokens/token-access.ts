@@ -48,7 +48,7 @@ export function chosenScopes(request: Request, known: string[]): string[] {
   return scopesFor(known, chosen("read"), chosen("write"));
 }
 
-/** What is wrong with the access of a new token: none at all has to be wanted. */
+/** Errors in the access of a new token: none at all has to be wanted. */
 export function accessErrors(request: Request, scopes: readonly string[]): FieldErrors {
   if (scopes.length > 0 || textField(request, "noAccess") === "wanted") return {};
   return { access: "Choose what the token may read or write, or say that it shall have no access." };

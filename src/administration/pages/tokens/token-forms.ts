@@ -137,7 +137,7 @@ function showChange(response: Response, token: CredentialOverview, entered: Ente
 const nameField = (value: string, errors: FieldErrors, hint?: string) =>
   field({ name: "name", label: "Name", value, hint, errors, autocomplete: "off", maxlength: 100 });
 
-/** What is wrong with a token's name. */
+/** Errors in a token's name. */
 function nameErrors(name: string): FieldErrors {
   if (name === "") return { name: "Enter a name for the token." };
   if ([...name].length > 100) return { name: "The name has more than 100 characters." };

@@ -13,6 +13,7 @@ import { answerDecoder, inputEncoder } from "./lib/mutation-values.ts";
 import { defaultMutationTimeoutMs } from "../src/graphql/context.ts";
 import { secretColumnOf, settingsFor, showSecret } from "./lib/new-secret.ts";
 import { runMutation } from "./lib/run-mutation.ts";
+import { tagText } from "./lib/tags.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -133,7 +134,8 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
   const encode = inputEncoder(build, input);
   const decode = answerDecoder(build, mutation);
   const secretColumn = secretColumnOf(mutation);
-  const source = { version, operation, hasSecret: secretColumn !== undefined, encode, decode };
+  const together = tagText(resource, "together");
+  const source = { version, operation, hasSecret: secretColumn !== undefined, together, encode, decode };
   return {
     extensions: { mutation: source },
     type: build.getTypeByName(payloadName) as GraphQLObjectType,

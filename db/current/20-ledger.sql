@@ -1,4 +1,4 @@
--- One writer of the books, for one call or several
+-- One statement writes the books, for one call or several
 drop function if exists ledger.adjust_line(ledger.line, text);
 drop function if exists ledger.lock_line(ledger.line);
 drop function if exists ledger.book_draft(ledger.draft, text);
@@ -17,7 +17,7 @@ drop function if exists ledger.places_of(ledger.line);
 drop function if exists ledger.lock_lines(ledger.line[]);
 drop function if exists ledger.movement_of(ledger.draft, timestamptz, text, uuid);
 drop function if exists ledger.write_movements(ledger.draft[], timestamptz, text);
--- Its functions go with it
+-- The functions that take this type go with it
 --!include ledger/place_change.sql
 --!include ledger/call.sql
 --!include ledger/place_columns.sql
@@ -25,7 +25,6 @@ drop function if exists ledger.write_movements(ledger.draft[], timestamptz, text
 --!include ledger/changed_parts.sql
 --!include ledger/product_after.sql
 --!include ledger/lock_stock.sql
---!include ledger/next_movement_ids.sql
 --!include ledger/tell_steps.sql
 --!include ledger/write_missing.sql
 --!include ledger/write_rows.sql

@@ -10,6 +10,7 @@ import type { EveryInput } from "./lib/mutation-types.ts";
 import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./lib/mutation-types.ts";
 import { answerDecoder, inputEncoder } from "./lib/mutation-values.ts";
 import { runMutation, secretColumnOf, showSecret } from "./lib/run-mutation.ts";
+import { tagText } from "./lib/tags.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -123,7 +124,8 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
   const encode = inputEncoder(build, input);
   const decode = answerDecoder(build, mutation);
   const secretColumn = secretColumnOf(mutation);
-  const source = { version, operation, hasSecret: secretColumn !== undefined, encode, decode };
+  const together = tagText(resource, "together");
+  const source = { version, operation, hasSecret: secretColumn !== undefined, together, encode, decode };
   return withSource("mutation", {
     extensions: { mutation: source },
     type: build.getTypeByName(payloadName) as GraphQLObjectType,

@@ -74,8 +74,8 @@ export const ablations: readonly Ablation[] = [
     changes: [
       {
         file: "mutations/answer.ts",
-        from: "const done = joint\n",
-        to: "const done = false as boolean && joint\n",
+        from: "const made = groupKey\n",
+        to: "const made = false as boolean && groupKey\n",
       },
     ],
   },

@@ -3,26 +3,13 @@ import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
 import { isConnectionBroken } from "./broken.ts";
 import { runPipelined } from "./pipeline/pipelined-query.ts";
-import { runStatement } from "./run-statement.ts";
 
 /** The most connections that are kept warm: each takes some 11 MB of Postgres' memory. */
 const maxWarm = 4;
 /** Milliseconds after which a new connection is warmed up. By then the request that opened it has probably ended. */
 const delayMs = 500;
-/** Milliseconds that a rehearsal waits for a lock: real work has priority. */
-const lockTimeoutMs = 50;
-
-const settings = {
-  role: "service_api",
-  "service.scopes": "products:read stocks:read stocks:write warehouses:read",
-  lock_timeout: String(lockTimeoutMs),
-};
-
-/** Any product and bin, from the newest hundred, so that real work doesn't meet the same lock again and again. */
-const sampleQuery = `
-  select (select id from api_unstable.products order by id desc limit 1 offset floor(random() * least(100,
-      (select count(*) from (select from api_unstable.products limit 100) p)))::integer) as product,
-    (select id from api_unstable.bin_locations order by id limit 1) as bin`;
+const settings = { role: "service_api" };
+const rehearsal = { text: "select mutation.rehearse()", name: "mutation.rehearse" };
 
 /** Connections of a pool to keep warm; the last one is left to requests. */
 export function warmCount(max: number): number {
@@ -30,11 +17,11 @@ export function warmCount(max: number): number {
 }
 
 /**
- * Rehearses a booking on connections before a request needs them.
+ * Rehearses mutations on connections before a request needs them.
  *
  * The first booking of a connection takes ten times as long as later ones: of 76 ms, half went into reading the catalog
  * of Postgres and compiling 17 functions, the other half into analysing and planning their 86 statements. The
- * connection keeps all of that. A rehearsal, with `validateOnly`, leaves nothing else behind.
+ * connection keeps all of that. `mutation.rehearse` says what is rehearsed.
  */
 export class PoolWarmer {
   readonly #pool: Pool;
@@ -117,7 +104,7 @@ export class PoolWarmer {
     this.#cold.delete(client);
     let failure: unknown;
     try {
-      await rehearse(client);
+      await runPipelined(client, settings, rehearsal);
     } catch (error) {
       failure = error;
       throw error;
@@ -125,15 +112,4 @@ export class PoolWarmer {
       client.release(isConnectionBroken(failure));
     }
   }
-}
-
-async function rehearse(client: PoolClient): Promise<void> {
-  const { rows } = await runPipelined(client, settings, { text: sampleQuery });
-  const [{ product, bin }] = rows as [{ product: string | null; bin: string | null }];
-  if (product === null || bin === null) return; // An empty shop
-  const line = { product_id: product, place: { bin_location_id: bin }, delta: 1 };
-  await runPipelined(client, settings, {
-    ...runStatement,
-    values: ["api_unstable", "stock_adjust", JSON.stringify({ lines: [line] }), null, true, null, null],
-  });
 }

@@ -1,33 +1,26 @@
 import { randomUUID } from "node:crypto";
-import type { SendTogether, Transaction } from "../database/pipeline/send-together.ts";
 import type { ReadRows } from "../database/pipeline/read-text.ts";
-import type { SettingsStatement, StatementUse } from "../database/pipeline/settings.ts";
+import type { SendTogether, Transaction } from "../database/pipeline/send-together.ts";
+import type { SettingsStatement } from "../database/pipeline/settings.ts";
 import { runCall, runStatement } from "../database/run-statement.ts";
 import type { MutationOutcome, MutationResult } from "../graphql/mutation-outcome.ts";
 import { answerKeyLength, answerSetting } from "../reads/compile-payload.ts";
 import { parseExactly } from "./exact-json.ts";
-import { BookingGroups } from "./groups.ts";
-import { groupSender } from "./joint.ts";
-import type { JointOutcome, JointBooking } from "./joint.ts";
+import { GroupCommit } from "./group-commit.ts";
 import { PayloadReader } from "./payload-reader.ts";
 import type { PayloadRow } from "./payload-reader.ts";
 import { dataOf } from "./payload-text.ts";
 import { runCallOf } from "./run.ts";
+import type { MadeMutation, MutationCaller, MutationGroupCall } from "./send-group.ts";
+import { groupSender } from "./send-group.ts";
 import type { WantedMutation } from "./wanted.ts";
 
-/** Who asks for a mutation, and with which rights. */
-export interface MutationRequest {
-  credentialId: string;
-  requestId: string;
+/** A request for a mutation. */
+export interface MutationRequest extends MutationCaller {
   /** When it arrived, on the clock of `performance`. */
   arrivedAt: number;
   /** Whether nobody waits for the answer any more. */
   isGone: () => boolean;
-  scopeText: string;
-  /** Of its operation. */
-  use?: StatementUse | undefined;
-  /** The trace that its events are passed on with. */
-  traceparent?: string | undefined;
   /** Settings of the mutation's transaction. */
   settings: SettingsStatement;
   /** Settings of the transaction that reads the payload. */
@@ -50,26 +43,25 @@ const runAndKeep = {
 
 /** Makes mutations, alone or with others, and reads their payloads. */
 export function mutationAnswerer(sendTogether: SendTogether, readRows: ReadRows): AnswerMutation {
-  const { together, isUncertain } = groupSender(sendTogether);
   const payloads = new PayloadReader(readRows);
-  const groups = new BookingGroups<JointOutcome, JointBooking>(together, isUncertain);
+  const groups = new GroupCommit<MadeMutation, MutationGroupCall>(groupSender(sendTogether));
   return async (wanted, request) => {
+    const { call: mutation, groupKey, compiled, values } = wanted;
+    const { credentialId: client, readSettings: settings } = request;
     try {
       const alone = (onBegin?: () => void) => makeAlone(wanted, request, sendTogether, onBegin);
-      const { credentialId: client, requestId, scopeText, use, traceparent } = request;
-      const { call, joint } = wanted;
-      const done = joint
-        ? await groups.book({
-            ...{ client, requestId, scopeText, use, traceparent, call, alone },
-            ...{ product: joint.product, isRepeatable: call.idempotencyKey !== null },
-          })
+      const isRepeatable = mutation.idempotencyKey !== null;
+      const made = groupKey
+        ? await groups.make({ client, key: groupKey, isRepeatable, alone, mutation, caller: request })
         : await alone();
-      const data = dataOf(
-        wanted.compiled,
-        done.result,
-        done.read ?? (await readPayload(wanted, request, done, payloads)),
-      );
-      return data === null ? { result: done.result } : { data };
+      const { result } = made;
+      const { statement } = compiled.payload;
+      const read =
+        made.read === undefined && statement
+          ? await payloads.read({ client, settings, statement, values, payload: result.payload })
+          : made.read;
+      const data = dataOf(compiled, result, read);
+      return data === null ? { result } : { data };
     } catch (failure) {
       return { failure };
     }
@@ -82,7 +74,7 @@ function makeAlone(
   { credentialId, arrivedAt, isGone, settings, readSettings }: MutationRequest,
   sendTogether: SendTogether,
   onSent: () => void = () => {},
-): Promise<JointOutcome> {
+): Promise<MadeMutation> {
   const { statement } = compiled.payload;
   return runCallOf(call, arrivedAt, async (parameters, onBegin) => {
     const key = randomUUID();
@@ -103,21 +95,7 @@ function makeAlone(
     if ("error" in first!) throw first.error;
     const [[text]] = first!.rows as [[string]];
     const result = parseExactly(statement ? text.slice(answerKeyLength) : text) as MutationResult;
-    return {
-      result,
-      answeredAt: first!.answeredAt,
-      read: second && "rows" in second ? (second.rows[0] as PayloadRow | undefined) : undefined,
-    };
+    const rows = second && "rows" in second ? second.rows : [];
+    return { result, answeredAt: first!.answeredAt, read: (rows[0] as PayloadRow | undefined) ?? null };
   });
-}
-
-/** Reads the payload of a mutation that was made with others; null when that fails, or there is nothing to read. */
-async function readPayload(
-  { compiled, values }: WantedMutation,
-  { credentialId: client, readSettings: settings }: MutationRequest,
-  { result: { payload }, isTogether }: JointOutcome,
-  payloads: PayloadReader,
-): Promise<PayloadRow | null> {
-  const { statement } = compiled.payload;
-  return isTogether && statement ? payloads.read({ client, settings, statement, values, payload }) : null;
 }

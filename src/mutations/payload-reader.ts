@@ -1,5 +1,5 @@
 import type { ReadRows } from "../database/pipeline/read-text.ts";
-import type { SettingsStatement, StatementUse } from "../database/pipeline/settings.ts";
+import type { Ran, SettingsStatement } from "../database/pipeline/settings.ts";
 import { noteShared } from "../database/pipeline/settings.ts";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import type { Statement } from "../reads/compilation.ts";
@@ -55,28 +55,15 @@ export class PayloadReader {
     const { text, name } = statement;
     const payloads = JSON.stringify(alike.map(({ payload }) => payload));
     const given = { text, name, values: [...values, payloads, ""] };
+    const uses = alike.map((each) => each.settings.use);
+    const use = settings.use && { ...settings.use, note: (ran: Ran) => noteShared(ran, uses) };
     let rows: PayloadRow[] = [];
     try {
-      rows = await this.#readRows(client, { ...settings, use: sharedUse(alike) }, given);
+      rows = await this.#readRows(client, { ...settings, use }, given);
     } catch {
       if (alike.length > 1) return alike.forEach((each) => void this.#readAll([each]));
     }
     const byNumber = new Map(rows.map((row) => [Number(row.at(-1)), row]));
     alike.forEach(({ settle }, index) => settle(byNumber.get(index + 1) ?? null));
   }
-}
-
-/** The use of a statement that is sent for several. */
-function sharedUse(alike: readonly Waiting[]): StatementUse | undefined {
-  const { use } = alike[0]!.settings;
-  return (
-    use && {
-      ...use,
-      note: (ran) =>
-        noteShared(
-          ran,
-          alike.map(({ settings }) => settings.use),
-        ),
-    }
-  );
 }

@@ -1,7 +1,7 @@
 import type { GraphQLOutputType } from "postgraphile/graphql";
 import { getNullableType, isLeafType, isListType, isNonNullType } from "postgraphile/graphql";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
-import type { CompiledMutation } from "./compile.ts";
+import type { CompiledMutation } from "./wanted.ts";
 
 /**
  * The data of an answer as JSON.

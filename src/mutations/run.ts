@@ -47,8 +47,13 @@ const parametersOf = (
   { version, operation, input, idempotencyKey, validateOnly, refusals }: MutationCall,
   newerThan: string | null,
 ): unknown[] => [
-  ...[version, operation, input, idempotencyKey, validateOnly],
-  ...[refusals?.length ? JSON.stringify(refusals) : null, newerThan],
+  version,
+  operation,
+  input,
+  idempotencyKey,
+  validateOnly,
+  refusals?.length ? JSON.stringify(refusals) : null,
+  newerThan,
 ];
 
 /** Makes a call once with its parameters; calls the other one when it is about to be sent. */

@@ -9,6 +9,10 @@ export interface MutationSource {
   operation: string;
   /** Whether its payload shows a new secret. */
   hasSecret: boolean;
+  /**
+   * Of one whose calls with one line may be made with others: a field of the line. Calls with the same value of it keep their order.
+   */
+  together: string | undefined;
   /** From the input to that of `mutation.run`. @throws when an id in it is none */
   encode(input: Record<string, unknown>): unknown;
   /** From an answer of `mutation.run` to the values of the payload's columns, as clients read them. */

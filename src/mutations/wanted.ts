@@ -1,53 +1,112 @@
-import { getArgumentValues, GraphQLError } from "postgraphile/graphql";
+import type { FieldNode, GraphQLSchema } from "postgraphile/graphql";
+import {
+  getArgumentValues,
+  getNamedType,
+  GraphQLError,
+  isObjectType,
+  OperationTypeNode,
+} from "postgraphile/graphql";
 import { isApiError } from "../errors/api-error.ts";
+import type { Given } from "../reads/arguments.ts";
+import { understood } from "../reads/compilation.ts";
+import type { CompiledPayload } from "../reads/compile-payload.ts";
+import { compilePayload } from "../reads/compile-payload.ts";
+import type { Coerced, ReadableOperation } from "../reads/operation.ts";
+import { NotCovered, selectedFields } from "../reads/operation.ts";
+import { prepareFields } from "../reads/prepare.ts";
+import type { PreparedOperation } from "../reads/prepare.ts";
 import type { OperationRequest } from "../reads/statements.ts";
-import { valuesOf } from "../reads/statements.ts";
-import type { CompiledMutation } from "./compile.ts";
-import { compiledMutationOf } from "./compile.ts";
+import { Compilations, valuesOf } from "../reads/statements.ts";
 import type { MutationCall } from "./run.ts";
 import { textOfInput } from "./run.ts";
+import type { MutationSource } from "./source.ts";
+
+/** An operation of one mutation. */
+export interface CompiledMutation {
+  source: MutationSource;
+  /** Its name in the answer. */
+  key: string;
+  node: FieldNode;
+  /** The name of the payload's type. */
+  typeName: string;
+  payload: CompiledPayload;
+}
 
 /** The mutation that a request asks for, and what it wants to know of it. */
 export interface WantedMutation {
   compiled: CompiledMutation;
   call: MutationCall;
-  /** Of a call that may be made with others: the product that it books. */
-  joint: { product: string } | null;
+  /** Of a call that may be made with others: the calls with the same key keep their order. */
+  groupKey: string | null;
   /** Values of the statement that reads its payload. */
   values: unknown[];
 }
 
-/** The mutation of a request; null to leave it to Grafast, which also says what is wrong with arguments. */
+function prepare(operation: ReadableOperation): PreparedOperation {
+  if (operation.definition.operation !== OperationTypeNode.MUTATION) throw new NotCovered("no mutation");
+  return prepareFields(operation, operation.schema.getMutationType()!);
+}
+
+function compile(
+  operation: ReadableOperation,
+  variables: Coerced,
+  given: ReadonlyMap<FieldNode, Given>,
+): CompiledMutation {
+  const type = operation.schema.getMutationType()!;
+  const [first, ...others] = selectedFields(operation, type, [operation.definition.selectionSet], variables);
+  if (!first || others.length > 0) throw new NotCovered("several mutations");
+  const [key, part] = first;
+  const { field } = understood(type, part.name);
+  const { mutation: source } = field.extensions;
+  const payloadType = getNamedType(field.type);
+  if (!source || source.hasSecret || !isObjectType(payloadType)) throw new NotCovered(part.name);
+  const payload = compilePayload(operation, variables, given, payloadType, part);
+  return { source, key, node: part.node, typeName: payloadType.name, payload };
+}
+
+const compiler = {
+  prepare,
+  compile,
+  textOf: ({ payload }: CompiledMutation) => payload.statement?.text ?? "",
+};
+const bySchema = new WeakMap<GraphQLSchema, Compilations<CompiledMutation>>();
+
+/**
+ * The one mutation of a request, if its payload can be read by one statement; null to leave it to Grafast, which also says what
+ * is wrong with arguments.
+ */
 export function wantedMutationOf(request: OperationRequest): WantedMutation | null {
-  const found = compiledMutationOf(request);
+  const { schema } = request;
+  let compilations = bySchema.get(schema);
+  if (!compilations) bySchema.set(schema, (compilations = new Compilations(compiler)));
+  const found = compilations.find(request);
   if (found === null) return null;
   const { compiled, variables, given } = found;
   const { source, node, payload } = compiled;
-  const field = request.schema.getMutationType()!.getFields()[node.name.value]!;
+  const field = schema.getMutationType()!.getFields()[node.name.value]!;
   try {
     const { input } = getArgumentValues(field, node, variables) as { input: Record<string, unknown> };
     const { idempotencyKey = null, validateOnly = false, ...fields } = input;
-    const { version, operation } = source;
     const encoded = source.encode(fields);
     const call: MutationCall = {
-      ...{ version, operation, input: textOfInput(encoded) },
+      version: source.version,
+      operation: source.operation,
+      input: textOfInput(encoded),
       idempotencyKey: idempotencyKey as string | null,
       validateOnly: validateOnly as boolean | null,
     };
+    const groupKey = validateOnly === false ? groupKeyOf(source, encoded) : null;
     const values = payload.statement ? valuesOf(payload.statement.slots, given) : [];
-    return { compiled, call, joint: jointOf(call, encoded), values };
+    return { compiled, call, groupKey, values };
   } catch (error) {
     if (isApiError(error) || error instanceof GraphQLError) return null;
     throw error;
   }
 }
 
-/** Mutations that `mutation.run_together` knows. */
-const jointOperations = new Set(["stock_adjust", "stock_set", "stock_transfer"]);
-
-function jointOf({ operation, validateOnly }: MutationCall, encoded: unknown): WantedMutation["joint"] {
-  if (!jointOperations.has(operation) || validateOnly !== false) return null;
-  const { lines } = encoded as { lines?: { product_id?: unknown }[] | null };
-  const product = lines?.length === 1 ? lines[0]!.product_id : undefined;
-  return typeof product === "string" ? { product } : null;
+function groupKeyOf({ together }: MutationSource, encoded: unknown): string | null {
+  if (together === undefined) return null;
+  const { lines } = encoded as { lines?: Record<string, unknown>[] | null };
+  const key = lines?.length === 1 ? lines[0]![together] : undefined;
+  return typeof key === "string" ? key : null;
 }

@@ -23,13 +23,13 @@ after(async () => {
 const logger = pino({ level: "silent" });
 const openPool = (max: number) => createPool(database.loginUrl, { max, min: warmCount(max) });
 
-/** The number of idle connections that have run a mutation. */
+/** The number of idle connections that have rehearsed. */
 async function countWarm(pool: pg.Pool): Promise<number> {
   const clients = await Promise.all(Array.from({ length: pool.idleCount }, () => pool.connect()));
   let count = 0;
   for (const client of clients) {
     const { rows } = await client.query(
-      "select sum(generic_plans + custom_plans)::int as runs from pg_prepared_statements where statement like '%mutation.run%'",
+      "select sum(generic_plans + custom_plans)::int as runs from pg_prepared_statements where statement like '%mutation.rehearse%'",
     );
     if (rows[0].runs === 1) count++;
     client.release();
@@ -43,7 +43,7 @@ const traces = `
   select (select count(*) from ledger.stock_movement) as movements, (select count(*) from events.outbox) as events,
     (select count(*) from mutation.idempotency_key) as keys, (select sum(available_stock) from erp.product) as stock`;
 
-test("four connections have rehearsed a booking, which leaves no trace", async () => {
+test("four connections have rehearsed mutations, which leaves no trace", async () => {
   const { rows: earlier } = await owner.query(traces);
   const pool = openPool(10);
   const warmer = new PoolWarmer(pool, logger);

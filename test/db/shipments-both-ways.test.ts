@@ -232,7 +232,9 @@ describe("shipments and receipts, directly and by triggers", () => {
             const line_items = lines.map(({ line, quantity, names, disposed }) => {
               const { id, order, product } = ordered[line]!;
               return {
-                ...{ product_id: product, quantity, unit_price: 2 },
+                product_id: product,
+                quantity,
+                unit_price: 2,
                 ...(product === products[3] && { batch_id: batches[0] }),
                 ...(names === "line" && { supplier_order_line_item_id: id }),
                 ...(names === "order" && { supplier_order_id: order }),

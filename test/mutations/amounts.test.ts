@@ -89,7 +89,8 @@ describe("an amount", () => {
     const lines = (line: object) => ({
       orders: [
         {
-          ...{ orderNumber: next(), currencyId: shop.id.EUR },
+          orderNumber: next(),
+          currencyId: shop.id.EUR,
           lineItems: [{ productId: shop.id.hammer, quantity: 3, ...line }],
         },
       ],
@@ -124,7 +125,9 @@ describe("an amount", () => {
     const { goodsReceipt } = await shop.mutate(
       "goodsReceiptCreate",
       {
-        ...{ currencyId: shop.id.USD, currencyFactor: 1e-12, taxStatus: "net" },
+        currencyId: shop.id.USD,
+        currencyFactor: 1e-12,
+        taxStatus: "net",
         lineItems: [{ productId: shop.id.hammer, quantity: 2 ** 31 - 1, unitPrice: 999999999999999 }],
       },
       {

@@ -151,7 +151,8 @@ it("several in one operation are done in their order, and each answers what was 
       b: { warehouse: null, userErrors: [{ code: "NOT_UNIQUE" }] },
       c: facts("C", "B-1"),
     },
-    ...{ d: { userErrors: [] }, e: facts("C") },
+    d: { userErrors: [] },
+    e: facts("C"),
   });
 });
 

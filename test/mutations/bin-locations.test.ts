@@ -160,7 +160,8 @@ describe("binLocationDelete", () => {
         sourceBinLocationId: null,
         sourceBinLocation: null,
       },
-      ...{ destinationLocationTypeTechnicalName: "warehouse", destinationWarehouseId: bench.main },
+      destinationLocationTypeTechnicalName: "warehouse",
+      destinationWarehouseId: bench.main,
       destinationBinLocationId: null,
     });
   });

@@ -52,7 +52,10 @@ class Model {
 
   get lines(): OrderLine[] {
     const goods = this.goods.map((quantity, n) => ({
-      ...{ product: n % 2 ? "hammer" : "nail", quantity, price: this.prices[n]! / 100, taxRate: 19 },
+      product: n % 2 ? "hammer" : "nail",
+      quantity,
+      price: this.prices[n]! / 100,
+      taxRate: 19,
     }));
     const service = { quantity: 1, type: "shipping", price: this.services / 100, taxRate: 19 };
     return this.services ? [...goods, service] : goods;

@@ -26,8 +26,13 @@ describe("a connection that has been there since there were no idempotency keys"
     "mutations that are run together": (nth) => {
       const line = { product_id: credential, place: { warehouse_id: credential }, delta: 1 };
       const call = {
-        ...{ version: "api_unstable", operation: "stock_adjust", input: { lines: [line] } },
-        ...{ key: `joint ${nth}`, credential_id: credential, request_id: "together", scopes: "stocks:write" },
+        version: "api_unstable",
+        operation: "stock_adjust",
+        input: { lines: [line] },
+        key: `joint ${nth}`,
+        credential_id: credential,
+        request_id: "together",
+        scopes: "stocks:write",
       };
       return rows("select mutation.run_together($1)", [
         JSON.stringify([call, { ...call, key: `other ${nth}` }]),

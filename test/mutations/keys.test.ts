@@ -30,7 +30,10 @@ const upsert = (list: string, rows: object[], more = {}) =>
   );
 const outcomes = ({ results }: any) => results.map(({ outcome }: any) => outcome).join(" ");
 const person = (email: string, more: object) => ({
-  ...{ salesChannelId: channel, email: `${email}@b.example`, firstName: "Ada", lastName: "L" },
+  salesChannelId: channel,
+  email: `${email}@b.example`,
+  firstName: "Ada",
+  lastName: "L",
   ...more,
 });
 
@@ -51,7 +54,8 @@ const keyed: [list: string, row: (key: string) => object, path: string][] = [
   ...["storefrontId", "identifier"].map((key): (typeof keyed)[number] => [
     "orders",
     (value) => ({
-      ...{ orderNumber: `of ${value}`, currencyId: shop.id.EUR },
+      orderNumber: `of ${value}`,
+      currencyId: shop.id.EUR,
       lineItems: [{ [key]: value, label: "L", quantity: 1 }],
     }),
     `lineItems.0.${key}`,

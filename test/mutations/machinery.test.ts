@@ -235,8 +235,10 @@ describe("errors", () => {
     const { userErrors } = await shop.mutate("stockAdjust", input);
     assert.deepEqual(userErrors, [
       {
-        ...{ code: "NOT_FOUND", message: "What this refers to does not exist." },
-        ...{ field: ["comment"], details: null },
+        code: "NOT_FOUND",
+        message: "What this refers to does not exist.",
+        field: ["comment"],
+        details: null,
       },
     ]);
     await shop.owner.query(`comment on constraint refers on ledger.stock_movement is '@internal set by us'`);

@@ -80,7 +80,9 @@ const examples: Example[] = [
   {
     name: "productWarehouseConfigurationSet",
     input: () => ({
-      ...{ productId: bench.product, warehouseId: bench.side, defaultBinLocationId: bench.bin },
+      productId: bench.product,
+      warehouseId: bench.side,
+      defaultBinLocationId: bench.bin,
       reorderPoint: 3,
     }),
     mistake: () => ({ reorderPoint: -1 }),

@@ -56,10 +56,15 @@ function madeUpLine(type: string, n: number): Line {
   const total = isReduced ? exact.times(Exact.of("0.93")).round() : exact;
   return {
     input: {
-      ...{ storefrontId: `l${n}`, type, label: `${type} ${n}`, identifier: `${type}-${n}`, quantity },
+      storefrontId: `l${n}`,
+      type,
+      label: `${type} ${n}`,
+      identifier: `${type}-${n}`,
+      quantity,
       ...(type === "product" ? { productId: shop.id[random.oneOf(["nail", "hammer"])] } : {}),
       ...(isReduced ? { totalPrice: Number(total.text()) } : {}),
-      ...{ unitPrice: Number(unitPrice), taxRate: rate === null ? null : Number(rate) },
+      unitPrice: Number(unitPrice),
+      taxRate: rate === null ? null : Number(rate),
     },
     ...{
       rate: rate === null ? null : Exact.of(rate),
@@ -68,7 +73,8 @@ function madeUpLine(type: string, n: number): Line {
       total,
       isReduced,
     },
-    ...{ id: "", charged: 0 },
+    id: "",
+    charged: 0,
   };
 }
 
@@ -238,7 +244,8 @@ async function assertOrder(order: ModelOrder, n: number): Promise<void> {
   const { fulfillmentOrder } = await done(
     "fulfillmentOrderCreate",
     {
-      ...{ orderId: made.id, warehouseId: shop.id.hall },
+      orderId: made.id,
+      warehouseId: shop.id.hall,
       lines: goods.map(({ id, quantity }) => ({ orderLineItemId: id, quantity })),
     },
     "fulfillmentOrder { id lineItems(first: 50) { edges { node { id destinationOrderLineItem { id } } } } }",
@@ -403,9 +410,14 @@ describe("amounts", () => {
       const { goodsReceipt } = await done(
         "goodsReceiptCreate",
         {
-          ...{ currencyId: shop.id.USD, currencyFactor: Number(rate), taxStatus: "net" },
+          currencyId: shop.id.USD,
+          currencyFactor: Number(rate),
+          taxStatus: "net",
           lineItems: lines.map(([quantity, unitPrice]) => ({
-            ...{ productId: shop.id.hammer, quantity, unitPrice: Number(unitPrice), taxRate: 19 },
+            productId: shop.id.hammer,
+            quantity,
+            unitPrice: Number(unitPrice),
+            taxRate: 19,
           })),
         },
         "goodsReceipt { amountNet amountTotal lineItems(first: 50) { edges { node { quantity unitPrice unitPriceInDefaultCurrency totalPriceInDefaultCurrency } } } }",

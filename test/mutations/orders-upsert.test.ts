@@ -36,7 +36,11 @@ const reserved = async (product: string): Promise<number> =>
     .reserved_stock;
 
 const hammers = (quantity: number, more = {}) => ({
-  ...{ storefrontId: "l1", productNumber: "hammer", quantity, unitPrice: 11.9, taxRate: 19 },
+  storefrontId: "l1",
+  productNumber: "hammer",
+  quantity,
+  unitPrice: 11.9,
+  taxRate: 19,
   ...more,
 });
 const nails = (quantity: number) => ({

@@ -22,7 +22,8 @@ const at = (name: string) => ({ url: `https://cdn.example.com/${name}` });
 
 describe("images of products", () => {
   const front = {
-    ...{ ...at("front.jpg"), altText: "The front" },
+    ...at("front.jpg"),
+    altText: "The front",
     translations: [
       { locale: "de", altText: "Von vorn" },
       { locale: "fr", altText: null },
@@ -35,7 +36,9 @@ describe("images of products", () => {
     const [one, two] = imagesOf(answer);
     const { id, ...shown } = one;
     assert.deepEqual(shown, {
-      ...{ position: 1, url: front.url, altText: "The front" },
+      position: 1,
+      url: front.url,
+      altText: "The front",
       translations: [{ locale: "de", altText: "Von vorn" }],
     });
     assert.deepEqual([two.position, two.altText, two.translations], [2, null, []]);
@@ -233,7 +236,8 @@ describe("refusals of images and translations", () => {
       ...["https://my_bucket.s3.example.com/a|b{c}~@2x.jpg", "https://xn--bcher-kva.example/?q"],
     ];
     const translations = ["de", "de-AT", "zh-Hant-TW", "es-419", "sr-Latn"].map((locale) => ({
-      ...{ locale, name: "x" },
+      locale,
+      name: "x",
     }));
     const answer = await upsert([
       { productNumber: "odd", images: urls.map((url) => ({ url })), translations },

@@ -24,8 +24,12 @@ describe("productWarehouseConfigurationSet", () => {
     const { id, ...others } = made;
     assert.match(id, /^gid:\/\/service\/ProductWarehouseConfiguration\/[0-9a-f-]{36}$/);
     assert.deepEqual(others, {
-      ...{ productId: bench.product, warehouseId: bench.side, defaultBinLocationId: null },
-      ...{ reorderPoint: 0, targetMaximumQuantity: null, stockBelowReorderPoint: 0 },
+      productId: bench.product,
+      warehouseId: bench.side,
+      defaultBinLocationId: null,
+      reorderPoint: 0,
+      targetMaximumQuantity: null,
+      stockBelowReorderPoint: 0,
     });
   });
 

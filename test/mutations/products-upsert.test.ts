@@ -37,10 +37,20 @@ async function eventsOf(work: () => Promise<unknown>): Promise<[topic: string, f
 describe("productsUpsert", () => {
   it("makes a product of a number, and of everything", async () => {
     const everything = {
-      ...{ productNumber: "saw", name: "Saw", description: "Sharp.", gtin: "4006381333931", taxRate: 7 },
-      ...{ manufacturerNumber: "M-1", isBatchManaged: true, reorderPoint: 3, targetMaximumQuantity: 9 },
-      ...{ storefrontVariants: [{ productId: "p1", variantId: null }], price: [eur(4), usd()] },
-      ...{ purchasePrices: [eur(2)], tags: ["sharp", "new"], canonicalProductId: shop.id.hammer },
+      productNumber: "saw",
+      name: "Saw",
+      description: "Sharp.",
+      gtin: "4006381333931",
+      taxRate: 7,
+      manufacturerNumber: "M-1",
+      isBatchManaged: true,
+      reorderPoint: 3,
+      targetMaximumQuantity: 9,
+      storefrontVariants: [{ productId: "p1", variantId: null }],
+      price: [eur(4), usd()],
+      purchasePrices: [eur(2)],
+      tags: ["sharp", "new"],
+      canonicalProductId: shop.id.hammer,
     };
     const answer = await products({ products: [{ productNumber: "bare" }, everything] });
     assert.deepEqual(answer.userErrors, []);

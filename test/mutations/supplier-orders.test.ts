@@ -92,7 +92,8 @@ describe("supplierOrderCreate", () => {
   it("keeps the seconds of moments, also of its lines", async () => {
     const expectedDeliveryDate = "2026-04-30T23:59:59.9Z";
     const { id } = await create({
-      ...{ orderDateTime: "2026-03-31T23:59:59.9Z", deliveryDate: "2026-04-30T23:59:59.9Z" },
+      orderDateTime: "2026-03-31T23:59:59.9Z",
+      deliveryDate: "2026-04-30T23:59:59.9Z",
       lineItems: [line("glue", 1, { expectedDeliveryDate })],
     });
     const { rows } = await shop.owner.query(`

@@ -7,24 +7,37 @@ import { openTestDatabase } from "../lib/database.ts";
 /** Rows of each upsert; columns as the API's inputs name them after decoding. */
 const rowsOf: Record<string, (n: number, ids: Record<string, string>) => object> = {
   products: (n, { currency }) => ({
-    ...{ product_number: `many-${n}`, name: `Many ${n}`, tags: ["many", `many-${n % 3}`] },
+    product_number: `many-${n}`,
+    name: `Many ${n}`,
+    tags: ["many", `many-${n % 3}`],
     price: [{ currency_id: currency, net: 10, gross: 11.9 }],
     translations: [{ locale: "de", name: `Viele ${n}` }],
     images: [1, 2].map((image) => ({
-      ...{ url: `https://cdn.example.com/${n}-${image}`, alt_text: "Many" },
+      url: `https://cdn.example.com/${n}-${image}`,
+      alt_text: "Many",
       translations: [{ locale: "de", alt_text: "Viele" }],
     })),
   }),
   customers: (n, { channel }) => ({
-    ...{ storefront_id: `many-${n}`, sales_channel_id: channel, email: `many-${n}@example.com` },
-    ...{ first_name: "Ada", last_name: "Lund", tags: ["many"] },
+    storefront_id: `many-${n}`,
+    sales_channel_id: channel,
+    email: `many-${n}@example.com`,
+    first_name: "Ada",
+    last_name: "Lund",
+    tags: ["many"],
   }),
   suppliers: (n) => ({ number: `many-${n}`, name: `Many ${n}` }),
   warehouses: (n) => ({ code: `many-${n}`, name: `Many ${n}` }),
   orders: (n, { channel }) => ({
-    ...{ storefront_id: `many-${n}`, sales_channel_id: channel, order_number: `many-${n}`, tags: ["many"] },
+    storefront_id: `many-${n}`,
+    sales_channel_id: channel,
+    order_number: `many-${n}`,
+    tags: ["many"],
     line_items: [1, 2, 3].map((line) => ({
-      ...{ identifier: `${line}`, product_number: `many-${(n + line) % 3}`, quantity: line, unit_price: 2 },
+      identifier: `${line}`,
+      product_number: `many-${(n + line) % 3}`,
+      quantity: line,
+      unit_price: 2,
     })),
   }),
 };

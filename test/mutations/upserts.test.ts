@@ -97,8 +97,13 @@ describe("suppliersUpsert", () => {
         currencyId: shop.id.USD,
         languageCode: "de-DE",
       },
-      ...{ email: "a@b.example", phone: "1", address: { city: "Köln" }, defaultDeliveryTimeDays: 3 },
-      ...{ minimumOrderValue: 10.5, vatId: "DE1", active: false },
+      email: "a@b.example",
+      phone: "1",
+      address: { city: "Köln" },
+      defaultDeliveryTimeDays: 3,
+      minimumOrderValue: 10.5,
+      vatId: "DE1",
+      active: false,
     };
     const made = await suppliers([row, { number: "acme", name: "Acme" }]);
     assert.deepEqual(made.userErrors, []);
@@ -200,7 +205,10 @@ describe("customersUpsert", () => {
       { select: `${results} customers { ${fields} }` },
     );
   const person = (more: object) => ({
-    ...{ salesChannelId: ids.channel1, email: "ada@b.example", firstName: "Ada", lastName: "L" },
+    salesChannelId: ids.channel1,
+    email: "ada@b.example",
+    firstName: "Ada",
+    lastName: "L",
     ...more,
   });
 
@@ -215,8 +223,14 @@ describe("customersUpsert", () => {
           company: "B",
           title: "Dr.",
         },
-        ...{ vatIds: ["DE1"], active: false, guest: true, groupId: ids.Trade, requestedGroupId: ids.Retail },
-        ...{ boundSalesChannelId: ids.channel2, defaultPaymentMethodId: ids.test_bill, tags: ["vip"] },
+        vatIds: ["DE1"],
+        active: false,
+        guest: true,
+        groupId: ids.Trade,
+        requestedGroupId: ids.Retail,
+        boundSalesChannelId: ids.channel2,
+        defaultPaymentMethodId: ids.test_bill,
+        tags: ["vip"],
       }),
       person({ storefrontId: "c3", email: "c@b.example" }),
     ]);

@@ -50,14 +50,18 @@ describe("warehouseCreate", () => {
         isDefaultReceiving: false,
         isStockAvailableForSale: true,
       },
-      ...{ address: null, location: { name: "New", active: true, storefrontId: null } },
+      address: null,
+      location: { name: "New", active: true, storefrontId: null },
     });
     assert.equal(await defaults(), "MAIN / MAIN");
   });
 
   it("takes all fields, as long as they may be", async () => {
     const input = {
-      ...{ code: "ä".repeat(100), name: "n".repeat(255), isDefault: true, isDefaultReceiving: false },
+      code: "ä".repeat(100),
+      name: "n".repeat(255),
+      isDefault: true,
+      isDefaultReceiving: false,
       ...{
         isStockAvailableForSale: false,
         address: { city: "Köln", street: null, company: "", zipcode: "5\"0'6" },

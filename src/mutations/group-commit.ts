@@ -4,11 +4,12 @@ import { FairQueue } from "../lib/fair-queue.ts";
 import type { UnderWay } from "./patience.ts";
 import { Patience } from "./patience.ts";
 
-/** A call that may be made with others: of one line, and so of one product. */
-export interface Booking<Done> {
+/** A call that may be made with others. */
+export interface GroupCall<Done> {
   /** The credential that asks for it. */
   client: string;
-  product: string;
+  /** Calls with the same key, such as those of one product, are made in the order of their arrival. */
+  key: string;
   /** Whether it can be made again when it isn't known whether it was done. */
   isRepeatable: boolean;
   /** Makes the call alone. @param onBegin called when it is about to be sent */
@@ -18,9 +19,20 @@ export interface Booking<Done> {
 /**
  * Makes calls together, by one statement: for each in its place what it answers, or null when it was not done.
  *
- * @throws when none was done, or when that isn't known
+ * @throws {GroupLost} when it isn't known what was done; otherwise, nothing was done
  */
-export type BookTogether<Done, B> = (bookings: readonly B[]) => Promise<(Done | null)[]>;
+export type MakeTogether<Done, Call> = (calls: readonly Call[]) => Promise<(Done | null)[]>;
+
+/** It isn't known whether the calls of a group were made. */
+export class GroupLost extends Error {
+  override readonly cause: Error;
+
+  /** @param cause what a call that can't be repeated fails with */
+  constructor(cause: Error) {
+    super("It isn't known whether the calls of a group were made.");
+    this.cause = cause;
+  }
+}
 
 /** Calls of a group. */
 const maxTogether = 32;
@@ -28,14 +40,14 @@ const maxTogether = 32;
 const [maxAdmitted, maxAdmittedPerClient] = [128, maxTogether];
 /** Groups under way. */
 const maxGroups = 4;
-/** Calls in succession that were not plain, after which calls like them are made alone for some milliseconds. */
-const [oddOnes, aloneForMs, maxKnown] = [3, 1_000, 10_000];
+/** Refusals of a group in succession, after which calls like them are made alone for some milliseconds. */
+const [maxRefused, aloneForMs, maxKnown] = [3, 1_000, 10_000];
 /** How often a call is put back because of one before it. */
 const maxRounds = 3;
 
 /** A call that has been admitted. */
-interface Waiting<B, Done> {
-  booking: B;
+interface Waiting<Call, Done> {
+  call: Call;
   /** Its place in the order of arrival. */
   nth: number;
   since: number;
@@ -47,49 +59,38 @@ interface Waiting<B, Done> {
 
 /**
  * Group commit: calls that arrive while others are under way are made together, by one statement and one commit. A call that
- * finds nothing under way, or few calls, is made at once, alone. What isn't plain, or would be refused, is made alone
- * afterwards.
+ * finds nothing under way, or few calls, is made at once, alone. A call that its group leaves undone is made alone afterwards.
  *
- * Calls of one product are made in the order of their arrival: while one is under way, others of its product wait. When more
+ * Calls with one key are made in the order of their arrival: while one is under way, others with its key wait. When more
  * wait than a group can have, credentials take turns.
  */
-export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
-  readonly #together: BookTogether<Done, B>;
-  readonly #isUncertain: (error: unknown) => boolean;
+export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
+  readonly #together: MakeTogether<Done, Call>;
   readonly #turns = new FairQueue({ limit: () => maxAdmitted, limitPerOwner: () => maxAdmittedPerClient });
   #count = 0;
   /** In the order of their arrival. */
-  #waiting: Waiting<B, Done>[] = [];
-  /** How many calls of a product are under way, and how many of a credential and product wait for a connection. */
+  #waiting: Waiting<Call, Done>[] = [];
+  /** How many calls with a key are under way, and how many of a credential with a key wait for a connection. */
   readonly #busy = new Map<string, number>();
-  /** How many calls of a credential and product in succession were not plain. */
-  readonly #odd = new LRUCache<string, number>({ ...atMost(maxKnown), ttl: aloneForMs });
+  /** How many calls of a credential with a key were left undone in succession. */
+  readonly #refused = new LRUCache<string, number>({ ...atMost(maxKnown), ttl: aloneForMs });
   readonly #underWay: UnderWay = { calls: 0, groups: 0, singles: 0 };
   readonly #patience = new Patience();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param isUncertain whether an error of `together` leaves open what was done */
-  constructor(together: BookTogether<Done, B>, isUncertain: (error: unknown) => boolean) {
+  constructor(together: MakeTogether<Done, Call>) {
     this.#together = together;
-    this.#isUncertain = isUncertain;
   }
 
   /** Makes a call, alone or with others. */
-  book(booking: B): Promise<Done> {
+  make(call: Call): Promise<Done> {
     return new Promise((resolve, reject) => {
-      this.#turns.take(booking.client, (refusal) => {
+      this.#turns.take(call.client, (refusal) => {
         if (refusal) return reject(refusal);
-        this.#waiting.push({
-          ...{ booking, nth: this.#count++, since: performance.now(), rounds: 0 },
-          settle: (answer) => {
-            resolve(answer);
-            this.#turns.end(booking.client);
-          },
-          fail: (error) => {
-            reject(error);
-            this.#turns.end(booking.client);
-          },
+        const settled = new Promise<Done>((settle, fail) => {
+          this.#waiting.push({ call, nth: this.#count++, since: performance.now(), rounds: 0, settle, fail });
         });
+        resolve(settled.finally(() => this.#turns.end(call.client)));
         this.#begin();
       });
     });
@@ -104,7 +105,7 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
       const [first] = next;
       if (!first || (next.length > 1 && this.#underWay.groups >= maxGroups)) return;
       const waitMs = first.since + this.#patience.waitMs(next.length, this.#underWay) - performance.now();
-      if (waitMs > 0 && !areFew && !this.#isOdd(first)) {
+      if (waitMs > 0 && !areFew && !this.#goesAlone(first)) {
         this.#timer = setTimeout(() => this.#begin(), waitMs);
         return;
       }
@@ -117,16 +118,16 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
   }
 
   /** What would be made now, in the order of arrival: a group, or one call. */
-  #next(): Waiting<B, Done>[] {
+  #next(): Waiting<Call, Done>[] {
     const passed = new Set<string>();
-    const byClient = new Map<string, Waiting<B, Done>[]>();
+    const byClient = new Map<string, Waiting<Call, Done>[]>();
     let count = 0;
     for (const each of this.#waiting) {
-      const { client, product } = each.booking;
-      if (passed.has(product) || this.#busy.has(product) || this.#busy.has(lineOf(each))) continue;
-      if (this.#isOdd(each)) {
+      const { client, key } = each.call;
+      if (passed.has(key) || this.#busy.has(key) || this.#busy.has(lineOf(each))) continue;
+      if (this.#goesAlone(each)) {
         if (count === 0) return [each];
-        passed.add(product);
+        passed.add(key);
         continue;
       }
       count++;
@@ -137,12 +138,12 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
     return inTurns([...byClient.values()], maxTogether).sort((a, b) => a.nth - b.nth);
   }
 
-  #isOdd(waiting: Waiting<B, Done>): boolean {
-    return waiting.rounds >= maxRounds || (this.#odd.get(lineOf(waiting)) ?? 0) >= oddOnes;
+  #goesAlone(waiting: Waiting<Call, Done>): boolean {
+    return waiting.rounds >= maxRounds || (this.#refused.get(lineOf(waiting)) ?? 0) >= maxRefused;
   }
 
-  async #makeAlone(waiting: Waiting<B, Done>): Promise<void> {
-    const { booking, settle, fail } = waiting;
+  async #makeAlone(waiting: Waiting<Call, Done>): Promise<void> {
+    const { call, settle, fail } = waiting;
     // Until it has a connection only the credential's own calls wait for it
     let held = lineOf(waiting);
     let start = 0;
@@ -153,10 +154,10 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
       this.#underWay.singles++;
       this.#underWay.calls++;
       this.#note(held, -1);
-      this.#note((held = booking.product), 1);
+      this.#note((held = call.key), 1);
     };
     try {
-      settle(await booking.alone(onBegin));
+      settle(await call.alone(onBegin));
     } catch (error) {
       fail(error as Error);
     }
@@ -168,26 +169,26 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
     this.#begin();
   }
 
-  async #makeTogether(group: readonly Waiting<B, Done>[]): Promise<void> {
+  async #makeTogether(group: readonly Waiting<Call, Done>[]): Promise<void> {
     const start = performance.now();
     this.#underWay.groups++;
     this.#underWay.calls += group.length;
-    const products = new Set(group.map(({ booking }) => booking.product));
-    for (const product of products) this.#note(product, 1);
+    const keys = new Set(group.map(({ call }) => call.key));
+    for (const key of keys) this.#note(key, 1);
     const undone = await this.#tryTogether(group);
     this.#underWay.groups--;
     this.#end(start, group.length);
-    for (const product of products) this.#note(product, -1);
+    for (const key of keys) this.#note(key, -1);
     const firsts = new Set<string>();
     for (const each of undone) {
-      const { product } = each.booking;
-      if (firsts.has(product)) {
+      const { key } = each.call;
+      if (firsts.has(key)) {
         // Because of the first, or behind it
         each.rounds++;
         this.#waiting.push(each);
       } else {
-        firsts.add(product);
-        this.#odd.set(lineOf(each), (this.#odd.get(lineOf(each)) ?? 0) + 1);
+        firsts.add(key);
+        this.#refused.set(lineOf(each), (this.#refused.get(lineOf(each)) ?? 0) + 1);
         void this.#makeAlone(each);
       }
     }
@@ -196,21 +197,21 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
   }
 
   /** @returns those that were not done */
-  async #tryTogether(group: readonly Waiting<B, Done>[]): Promise<Waiting<B, Done>[]> {
+  async #tryTogether(group: readonly Waiting<Call, Done>[]): Promise<Waiting<Call, Done>[]> {
     try {
-      const answers = await this.#together(group.map(({ booking }) => booking));
+      const answers = await this.#together(group.map(({ call }) => call));
       return group.filter((waiting, index) => {
         const answer = answers[index] ?? null;
         if (answer === null) return true;
-        this.#odd.delete(lineOf(waiting));
+        this.#refused.delete(lineOf(waiting));
         waiting.settle(answer);
         return false;
       });
     } catch (error) {
-      if (!this.#isUncertain(error)) return [...group];
-      return group.filter(({ booking, fail }) => {
-        if (!booking.isRepeatable) fail(error as Error);
-        return booking.isRepeatable;
+      if (!(error instanceof GroupLost)) return [...group];
+      return group.filter(({ call, fail }) => {
+        if (!call.isRepeatable) fail(error.cause);
+        return call.isRepeatable;
       });
     }
   }
@@ -227,9 +228,8 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
   }
 }
 
-/** The calls of a credential that concern one product. */
-const lineOf = ({ booking: { client, product } }: Waiting<Booking<unknown>, never>): string =>
-  `${client} ${product}`;
+/** The calls of a credential with one key. */
+const lineOf = ({ call: { client, key } }: Waiting<GroupCall<unknown>, never>): string => `${client} ${key}`;
 
 /** The first few of several lists, one of each in turns. */
 function inTurns<T>(lists: readonly (readonly T[])[], count: number): T[] {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BookingGroups } from "../../src/mutations/groups.ts";
+import { GroupCommit, GroupLost } from "../../src/mutations/group-commit.ts";
+import type { GroupCall } from "../../src/mutations/group-commit.ts";
 import { PayloadReader } from "../../src/mutations/payload-reader.ts";
-import type { Booking } from "../../src/mutations/groups.ts";
 
 // The order and the fairness of group commit, with simulated statements.
 
-interface Call extends Booking<string> {
+interface Call extends GroupCall<string> {
   name: string;
 }
 
@@ -30,24 +30,24 @@ function openLedger({
     await sleep(ms);
     for (const product of products) active.set(product, active.get(product)! - 1);
   };
-  const booking = new BookingGroups<string, Call>(
-    async (calls) => {
-      groups.push(calls.map(({ name }) => name));
-      onGroup(groups.filter(({ length }) => length > 1).length);
-      await during([...new Set(calls.map(({ product }) => product))]);
-      const stopped = new Set<string>();
-      return calls.map(({ name, product }) => {
-        if (isOdd(name)) stopped.add(product);
-        if (stopped.has(product)) return null;
-        done.push(name);
-        return name;
-      });
-    },
-    () => false,
-  );
+  const commit = new GroupCommit<string, Call>(async (calls) => {
+    groups.push(calls.map(({ name }) => name));
+    onGroup(groups.filter(({ length }) => length > 1).length);
+    await during([...new Set(calls.map(({ key }) => key))]);
+    const stopped = new Set<string>();
+    return calls.map(({ name, key }) => {
+      if (isOdd(name)) stopped.add(key);
+      if (stopped.has(key)) return null;
+      done.push(name);
+      return name;
+    });
+  });
   const book = (client: string, product: string, name: string) =>
-    booking.book({
-      ...{ client, product, name, isRepeatable: false },
+    commit.make({
+      client,
+      name,
+      key: product,
+      isRepeatable: false,
       async alone(onBegin) {
         onBegin();
         groups.push([name]);
@@ -146,20 +146,21 @@ describe("group commit", () => {
   it("doesn't wait for long for what is slow", async () => {
     let release = () => {};
     const slow = new Promise<void>((resolve) => (release = resolve));
-    const groups = new BookingGroups<string>(
-      () => Promise.resolve([]),
-      () => false,
-    );
-    const held = groups.book({
-      ...{ client: "a", product: "slow", isRepeatable: false },
+    const groups = new GroupCommit<string>(() => Promise.resolve([]));
+    const held = groups.make({
+      client: "a",
+      key: "slow",
+      isRepeatable: false,
       async alone(onBegin) {
         onBegin();
         await slow;
         return "slow";
       },
     });
-    const beside = groups.book({
-      ...{ client: "a", product: "other", isRepeatable: false },
+    const beside = groups.make({
+      client: "a",
+      key: "other",
+      isRepeatable: false,
       alone(onBegin) {
         onBegin();
         return Promise.resolve("quick");
@@ -172,13 +173,12 @@ describe("group commit", () => {
 
   it("fails those of a lost group that can't be repeated, and makes the others alone", async () => {
     const lost = new Error("lost");
-    const groups = new BookingGroups<string>(
-      () => Promise.reject(lost),
-      (error) => error === lost,
-    );
+    const groups = new GroupCommit<string>(() => Promise.reject(new GroupLost(lost)));
     const book = (n: number) =>
-      groups.book({
-        ...{ client: "a", product: `p${n}`, isRepeatable: n % 2 === 1 },
+      groups.make({
+        client: "a",
+        key: `p${n}`,
+        isRepeatable: n % 2 === 1,
         async alone(onBegin) {
           onBegin();
           // So long that calls are patient, also on a machine that pauses between them
@@ -213,7 +213,10 @@ describe("payloads", () => {
     });
     const read = (client: string, rights: string, name: string, id: number) =>
       reader.read({
-        ...{ client, settings: settings(rights), statement: statement(name), values: [] },
+        client,
+        settings: settings(rights),
+        statement: statement(name),
+        values: [],
         payload: { id },
       });
     return { reads, read };

@@ -1,0 +1,83 @@
+import { isConnectionBroken } from "../database/broken.ts";
+import type { SendTogether } from "../database/pipeline/send-together.ts";
+import type { Ran, StatementUse } from "../database/pipeline/settings.ts";
+import { noteShared, settingsStatement } from "../database/pipeline/settings.ts";
+import { ownClient } from "../database/shared-pool.ts";
+import { markUncertain } from "../errors/postgres-errors.ts";
+import type { MutationResult } from "../graphql/mutation-outcome.ts";
+import { parseExactly } from "./exact-json.ts";
+import type { GroupCall, MakeTogether } from "./group-commit.ts";
+import { GroupLost } from "./group-commit.ts";
+import type { PayloadRow } from "./payload-reader.ts";
+import type { MutationCall } from "./run.ts";
+
+/** A mutation that was done, or refused. */
+export interface MadeMutation {
+  result: MutationResult;
+  /** When that was answered, on the clock of `performance`. */
+  answeredAt?: number;
+  /** The columns of the statement that read its payload. Undefined when that has still to be read. */
+  read?: PayloadRow | null;
+}
+
+/** Who asks for a mutation, and with which rights. */
+export interface MutationCaller {
+  credentialId: string;
+  requestId: string;
+  scopeText: string;
+  /** Of its operation. */
+  use?: StatementUse | undefined;
+  /** The trace that its events are passed on with. */
+  traceparent?: string | undefined;
+}
+
+/** A call of a mutation that may be made with others. */
+export interface MutationGroupCall extends GroupCall<MadeMutation> {
+  mutation: MutationCall;
+  caller: MutationCaller;
+}
+
+/**
+ * What a group may take. A lock that is held for longer concerns some of its calls only, which wait for it alone.
+ * `mutation.run_together` gets the rights of each call with the call.
+ */
+const settings = settingsStatement({
+  role: "service_api",
+  "service.scopes": "",
+  statement_timeout: "5s",
+  lock_timeout: "100ms",
+})!;
+
+/** Sends groups of calls. */
+export function groupSender(sendTogether: SendTogether): MakeTogether<MadeMutation, MutationGroupCall> {
+  return async (calls) => {
+    const statement = {
+      text: "select mutation.run_together($1)::text",
+      name: "mutation.run_together",
+      values: [`[${calls.map(jsonOf).join()}]`],
+      arrayMode: true,
+    };
+    const uses = calls.map(({ caller }) => caller.use);
+    const use = { applicationName: "service", note: (ran: Ran) => noteShared(ran, uses) };
+    const payers = calls.map(({ client }) => client);
+    let isSent = false;
+    const onBegin = () => void (isSent = true);
+    const transaction = { settings: { ...settings, use }, statement };
+    const [outcome] = await sendTogether(ownClient, [transaction], onBegin, payers);
+    if ("error" in outcome!) {
+      const { error } = outcome;
+      throw isSent && isConnectionBroken(error) ? new GroupLost(markUncertain(error) as Error) : error;
+    }
+    const [[text]] = outcome!.rows as [[string]];
+    return (parseExactly(text) as (MutationResult | null)[]).map((result) => result && { result });
+  };
+}
+
+/** A call as `mutation.run_together` takes it. */
+function jsonOf({ mutation, caller }: MutationGroupCall): string {
+  const { version, operation, input, idempotencyKey: key } = mutation;
+  const { credentialId: credential_id, requestId: request_id, scopeText: scopes, traceparent } = caller;
+  const others = { version, operation, key, credential_id, request_id, scopes, traceparent };
+  // The input is JSON already
+  return `{"input":${input},${JSON.stringify(others).slice(1)}`;
+}

@@ -6,7 +6,7 @@ import { each, lambda } from "postgraphile/grafast";
 import type { GraphQLString } from "postgraphile/graphql";
 import { getNamedType, GraphQLInt, GraphQLList, GraphQLNonNull } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
-import { maxAggregated, maxGroups, requireFew } from "../src/reads/groups.ts";
+import { maxAggregated, maxGroups, requireFew } from "../src/reads/aggregation.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import {
   aggregatedColumns,
@@ -15,9 +15,9 @@ import {
   groupsOf,
   isAggregated,
   specsOf,
-} from "./lib/aggregates.ts";
+} from "./lib/aggregate-specs.ts";
 import type { RowsStep } from "./lib/page-rows.ts";
-import type { RowStep } from "./lib/page.ts";
+import type { RowStep } from "./lib/list-page.ts";
 import { rowsOf } from "./lib/views.ts";
 
 /** Of the library's plugins, those that we offer: no conditions on groups, no orders and filters by aggregates. */

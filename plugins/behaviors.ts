@@ -26,7 +26,7 @@ const remembering = new WeakSet<object>();
 
 /**
  * Makes the library cache what it parses from behaviors. It parses the same few texts again for every question, which
- * takes more than half of the time to build a schema.
+ * takes more than half of the time to build a schema. Inside of graphile-build 5.1.1: docs/internals/upstream.md.
  */
 export const BehaviorsPlugin: GraphileConfig.Plugin = {
   name: "BehaviorsPlugin",

@@ -73,7 +73,8 @@ const changes: [string, string][] = [
 
 /**
  * The library's query for the catalog, without the parts that a version doesn't need: a fifth of the text. So a mistake
- * in one version can't prevent others from being built. Its parameter is the list of the version's schemas.
+ * in one version can't prevent others from being built. Its parameter is the list of the version's schemas. Inside of
+ * pg-introspection 1.0.1: docs/internals/upstream.md.
  */
 export const catalogQuery: string = changes.reduce((query, [from, to]) => {
   if (query.split(from).length !== 2)
@@ -99,7 +100,7 @@ export async function readCatalog(
 
 /**
  * Replaces the library's plugin that reads the catalog of all schemas each time. This one reads what a version needs,
- * and can be given an earlier result.
+ * and can be given an earlier result, by the cache of graphile-build-pg 5.1.4.
  */
 export function makeCatalogPlugin(catalog: () => Promise<string>): GraphileConfig.Plugin {
   const { gather } = PgIntrospectionPlugin;

@@ -11,11 +11,11 @@ import {
   GraphQLString,
 } from "postgraphile/graphql";
 import { defaultPageSize } from "../src/graphql/page-size.ts";
-import type { EdgeOfRows } from "./lib/page.ts";
+import type { EdgeOfRows } from "./lib/list-page.ts";
 import type { RowsStep } from "./lib/page-rows.ts";
-import { cursorOf, PageOfRows } from "./lib/page.ts";
+import { cursorOf, PageOfRows } from "./lib/list-page.ts";
 import type { Key } from "../src/reads/keys.ts";
-import { keyOfResource } from "./lib/keys.ts";
+import { keyOfResource } from "./lib/view-keys.ts";
 import type { FieldSource } from "../src/reads/field-source.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import type { PagedList, RawPage } from "../src/reads/page-request.ts";

@@ -10,7 +10,7 @@ import type {
 import { conditionOf, readFilter } from "../src/reads/filter-conditions.ts";
 import type { TypedColumn } from "./lib/filter-inputs.ts";
 import { columnsOf, registerFilterInput, registerScalarFilter } from "./lib/filter-inputs.ts";
-import type { PageOfRows } from "./lib/page.ts";
+import type { PageOfRows } from "./lib/list-page.ts";
 import { takesNoFilter, viewsOf } from "./lib/views.ts";
 
 declare global {

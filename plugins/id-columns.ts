@@ -1,6 +1,6 @@
 import type { PgCodec, PgCodecAttribute, PgRegistry, PgResource } from "postgraphile/@dataplan/pg";
 import { attributesOf, elementOf } from "../src/reads/codecs.ts";
-import { addId, keyOfResource, makeGlobalIdCodec } from "./lib/keys.ts";
+import { addId, keyOfResource, makeGlobalIdCodec } from "./lib/view-keys.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
 import { onElement } from "./lib/text-codecs.ts";
 import { viewsOf } from "./lib/views.ts";

@@ -2,8 +2,8 @@ import { PgSimplifyInflectionPlugin, PgSimplifyInflectionPreset } from "@graphil
 import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import "../src/graphql/context.ts";
 import { aggregatesPreset } from "./aggregates.ts";
-import type { ReportOptions } from "./answers.ts";
-import { makeAnswersPlugin } from "./answers.ts";
+import type { ReportOptions } from "./grafserv-answers.ts";
+import { makeAnswersPlugin } from "./grafserv-answers.ts";
 import { BehaviorsPlugin } from "./behaviors.ts";
 import { catalogQuery, makeCatalogPlugin, readCatalog } from "./catalog.ts";
 import { ClashesPlugin } from "./clashes.ts";

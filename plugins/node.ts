@@ -10,7 +10,7 @@ import { maxPageSize } from "../src/graphql/page-size.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import { readIds } from "../src/reads/ids.ts";
 import type { Key } from "../src/reads/keys.ts";
-import { findByKey, keyOfResource } from "./lib/keys.ts";
+import { findByKey, keyOfResource } from "./lib/view-keys.ts";
 import { viewsOf } from "./lib/views.ts";
 
 declare global {

@@ -1,14 +1,14 @@
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { GrafastExecutionArgs } from "postgraphile/grafast";
 import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
-import { answerBy } from "../src/reads/answer.ts";
+import { answerBy } from "../src/reads/answer-by-statement.ts";
 import { attributesOf } from "../src/reads/codecs.ts";
 import type { ReadExecutor } from "../src/reads/counts.ts";
 import { readCounts } from "../src/reads/counts.ts";
 import type { FieldSource } from "../src/reads/field-source.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import { readStatementOf } from "../src/reads/statements.ts";
-import { aggregateOf } from "./lib/aggregates.ts";
+import { aggregateOf } from "./lib/aggregate-specs.ts";
 import type { FieldScope } from "./lib/views.ts";
 import { hopOf, rowsOf } from "./lib/views.ts";
 

@@ -5,7 +5,7 @@ import { requiresScopesDirective, requiresScopesOfInputs } from "../src/graphql/
 import type { Hop } from "../src/reads/hops.ts";
 import type { Quantifier } from "../src/reads/related-rows.ts";
 import { quantifiers } from "../src/reads/related-rows.ts";
-import { keyOfResource } from "./lib/keys.ts";
+import { keyOfResource } from "./lib/view-keys.ts";
 import { hasTag } from "./lib/tags.ts";
 import type { FieldScope } from "./lib/views.ts";
 import { hopOf, hopsTo, takesNoFilter } from "./lib/views.ts";

@@ -5,7 +5,7 @@ import { scopeRefusal } from "../src/graphql/missing-scopes.ts";
 import type { ScopeRequirement } from "../src/graphql/scopes.ts";
 import { requiresScopesDirective } from "../src/graphql/scopes.ts";
 import type { Tagged } from "./lib/tags.ts";
-import { hasTag, tagLines } from "./lib/tags.ts";
+import { hasTag, tagLines, tagWords } from "./lib/tags.ts";
 import { relationOf, viewOfType } from "./lib/views.ts";
 
 /**
@@ -18,6 +18,7 @@ export function requirementOf(thing: Tagged | null | undefined): ScopeRequiremen
   if (!hasTag(thing, "requiresScopes")) return undefined;
   const requirement: ScopeRequirement = {};
   let list: keyof ScopeRequirement = "anyOf";
+  // An empty word is refused too: a tag without scopes would open its rows to everybody
   for (const word of tagLines(thing, "requiresScopes")
     .join(" ")
     .split(/[\s,]+/)) {
@@ -80,7 +81,7 @@ export const ScopesPlugin: GraphileConfig.Plugin = {
         }
         if (requirement) field.extensions = { ...field.extensions, requiresScopes: requirement };
         if (hasTag(target, "scopesOfAll")) {
-          const scopesOfAll = tagLines(target, "scopesOfAll").flatMap((line) => line.split(/[\s,]+/));
+          const scopesOfAll = tagWords(target, "scopesOfAll");
           field.extensions = { ...field.extensions, scopesOfAll };
         }
         return field;

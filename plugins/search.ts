@@ -5,9 +5,9 @@ import { lambda } from "postgraphile/grafast";
 import { GraphQLString } from "postgraphile/graphql";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import { foundBy, readSearch } from "../src/reads/search.ts";
-import type { PageOfRows } from "./lib/page.ts";
-import { tagText } from "./lib/tags.ts";
+import { foundBy, readSearch } from "../src/reads/search-words.ts";
+import type { PageOfRows } from "./lib/list-page.ts";
+import { tagText, wordsOf } from "./lib/tags.ts";
 import { searchOf } from "./lib/views.ts";
 
 const oneOf = new Intl.ListFormat("en", { type: "disjunction" });
@@ -16,7 +16,7 @@ const oneOf = new Intl.ListFormat("en", { type: "disjunction" });
 function describe(build: GraphileBuild.Build, resource: PgResource): string {
   const codec = resource.codec;
   const [columns] = tagText(codec, "search")!.split(/\s+in\s+/);
-  const names = columns!.split(/[\s,]+/).filter(Boolean);
+  const names = wordsOf(columns!);
   const relations = Object.values(build.pgRelations[codec.name] ?? {});
   const found = names.map((name) => {
     const relation = relations.find(
@@ -39,7 +39,7 @@ function describe(build: GraphileBuild.Build, resource: PgResource): string {
   );
 }
 
-/** The `search` argument of root lists whose view has the tag `@search`. src/reads/search.ts defines what it means. */
+/** The `search` argument of root lists whose view has the tag `@search`. src/reads/search-words.ts defines what it means. */
 export const SearchPlugin: GraphileConfig.Plugin = {
   name: "SearchPlugin",
   description: "Adds `search` to root lists, driven by the tag @search",

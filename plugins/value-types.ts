@@ -4,7 +4,7 @@ import { sql } from "postgraphile/pg-sql2";
 import type { ScalarName } from "./lib/text-codecs.ts";
 import { builtInCodec, citextCodec, exactly, otherCodec, rangeCodec } from "./lib/text-codecs.ts";
 import { inputReader, rangeReader, readers } from "./lib/scalar-texts.ts";
-import { hasTag, tagText } from "./lib/tags.ts";
+import { hasTag, tagWords } from "./lib/tags.ts";
 
 /** Of each scalar an example, and what it is. */
 const scalars: Readonly<Record<Exclude<ScalarName, "DateTime">, [example: string, description: string]>> = {
@@ -112,8 +112,7 @@ export const ValueTypesPlugin: GraphileConfig.Plugin = {
       pgCodecs_attribute(_info, { pgClass, attribute }) {
         const namespace = pgClass.getNamespace()!;
         const tagged = { extensions: { tags: namespace.getTagsAndDescription().tags } };
-        if (!hasTag(tagged, "floats") || tagText(tagged, "floats")!.split(/\s+/).includes(pgClass.relname))
-          return;
+        if (!hasTag(tagged, "floats") || tagWords(tagged, "floats").includes(pgClass.relname)) return;
         attribute.codec = exactly(attribute.codec as PgCodec);
       },
     },

@@ -5,7 +5,7 @@ import { GraphQLInt, GraphQLNonNull, GraphQLString } from "postgraphile/graphql"
 import { maxCount } from "../src/reads/lists.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import type { Orders } from "../src/reads/orders.ts";
-import type { PageOfRows } from "./lib/page.ts";
+import type { PageOfRows } from "./lib/list-page.ts";
 import { ordersOf, registerOrderEnum } from "./lib/order-enums.ts";
 import { viewsOf } from "./lib/views.ts";
 

@@ -17,9 +17,9 @@ import { apiError } from "../../src/errors/api-error.ts";
 import { requireKey } from "../../src/graphql/global-id.ts";
 import { orderOf, rowOf } from "../../src/reads/keys.ts";
 import { requirementOf } from "../scopes.ts";
-import { keyOfResource } from "./keys.ts";
+import { keyOfResource } from "./view-keys.ts";
 import type { Tagged } from "./tags.ts";
-import { hasTag, tagLines, tagText } from "./tags.ts";
+import { hasTag, tagLines, tagText, wordsOf } from "./tags.ts";
 
 /** The type of a column's values in GraphQL. */
 export interface ValueType {
@@ -46,7 +46,7 @@ function indexesOf(
   if (!Object.values(attributes).some((each) => hasTag(each, "indexed"))) return undefined;
   const key = (keyOfResource(resource) ?? []).map((column) => column.name);
   const ordered = tagLines(attributes[name], "orders").map((line) => [
-    ...new Set([name, ...line.split(/[\s,]+/).filter(Boolean), ...key]),
+    ...new Set([name, ...wordsOf(line), ...key]),
   ]);
   const isFound =
     name === "id" || hasTag(attributes[name], "indexed") || hasTag(attributes[name], "foundExactly");
@@ -104,7 +104,7 @@ function operandOf(codec: PgCodec): PgCodec {
 export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map<string, TypedColumn> {
   const codec = resource.codec as PgCodecWithAttributes;
   const wanted = tagText(codec, "filters") ?? "";
-  const names = wanted.split(/[\s,]+/).filter(Boolean);
+  const names = wordsOf(wanted);
   const missing = names.find((name) => name !== "*" && !codec.attributes[name]);
   if (missing) throw new Error(`@filters of ${codec.name}: no column ${missing}`);
   const columns = new Map<string, TypedColumn>();

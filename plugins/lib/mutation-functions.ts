@@ -1,6 +1,6 @@
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
 import { elementOf } from "../../src/reads/codecs.ts";
-import { tagLines } from "./tags.ts";
+import { tagLines, tagWords } from "./tags.ts";
 
 /** A function of the version's schema that changes data: `name(input name_input) returns some_payload`. */
 export interface Mutation {
@@ -69,10 +69,9 @@ export function mutationsOf(build: GraphileBuild.Build): Mutation[] {
 
 /** The function's description, with its scopes, user errors and warnings from the tags. */
 export function describeMutation({ resource }: Mutation): string {
-  const listed = (tag: string) => tagLines(resource, tag).join(" ").split(/\s+/).filter(Boolean);
   const scopes = tagLines(resource, "requiresScopes").join(" ");
-  const userErrors = [...listed("userErrors"), "IDEMPOTENCY_KEY_MISMATCH"].join(", ");
-  const warnings = listed("warnings").join(", ");
+  const userErrors = [...tagWords(resource, "userErrors"), "IDEMPOTENCY_KEY_MISMATCH"].join(", ");
+  const warnings = tagWords(resource, "warnings").join(", ");
   return (
     `${resource.description}\n\nScope: ${scopes}. User errors: ${userErrors}.` +
     (warnings ? ` Warnings: ${warnings}.` : "")

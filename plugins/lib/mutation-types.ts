@@ -17,7 +17,7 @@ import { attributesOf, elementOf } from "../../src/reads/codecs.ts";
 import type { FieldSource } from "../../src/reads/field-source.ts";
 import { withSource } from "../../src/reads/field-source.ts";
 import { isOutput } from "./mutation-functions.ts";
-import { findByKey } from "./keys.ts";
+import { findByKey } from "./view-keys.ts";
 import { hasTag, tagLines, tagText } from "./tags.ts";
 import { rowsOf, viewOfType } from "./views.ts";
 

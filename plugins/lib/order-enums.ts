@@ -4,8 +4,8 @@ import type { Order, OrderColumn, Orders } from "../../src/reads/orders.ts";
 import { attributesOf } from "../../src/reads/codecs.ts";
 import { orderOfKey } from "../../src/reads/orders.ts";
 import { requirementOf } from "../scopes.ts";
-import { keyColumn, keyOfResource } from "./keys.ts";
-import { tagLines } from "./tags.ts";
+import { keyColumn, keyOfResource } from "./view-keys.ts";
+import { tagLines, wordsOf } from "./tags.ts";
 
 type Columns = readonly [OrderColumn, ...OrderColumn[]];
 
@@ -32,7 +32,7 @@ function columnsOf(
 
 const orderedNames = (codec: PgCodec): string[][] =>
   attributesOf(codec).flatMap(([name, attribute]) =>
-    tagLines(attribute, "orders").map((line) => [name, ...line.split(/[\s,]+/).filter(Boolean)]),
+    tagLines(attribute, "orders").map((line) => [name, ...wordsOf(line)]),
   );
 
 /**

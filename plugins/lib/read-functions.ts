@@ -2,7 +2,7 @@ import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
 import { sql } from "postgraphile/pg-sql2";
 import type { CallArgument, FunctionCall } from "../../src/reads/function-call.ts";
 import { attributesOf, elementOf } from "../../src/reads/codecs.ts";
-import { keyOfResource } from "./keys.ts";
+import { keyOfResource } from "./view-keys.ts";
 import { exactly } from "./text-codecs.ts";
 import { tagText } from "./tags.ts";
 import { viewsOf } from "./views.ts";

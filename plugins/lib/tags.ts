@@ -17,6 +17,13 @@ export function tagText(thing: Tagged | null | undefined, name: string): string 
   return tagLines(thing, name)[0];
 }
 
+/** The words of all values of a smart tag, which blanks or commas separate. */
+export const tagWords = (thing: Tagged | null | undefined, name: string): string[] =>
+  tagLines(thing, name).flatMap(wordsOf);
+
+/** Words that blanks or commas separate. */
+export const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+
 /** Whether the comment has the tag. */
 export function hasTag(thing: Tagged | null | undefined, name: string): boolean {
   return tagLines(thing, name).length > 0;

@@ -4,7 +4,7 @@ import { sql } from "postgraphile/pg-sql2";
 import type { Rows } from "../../src/reads/field-source.ts";
 import type { Followed } from "../../src/reads/followed.ts";
 import type { Hop, Match } from "../../src/reads/hops.ts";
-import { keyOfResource } from "./keys.ts";
+import { keyOfResource } from "./view-keys.ts";
 import { hasTag, tagLines, tagText } from "./tags.ts";
 
 export type FieldScope = GraphileBuild.ScopeObjectFieldsField;

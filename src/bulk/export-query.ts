@@ -16,8 +16,8 @@ import {
 } from "postgraphile/graphql";
 import { findOperation } from "../graphql/operation.ts";
 import { maxPageSize } from "../graphql/page-size.ts";
-import type { ReadableOperation, SelectedField } from "../reads/operation.ts";
-import { selectedFields } from "../reads/operation.ts";
+import type { ReadableOperation, SelectedField } from "../reads/selection.ts";
+import { selectedFields } from "../reads/selection.ts";
 import { fieldNode, queryNode, valueArgument } from "./query-nodes.ts";
 
 /** Rows of a page of the list, when there are lists within it. */

@@ -2,10 +2,15 @@ import type { ApiChange, Weight } from "./api-changes.ts";
 import { apiChanges, schemaOf } from "./api-changes.ts";
 import { eventChanges } from "./event-changes.ts";
 import type { Finding } from "./finding.ts";
-import type { BrokenOperation } from "./operations.ts";
-import { brokenOperations, readOperations, readPayloadQueries, readTrustedOperations } from "./operations.ts";
+import type { BrokenOperation } from "./used-operations.ts";
+import {
+  brokenOperations,
+  readOperations,
+  readPayloadQueries,
+  readTrustedOperations,
+} from "./used-operations.ts";
 import type { Places } from "./places.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "./check-source.ts";
 import { readUsers, usersAt } from "./users.ts";
 
 const rules: Record<Weight, Pick<Finding, "severity" | "why" | "wayOut">> = {

@@ -9,12 +9,12 @@ import { frozenVersions } from "./frozen.ts";
 import { lints } from "./lints.ts";
 import type { OldColumns } from "./old-columns.ts";
 import { committedColumns } from "./old-columns.ts";
-import { indexUse } from "./plans/indexes.ts";
+import { indexUse } from "./plans/index-use.ts";
 import { policies } from "./plans/policies.ts";
 import { Places } from "./places.ts";
 import type { Script } from "./script.ts";
 import { readScript } from "./script.ts";
-import type { Source, Subject } from "./source.ts";
+import type { Source, Subject } from "./check-source.ts";
 import type { ApiState } from "./state.ts";
 import { applyWaivers } from "./waivers.ts";
 

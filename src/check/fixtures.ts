@@ -7,7 +7,7 @@ import {
   withIncludes,
 } from "../database/migrations/migration-files.ts";
 import type { Finding } from "./finding.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "./check-source.ts";
 
 /** Fixtures that have been changed, and that nothing takes into the database. */
 export const forgottenFixtures: Source = {

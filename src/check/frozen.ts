@@ -2,7 +2,7 @@ import type { ClientBase } from "pg";
 import { isServed } from "../versions/lifetime.ts";
 import { versions } from "../versions/versions.ts";
 import type { Found } from "./finding.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "./check-source.ts";
 import type { FrozenPart } from "./state.ts";
 import { readParts } from "./state.ts";
 

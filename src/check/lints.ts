@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import type { ClientBase } from "pg";
 import type { Found } from "./finding.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "./check-source.ts";
 
 const folder = new URL("../../db/lint/", import.meta.url);
 

@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
 import type { Found } from "./finding.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "./check-source.ts";
 
 /** Rules that rows break, and columns whose rows have null where clients are told that there is none. Needs rows. */
 export const rows: Source = {

@@ -1,7 +1,7 @@
 import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { ArgumentNode, FieldNode, GraphQLField, GraphQLSchema, ValueNode } from "postgraphile/graphql";
 import { getNamedType, Kind, valueFromAST } from "postgraphile/graphql";
-import type { Group, Groups } from "./groups.ts";
+import type { Group, Groups } from "./aggregation.ts";
 import type { FilterTree, FilterValue } from "./filter-conditions.ts";
 import { readFilter } from "./filter-conditions.ts";
 import { requireGlobalId, requireKey } from "../graphql/global-id.ts";
@@ -11,13 +11,13 @@ import { readArgument } from "./function-call.ts";
 import { textOfSql } from "./json-text.ts";
 import type { GivenIds } from "./ids.ts";
 import { describeIds, readIds } from "./ids.ts";
-import type { Coerced } from "./operation.ts";
-import { NotCovered } from "./operation.ts";
+import type { Coerced } from "./selection.ts";
+import { NotCovered } from "./selection.ts";
 import type { PageRequest, RawPage } from "./page-request.ts";
 import { readPage } from "./page-request.ts";
-import type { StageValues } from "./places.ts";
-import { describePosition, describeStage, nullsOf } from "./places.ts";
-import { readSearch } from "./search.ts";
+import type { StageValues } from "./cursor-values.ts";
+import { describePosition, describeStage, nullsOf } from "./cursor-values.ts";
+import { readSearch } from "./search-words.ts";
 
 /** The arguments of one field of an operation in one request. */
 export interface Given {

@@ -12,8 +12,8 @@ import { identifier, json, objectPieces, textOfSql } from "./json-text.ts";
 import type { FieldSource, Rows } from "./field-source.ts";
 import type { Hop } from "./hops.ts";
 import { sourceOf } from "./field-source.ts";
-import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
-import { NotCovered, selectedFields } from "./operation.ts";
+import type { Coerced, ReadableOperation, SelectedField } from "./selection.ts";
+import { NotCovered, selectedFields } from "./selection.ts";
 
 /** The source of a parameter: a field's arguments, and the index of a value in them. */
 export interface Slot {

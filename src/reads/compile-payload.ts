@@ -7,8 +7,8 @@ import { identifier, quoted } from "./json-text.ts";
 import { isUuidKey } from "./keys.ts";
 import type { FieldSource } from "./field-source.ts";
 import { objectExpression } from "./objects.ts";
-import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
-import { NotCovered } from "./operation.ts";
+import type { Coerced, ReadableOperation, SelectedField } from "./selection.ts";
+import { NotCovered } from "./selection.ts";
 
 /** A field of a payload in the answer. */
 export type PayloadPart =

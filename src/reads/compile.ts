@@ -11,8 +11,8 @@ import { concatenated, expression, json, textOfSql } from "./json-text.ts";
 import { orderOf, parameterType } from "./keys.ts";
 import { listExpression } from "./lists.ts";
 import { objectExpression, returnedExpression } from "./objects.ts";
-import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
-import { NotCovered } from "./operation.ts";
+import type { Coerced, ReadableOperation, SelectedField } from "./selection.ts";
+import { NotCovered } from "./selection.ts";
 
 /**
  * An operation as one SQL statement, which returns one row with one column: the data as JSON text.

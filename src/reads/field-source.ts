@@ -1,6 +1,6 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
-import type { Aggregate, Groups } from "./groups.ts";
+import type { Aggregate, Groups } from "./aggregation.ts";
 import type { FilterFields } from "./filter-conditions.ts";
 import type { FunctionCall } from "./function-call.ts";
 import type { Hop } from "./hops.ts";

@@ -10,14 +10,14 @@ import type { StageSql } from "./followed.ts";
 import { openTransactions } from "./followed.ts";
 import { identifier, textOfSql } from "./json-text.ts";
 import { isUuidKey, keyTextOf, parameterType, rowOf } from "./keys.ts";
-import type { SelectedField } from "./operation.ts";
-import { NotCovered } from "./operation.ts";
+import type { SelectedField } from "./selection.ts";
+import { NotCovered } from "./selection.ts";
 import { orderParts, placeTextOf } from "./orders.ts";
 import { cursorListOf } from "./page-request.ts";
-import type { StageValues } from "./places.ts";
+import type { StageValues } from "./cursor-values.ts";
 import type { Range } from "./ranges.ts";
 import { conditionsOf } from "./ranges.ts";
-import { foundBy } from "./search.ts";
+import { foundBy } from "./search-words.ts";
 import { listText } from "../graphql/cursor.ts";
 
 /** The rows of a list in a statement: where they come from, how they are ordered, and their cursors. */

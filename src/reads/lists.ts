@@ -1,13 +1,13 @@
 import type { GraphQLObjectType } from "postgraphile/graphql";
-import { AggregateText } from "./aggregates.ts";
+import { AggregateText } from "./aggregate-text.ts";
 import type { Compilation, Field } from "./compilation.ts";
 import { objectTypeOf } from "./compilation.ts";
 import type { Piece } from "./json-text.ts";
 import { concatenated, expression, json } from "./json-text.ts";
 import type { FieldSource, ListSource } from "./field-source.ts";
 import { ListRows } from "./list-rows.ts";
-import type { SelectedField } from "./operation.ts";
-import { NotCovered } from "./operation.ts";
+import type { SelectedField } from "./selection.ts";
+import { NotCovered } from "./selection.ts";
 import type { Range } from "./ranges.ts";
 
 /** Longer lists are counted no further. */

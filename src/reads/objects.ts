@@ -7,8 +7,8 @@ import { concatenated, expression, failure, identifier, textOfSql } from "./json
 import { listExpression } from "./lists.ts";
 import type { FieldSource } from "./field-source.ts";
 import { isPresent } from "./function-call.ts";
-import type { SelectedField } from "./operation.ts";
-import { NotCovered } from "./operation.ts";
+import type { SelectedField } from "./selection.ts";
+import { NotCovered } from "./selection.ts";
 import { valueText } from "./values.ts";
 
 /** The JSON text of an object from a row. It fails when a required value is missing. */

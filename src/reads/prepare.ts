@@ -11,8 +11,8 @@ import type { Given, ReadArguments } from "./arguments.ts";
 import { argumentsReader } from "./arguments.ts";
 import type { FieldSource } from "./field-source.ts";
 import { sourceOf } from "./field-source.ts";
-import type { Coerced, ReadableOperation } from "./operation.ts";
-import { NotCovered } from "./operation.ts";
+import type { Coerced, ReadableOperation } from "./selection.ts";
+import { NotCovered } from "./selection.ts";
 
 /** Computed once for each operation of a document. */
 export interface PreparedOperation extends ReadableOperation {

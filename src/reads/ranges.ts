@@ -29,7 +29,7 @@ export function conditionsOf(
   const precedes = range === "preceding" && after !== null;
   if (!begins && !ends && !precedes && !(range === "following" && before)) return [null];
   const isLate = rows.followed !== undefined && order.isDefault && (begins || precedes);
-  const late = isLate ? (begins ? notYetGiven : given)(rows, after!.stages()) : null;
+  const late = isLate ? (begins ? notYetGiven : given)(rows, after.stages()) : null;
   const end = (cursor: Cursors["before"], isIncluded: boolean): End | null =>
     cursor && { place: cursor.place(), isIncluded };
   const from = range === "following" ? end(before, true) : begins && !late ? end(after, false) : null;

@@ -13,8 +13,8 @@ import { findOperation } from "../graphql/operation.ts";
 import type { Given } from "./arguments.ts";
 import type { Slot, Statement } from "./compilation.ts";
 import { compile } from "./compile.ts";
-import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
-import { NotCovered, selectedFields } from "./operation.ts";
+import type { Coerced, ReadableOperation, SelectedField } from "./selection.ts";
+import { NotCovered, selectedFields } from "./selection.ts";
 import type { PreparedOperation } from "./prepare.ts";
 import { prepareOperation, readRequest } from "./prepare.ts";
 

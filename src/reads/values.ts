@@ -8,7 +8,7 @@ import { baseOf, elementOf, pgTypeOf } from "./codecs.ts";
 import type { Field } from "./compilation.ts";
 import { isPlainText } from "./keys.ts";
 import { failure, quoted, textWithConstants } from "./json-text.ts";
-import { NotCovered } from "./operation.ts";
+import { NotCovered } from "./selection.ts";
 
 /** Makes the SQL expression of a value's JSON text from that of a column; null stays null. */
 type Encode = (column: string) => string;

@@ -16,7 +16,10 @@ export interface WholeAnswer {
   body: string | Buffer;
 }
 
-/** Grafserv for Node's requests whose body has been read, and checked, into `request.body`. */
+/**
+ * Grafserv for Node's requests whose body has been read, and checked, into `request.body`. Inside of grafserv 1.0.2:
+ * docs/internals/upstream.md.
+ */
 export class GraphqlServer extends NodeGrafservBase {
   protected override getDigest(...args: Parameters<NodeGrafservBase["getDigest"]>) {
     const request: IncomingMessage & { body?: unknown } = args[1];

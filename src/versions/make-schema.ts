@@ -13,7 +13,7 @@ type NewWithHooks = (build: unknown, klass: unknown, spec: object, scope: object
 /**
  * Does what the library's `makeSchema` does, with the same result, in many short pieces, between which requests are
  * answered. The library works out the fields of a type when it is asked for the type, and so of all types within the
- * first; here each has its turn later.
+ * first; here each has its turn later. Inside of graphile-build 5.1.1: docs/internals/upstream.md.
  */
 export async function makeSchemaInTurns(preset: GraphileConfig.Preset): Promise<SchemaResult> {
   const { resolvedPreset } = getBuilder(preset);

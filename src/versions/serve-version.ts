@@ -193,7 +193,7 @@ function presetOf(
       graphiqlOnGraphQLGET: false,
       websockets: false,
       outputDataAsString: true,
-      // All errors here are ours already (plugins/answers.ts). This masks any other one.
+      // All errors here are ours already (plugins/grafserv-answers.ts). This masks any other one.
       maskError: (error) =>
         isApiError(error)
           ? error

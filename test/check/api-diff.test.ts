@@ -9,7 +9,7 @@ import { check } from "../../src/check/check.ts";
 import { eventChanges } from "../../src/check/event-changes.ts";
 import type { Finding } from "../../src/check/finding.ts";
 import { frozenVersions } from "../../src/check/frozen.ts";
-import { brokenOperations, readOperations } from "../../src/check/operations.ts";
+import { brokenOperations, readOperations } from "../../src/check/used-operations.ts";
 import { readState } from "../../src/check/state.ts";
 import { useDatabase } from "../lib/database.ts";
 

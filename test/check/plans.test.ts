@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type pg from "pg";
 import type { Finding } from "../../src/check/finding.ts";
-import { indexUse } from "../../src/check/plans/indexes.ts";
+import { indexUse } from "../../src/check/plans/index-use.ts";
 import { policies } from "../../src/check/plans/policies.ts";
 import { useDatabase } from "../lib/database.ts";
 import { findingsOf } from "./support.ts";

@@ -1,21 +1,15 @@
 import type { ClientBase } from "pg";
 import type { Finding } from "../finding.ts";
 import type { Script } from "../script.ts";
-import type { Source, Subject } from "../source.ts";
+import type { Source, Subject } from "../check-source.ts";
 import { columnRules } from "./columns.ts";
 import { addedConstraints, constraintRules } from "./constraints.ts";
-import { indexRules } from "./indexes.ts";
 import type { Danger, DdlRule, Known } from "./rule.ts";
 import { relationName } from "./rule.ts";
 import { tableRules } from "./tables.ts";
 
 /** All rules about statements that block, rewrite or lose something. */
-export const ddlRules: readonly DdlRule[] = [
-  ...columnRules,
-  ...constraintRules,
-  ...indexRules,
-  ...tableRules,
-];
+export const ddlRules: readonly DdlRule[] = [...columnRules, ...constraintRules, ...tableRules];
 
 /** Statements that block readers or writers of tables with rows, rewrite them, or lose what is in them. */
 export const dangerousDdl: Source = {

@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
 import type { Found } from "../finding.ts";
-import type { Source } from "../source.ts";
+import type { Source } from "../check-source.ts";
 import type { PlanNode } from "../../database/explain.ts";
 import { planOf } from "../../database/explain.ts";
 

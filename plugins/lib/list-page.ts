@@ -73,7 +73,7 @@ export class PageOfRows extends ConnectionStep<
   readonly unknown[] | null,
   RowsStep
 > {
-  static override $$export = { moduleName: "plugins/page", exportName: "PageOfRows" };
+  static override $$export = { moduleName: "plugins/lib/list-page", exportName: "PageOfRows" };
   readonly #list: PagedList;
   readonly #pageDependency: number;
   /** Whether the page can have no rows because none are asked for. */

@@ -4,11 +4,11 @@ import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import type { Compilation, Field } from "./compilation.ts";
 import { objectTypeOf } from "./compilation.ts";
-import type { Aggregate, Group } from "./groups.ts";
-import { groupText, maxAggregated, requireFew, valueOf } from "./groups.ts";
+import type { Aggregate, Group } from "./aggregation.ts";
+import { groupText, maxAggregated, requireFew, valueOf } from "./aggregation.ts";
 import { concatenated, expression, identifier, quoted, textWithConstants } from "./json-text.ts";
-import type { SelectedField } from "./operation.ts";
-import { NotCovered } from "./operation.ts";
+import type { SelectedField } from "./selection.ts";
+import { NotCovered } from "./selection.ts";
 import { valueText } from "./values.ts";
 
 /** The text of a value of a column within the rows of a subquery. */

@@ -2,10 +2,10 @@ import type {} from "@graphile/pg-aggregates";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import type { Aggregate, Group, Groups } from "../../src/reads/groups.ts";
+import type { Aggregate, Group, Groups } from "../../src/reads/aggregation.ts";
 import { requirementOf } from "../scopes.ts";
 import { exactly } from "./text-codecs.ts";
-import { tagText } from "./tags.ts";
+import { tagText, tagWords } from "./tags.ts";
 
 /** Names that the library gives, and doesn't declare. */
 interface Names {
@@ -22,7 +22,7 @@ export type GroupSpec = GraphileBuild.Build["pgAggregateGroupBySpecs"][number];
 
 /** The columns that a tag of a view names. */
 function named(codec: PgCodec, tag: "aggregates" | "groupBy"): string[] {
-  const columns = (tagText(codec, tag) ?? "").split(/[\s,]+/).filter(Boolean);
+  const columns = tagWords(codec, tag);
   for (const column of columns) {
     const attribute = codec.attributes?.[column];
     if (!attribute) throw new Error(`@${tag} of ${codec.name}: no column ${column}`);

@@ -3,7 +3,6 @@ import type { Logger } from "pino";
 import type { Allotment } from "../../database/connection-budget.ts";
 import { choresOf } from "../../jobs/chores.ts";
 import { tasksOf } from "../../jobs/tasks.ts";
-import { FairQueue, unboundedWaiting } from "../../lib/fair-queue.ts";
 import { growingPause } from "../../lib/retry.ts";
 import type { Settings } from "../settings.ts";
 import { AwayServers } from "./away-servers.ts";
@@ -12,6 +11,7 @@ import { briefly, dueQuery, kinds, readDue, readDueBy, Unreachable } from "./due
 import type { Due, Kind } from "./due.ts";
 import { betweenFirstMs, FirstVisits, timeOfFirst } from "./first-requests.ts";
 import type { Merchant } from "./merchant.ts";
+import { MerchantTurns } from "./merchant-turns.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
 import { plan } from "./plan.ts";
 import { noteOwn, unseen, visitBy, WriteWatch } from "./write-watch.ts";
@@ -30,8 +30,6 @@ const behindMs = 15_000;
 const pauses = { firstMs: 1_000, longestMs: 60_000 };
 /** Milliseconds after which a turn ends while others wait. */
 const turnMs = 10_000;
-/** Merchants that are asked at a time, and of one server: one that doesn't answer holds up no others. */
-const [visitsAtOnce, visitsOfServer] = [8, 2];
 
 /** What is known of a merchant's work. */
 interface Known extends Watched {
@@ -70,16 +68,7 @@ export class Background {
   readonly backlogs = new Backlogs(() => this.#known.size);
   readonly #options: BackgroundOptions;
   readonly #known = new Map<string, Known>();
-  /** Turns at each kind of work, merchant by merchant. */
-  readonly #queues: Record<Kind, FairQueue>;
-  /** Turns at asking merchants, server by server. */
-  readonly #visits = new FairQueue({
-    ...unboundedWaiting,
-    limit: () => visitsAtOnce,
-    limitPerOwner: () => visitsOfServer,
-  });
-  /** What runs or waits for its turn, each once: a kind of work, or a visit, and a merchant. */
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #turns: MerchantTurns;
   readonly #servers = new AwayServers();
   readonly #watch: WriteWatch | null;
   readonly #firstVisits: FirstVisits;
@@ -89,9 +78,7 @@ export class Background {
 
   constructor(options: BackgroundOptions) {
     this.#options = options;
-    const queueFor = (kind: Kind) =>
-      new FairQueue({ ...unboundedWaiting, limit: () => options.sizes[kind], limitPerOwner: () => 1 });
-    this.#queues = { webhooks: queueFor("webhooks"), bulk: queueFor("bulk"), jobs: queueFor("jobs") };
+    this.#turns = new MerchantTurns(options.sizes);
     this.#watch = options.watches ? new WriteWatch(this.#known, options, this) : null;
     this.#firstVisits = new FirstVisits(options.merchants.firstRequests);
     this.#timer = setInterval(() => this.#tick(), tickMs).unref();
@@ -99,7 +86,7 @@ export class Background {
 
   /** Merchants that are worked on and that wait for their turn, by the kind of work. */
   get counts(): Record<Kind, { running: number; waiting: number }> {
-    return Object.fromEntries(kinds.map((kind) => [kind, this.#queues[kind].counts])) as never;
+    return Object.fromEntries(kinds.map((kind) => [kind, this.#turns.counts(kind)])) as never;
   }
 
   /** How often a merchant was asked, and how many can't be. */
@@ -133,7 +120,7 @@ export class Background {
     if (!known) return;
     known.vain = known.changes = 0;
     const { inTurn, otherwise } = writtenMs;
-    visitBy(known, known.visitedAt + (this.#running.has(`webhooks ${name}`) ? inTurn : otherwise));
+    visitBy(known, known.visitedAt + (this.#turns.has("webhooks", name) ? inTurn : otherwise));
     if (known.visitAt <= performance.now()) this.#begin(known);
   }
 
@@ -147,7 +134,7 @@ export class Background {
     clearInterval(this.#timer);
     for (const { leaving } of this.#known.values()) leaving.abort();
     // Work that waits for its turn then ends at once
-    await Promise.all([this.#watch?.close(), ...this.#running.values()]);
+    await Promise.all([this.#watch?.close(), this.#turns.end()]);
   }
 
   #tick(): void {
@@ -157,16 +144,7 @@ export class Background {
   }
 
   #begin(known: Known): void {
-    const { merchant, server } = known;
-    this.#runOnce(`visit ${merchant.name}`, () => this.#visits.run(server, () => this.#visit(known)));
-  }
-
-  #runOnce(key: string, run: () => Promise<void>): void {
-    if (!this.#running.has(key))
-      this.#running.set(
-        key,
-        run().finally(() => this.#running.delete(key)),
-      );
+    this.#turns.run("visits", known.merchant.name, () => this.#visit(known), known.server);
   }
 
   /** Asks a merchant's database, and begins what is due. */
@@ -244,11 +222,10 @@ export class Background {
 
   /** Gives a merchant its turn. */
   #take(kind: Kind, known: Known): void {
-    const queue = this.#queues[kind];
     const { merchant, logger, held, leaving } = known;
-    const work = async () => {
+    this.#turns.run(kind, merchant.name, async () => {
       const end = performance.now() + turnMs;
-      const mustRest = () => queue.counts.waiting > 0 && performance.now() > end;
+      const mustRest = () => this.#turns.counts(kind).waiting > 0 && performance.now() > end;
       const turn = { merchant, logger, held, stopping: leaving.signal, mustRest };
       const worked = leaving.signal.aborted
         ? true
@@ -262,7 +239,6 @@ export class Background {
       // It may be another one by now
       const next = this.#known.get(merchant.name);
       if (next) visitBy(next, performance.now() + (worked ? 0 : growingPause(known.vain, pauses)));
-    };
-    this.#runOnce(`${kind} ${merchant.name}`, () => queue.run(merchant.name, work));
+    });
   }
 }

@@ -7,7 +7,7 @@ import { HttpServer } from "../../http/http-server.ts";
 import { prunedCounter } from "../../http/metrics.ts";
 import { Closing } from "../../lib/closing.ts";
 import { EventLoopQueue } from "../../lib/event-loop-queue.ts";
-import { FairQueue, unboundedWaiting } from "../../lib/fair-queue.ts";
+import { unboundedQueue } from "../../lib/fair-queue.ts";
 import { Readiness } from "../../lib/readiness.ts";
 import { within } from "../../lib/within.ts";
 import { Renderer } from "../../pdf/renderer.ts";
@@ -126,11 +126,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
 const withoutClosing = () => ({
   loop: new EventLoopQueue(),
   pruned: prunedCounter([]),
-  counting: new FairQueue({
-    ...unboundedWaiting,
-    limit: () => countsAtOnce,
-    limitPerOwner: () => countsOfServer,
-  }),
+  counting: unboundedQueue(countsAtOnce, countsOfServer),
   migrated: new Set<string>(),
 });
 

@@ -128,8 +128,10 @@ export class Sender {
   /** Renews the leases of running work, so that leases can be short and others soon replace a killed process. */
   async #renew(ended: AbortSignal): Promise<void> {
     const { queues, leaseMs, logger } = this.#options;
+    // Its timer keeps a process alive that only sends, also while the database is away: those of `pause` don't
+    const timer = new Signal();
     while (!ended.aborted) {
-      await pause(leaseMs / renewalsPerLease, ended);
+      await timer.wait(leaseMs / renewalsPerLease, ended);
       const { claims } = this.#claimed;
       if (ended.aborted || claims.length === 0) continue;
       const moment = this.#claimed.now();

@@ -54,8 +54,8 @@ export function pages(parts: Parts): Middleware {
 export function behind(app: Express): Middleware {
   return (request, response, next) =>
     new Promise((_resolve, reject) => {
-      app(request as express.Request, response as express.Response, (error?: Error) =>
-        error ? reject(error) : next(),
+      app(request as express.Request, response as express.Response, (error?: unknown) =>
+        error instanceof Error ? reject(error) : next(),
       );
     });
 }

@@ -26,7 +26,7 @@ export interface StoredSigningKeysOptions {
   logger: Logger;
   /** In milliseconds since 1970. */
   now: () => number;
-  /** Those that have just been read. */
+  /** The keys, if they have just been read. */
   first?: readonly SigningKeyRow[] | undefined;
 }
 

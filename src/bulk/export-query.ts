@@ -123,20 +123,17 @@ class Rewriting {
     const list = this.#list(query, key, root, []);
     const { id, after, more } = this.#names;
     const size = this.#nested.size > 0 ? Math.min(pageSizeWithNested, this.#most) : this.#most;
-    const document = (declared: string, field: FieldNode) => queryNode(definition, declared, field);
     if (this.#nested.size > 0) this.#columns.push("__parentId");
     return {
       names: this.#names,
       key,
       columns: this.#columns,
-      page: document(`$${after}: String`, this.#page(list, size, `$${after}`)),
+      page: queryNode(definition, `$${after}: String`, this.#page(list, size, `$${after}`)),
       more: (path) => {
         const { owner, field } = this.#nested.get(path.join("."))!;
         const page = this.#page({ ...field, alias: fieldNode(more).name }, this.#most, `$${after}`);
-        return document(
-          `$${id}: ID!, $${after}: String`,
-          fieldNode("node", { arguments: [valueArgument("id", `$${id}`)], below: [page], on: owner.name }),
-        );
+        const parts = { arguments: [valueArgument("id", `$${id}`)], below: [page], on: owner.name };
+        return queryNode(definition, `$${id}: ID!, $${after}: String`, fieldNode("node", parts));
       },
     };
   }

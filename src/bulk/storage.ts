@@ -87,7 +87,7 @@ export class BulkStorage {
     return added!.outcome;
   }
 
-  /** @returns the number of rows; null when the upload was cancelled, or began anew elsewhere */
+  /** @returns the number of rows; null when the upload was cancelled, or began again elsewhere */
   async end({ id, claim }: BegunUpload, contentSha256: Buffer): Promise<number | null> {
     const [ended] = await this.#query<{ rows: number | null }>("select bulk.end_upload($1, $2, $3) as rows", [
       id,

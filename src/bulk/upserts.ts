@@ -81,7 +81,7 @@ async function readRows(
   return { json: `[${texts.join()}]`, lines, faults };
 }
 
-/** Faults of a row that are told. */
+/** Faults of a row that are reported. */
 const maxFaults = 20;
 
 /** The null character, which Postgres doesn't keep, in JSON as `JSON.stringify` writes it. */

@@ -1,7 +1,7 @@
 import { GraphQLError } from "postgraphile/graphql";
 import type { ErrorCode } from "./api-error.ts";
 
-/** What clients are told about a failure of the database. */
+/** A failure of the database, as clients see it. */
 export interface DatabaseFailure {
   code: ErrorCode;
   message: string;
@@ -146,7 +146,7 @@ const isFatal = (error: Error): boolean => "severity" in error && error.severity
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 
-/** What clients are told about an error of the database or of its connection; null for other errors. */
+/** The failure that clients see for an error of the database or of its connection; null for other errors. */
 export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (!(error instanceof Error)) return null;
   const code = codeOf(error) ?? "";

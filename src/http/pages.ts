@@ -56,7 +56,7 @@ export function behind(app: Express): Middleware {
   return (request, response, next) =>
     new Promise((_resolve, reject) => {
       app(request as express.Request, response as express.Response, (error?: unknown) =>
-        error ? reject(error as Error) : next(),
+        error instanceof Error ? reject(error) : next(),
       );
     });
 }

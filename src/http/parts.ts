@@ -61,7 +61,7 @@ export interface Parts {
   credentials: ActiveCredentials;
   storedOperations: StoredOperations;
   admission: Admission;
-  /** Reads cached rights anew, after this process has changed some. */
+  /** Reads cached rights again, after this process has changed some. */
   outdateRights: () => void;
   isSessionToken: SessionCheck;
   usage: Usage;

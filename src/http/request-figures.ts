@@ -85,6 +85,6 @@ export class RequestFigures {
 
 function countIn<Key, Of>(all: Map<Key, Map<Of, number>>, key: Key, of: Of): void {
   let counts = all.get(key);
-  if (!counts) all.set(key, (counts = new Map()));
+  if (!counts) all.set(key, (counts = new Map<Of, number>()));
   counts.set(of, (counts.get(of) ?? 0) + 1);
 }

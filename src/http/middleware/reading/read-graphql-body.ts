@@ -140,7 +140,7 @@ export function readGraphqlBody(
       inTurn(() => {
         let value: unknown;
         try {
-          if (failure) throw failure;
+          if (failure) throw failure as Error;
           value = parseOther(request);
         } catch (error) {
           return refuseWith(complaintAboutOther(request, error, maxBytes));

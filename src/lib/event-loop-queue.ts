@@ -59,7 +59,7 @@ export class EventLoopQueue {
       if (now - this.#workedUntil > gapMs) this.#beginSlice(now);
     }
     const mayWork = now - this.#since < sliceMs || this.#slices.get(owner) !== this.#slice;
-    if (mayWork && !this.#queue.isWaiting(owner)) return this.#run(owner, work);
+    if (mayWork && (isQuiet || !this.#queue.isWaiting(owner))) return this.#run(owner, work);
     if (isQuiet) setImmediate(this.#turn);
     this.#queue.take(owner, () => {
       this.#isTurn = false;
@@ -82,8 +82,10 @@ export class EventLoopQueue {
   }
 
   #run(owner: string, work: () => void): void {
-    if (this.#slices.size >= maxOwners) this.#slices.clear();
-    this.#slices.set(owner, this.#slice);
+    if (this.#slices.get(owner) !== this.#slice) {
+      if (this.#slices.size >= maxOwners) this.#slices.clear();
+      this.#slices.set(owner, this.#slice);
+    }
     work();
     this.#workedUntil = performance.now();
   }

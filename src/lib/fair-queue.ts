@@ -33,6 +33,10 @@ export const unboundedWaiting = {
   maxWaitMs: () => Infinity,
 };
 
+/** A queue with fixed limits in which any number may wait, for as long as it takes. */
+export const unboundedQueue = <Work>(limit: number, limitPerOwner = limit): FairQueue<Work> =>
+  new FairQueue({ ...unboundedWaiting, limit: () => limit, limitPerOwner: () => limitPerOwner });
+
 type Begin = (refusal: Error | null) => void;
 
 interface Waiting<Work> {
@@ -94,9 +98,10 @@ export class FairQueue<Work = unknown> {
   take(owner: string, begin: Begin, work?: Work): void {
     const { limit, limitPerOwner, mayBegin, isLight, maxWaiting, maxWaitingPerOwner, maxWaitMs } =
       this.#options;
-    const line = this.#lines.get(owner) ?? { running: 0, light: [], other: [] };
+    const known = this.#lines.get(owner);
+    const line = known ?? { running: 0, light: [], other: [] };
     if (this.#running < limit() && line.running < limitPerOwner(owner) && mayBegin(work, owner)) {
-      if (line.running === 0) this.#lines.set(owner, line);
+      if (!known) this.#lines.set(owner, line);
       this.#running++;
       line.running++;
       return begin(null);
@@ -106,7 +111,7 @@ export class FairQueue<Work = unknown> {
     const isOwn = waiting >= maxWaitingPerOwner && (waiting > 0 || line.running >= limitPerOwner(owner));
     if (isOwn || this.#waiting >= maxWaiting)
       return begin(new NoTurn("Too many operations wait for the database.", isOwn));
-    this.#lines.set(owner, line);
+    if (!known) this.#lines.set(owner, line);
     this.#waiting++;
     const since = performance.now();
     const waitMs = maxWaitMs();

@@ -1,4 +1,5 @@
-import { FairQueue, unboundedWaiting } from "../lib/fair-queue.ts";
+import { unboundedQueue } from "../lib/fair-queue.ts";
+import type { FairQueue } from "../lib/fair-queue.ts";
 
 /** Turns of merchants at something. Each merchant waits, or has a turn, only once. */
 export class MerchantTurns {
@@ -8,11 +9,7 @@ export class MerchantTurns {
 
   /** @param limit turns at a time, in all and of one owner */
   constructor(limit: number, limitOfOwner = limit) {
-    this.#queue = new FairQueue({
-      ...unboundedWaiting,
-      limit: () => limit,
-      limitPerOwner: () => limitOfOwner,
-    });
+    this.#queue = unboundedQueue(limit, limitOfOwner);
   }
 
   get counts(): { running: number; waiting: number } {

@@ -6,7 +6,7 @@ import type { DeliveryTrace } from "../tracing/tracing.ts";
 import { apiError } from "../errors/api-error.ts";
 import type { ErrorCode } from "../errors/api-error.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
-import { FairQueue, unboundedWaiting } from "../lib/fair-queue.ts";
+import { unboundedQueue } from "../lib/fair-queue.ts";
 import type { Reader } from "../versions/reader.ts";
 import { contextFor } from "../versions/context.ts";
 import type { Delivery } from "./delivery-queues.ts";
@@ -65,11 +65,7 @@ export interface PayloadOptions {
 export function payloadReader(options: PayloadOptions): ReadPayload {
   const { connections } = options;
   // A sender has a maximum of running deliveries, so waiting ones are bounded
-  const queue = new FairQueue<string>({
-    ...unboundedWaiting,
-    limit: () => connections,
-    limitPerOwner: () => Math.max(1, Math.floor(connections / 2)),
-  });
+  const queue = unboundedQueue<string>(connections, Math.max(1, Math.floor(connections / 2)));
   return async (delivery, trace = null) => {
     const { payload_query: source, topic, body, subscription_id: id } = delivery;
     // Of a deleted subject, only the event is left

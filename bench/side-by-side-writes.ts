@@ -44,8 +44,7 @@ export async function measureWrites(
   const copy = await database.copy();
   cleanup.add(() => copy.drop());
   const { quick, rounds, connections } = options;
-  const count =
-    (rounds * connections.length + 1) * writers.length * ordersPerRound[quick ? "quick" : "ordinary"];
+  const count = (rounds * connections.length + 1) * writers.length * ordersPerRound[quick ? "quick" : "ordinary"];
   const requests = new Map<string, RequestsOf>();
   for (const [name, query] of Object.entries(writeQueries)) {
     say(`Preparing ${name}, ${query.title}`);

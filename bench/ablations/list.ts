@@ -61,20 +61,12 @@ export const ablations: readonly Ablation[] = [
     name: "unshared",
     title: "reads that wait aren't sent together",
     concerns: { reads: true, writes: false },
-    changes: [
-      { file: "database/pipeline/read-text.ts", from: "const maxShared = 4;", to: "const maxShared = 1;" },
-    ],
+    changes: [{ file: "database/pipeline/read-text.ts", from: "const maxShared = 4;", to: "const maxShared = 1;" }],
   },
   {
     name: "no-groups",
     title: "bookings that arrive together are booked one by one",
     concerns: { reads: false, writes: true },
-    changes: [
-      {
-        file: "mutations/answer.ts",
-        from: "const done = joint\n",
-        to: "const done = false as boolean && joint\n",
-      },
-    ],
+    changes: [{ file: "mutations/answer.ts", from: "const done = joint\n", to: "const done = false as boolean && joint\n" }],
   },
 ];

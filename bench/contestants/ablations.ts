@@ -9,11 +9,7 @@ export const ablatedServices: readonly (Contestant & { writes: boolean })[] = ab
     ...serviceContestant,
     name,
     title: `this service, but ${title}`,
-    execArgv: [
-      ...serviceContestant.execArgv!,
-      "--import",
-      new URL("../ablations/without.ts", import.meta.url).href,
-    ],
+    execArgv: [...serviceContestant.execArgv!, "--import", new URL("../ablations/without.ts", import.meta.url).href],
     environment: { ...serviceContestant.environment, ABLATION: name },
     lacks: concerns.reads ? [] : readNames,
     remarks: [],

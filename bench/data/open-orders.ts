@@ -73,8 +73,7 @@ export function openOrders(adminUrl: string, count: number): Promise<string[]> {
     const { rowCount } = await client.query("select from candidate");
     if (rowCount! < count) {
       const { rows: made } = await client.query<{ refused: unknown }>(more, [count - rowCount!]);
-      if (made[0]!.refused !== null)
-        throw new Error(`Orders were refused: ${JSON.stringify(made[0]!.refused)}`);
+      if (made[0]!.refused !== null) throw new Error(`Orders were refused: ${JSON.stringify(made[0]!.refused)}`);
       await client.query(addMore);
     }
     const { rows } = await client.query<{ id: string }>(shippable);

@@ -24,7 +24,8 @@ function isDeeperThan(depth: number, value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (depth === 0) return true;
   // Object.values takes three times as long for an object of a new shape
-  for (const name in value) if (isDeeperThan(depth - 1, (value as Record<string, unknown>)[name])) return true;
+  for (const name in value)
+    if (isDeeperThan(depth - 1, (value as Record<string, unknown>)[name])) return true;
   return false;
 }
 

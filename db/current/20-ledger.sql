@@ -57,6 +57,9 @@ revoke execute on function ledger.place_of(uuid, uuid) from service_booker;
 --!include api/stock_adjust.sql
 --!include api/stock_set.sql
 --!include api/stock_transfer.sql
+-- waive frozen-version api_2026_06_unstable.stock_adjust(input api_2026_06_unstable.stock_adjust_input): a tag for the service, which no client sees
+-- waive frozen-version api_2026_06_unstable.stock_set(input api_2026_06_unstable.stock_set_input): a tag for the service, which no client sees
+-- waive frozen-version api_2026_06_unstable.stock_transfer(input api_2026_06_unstable.stock_transfer_input): a tag for the service, which no client sees
 do $$
 declare
   item record;

@@ -89,7 +89,7 @@ class ListCompilation {
   #answer(type: GraphQLObjectType, alias: string): Piece[] {
     return this.#compilation.object(type, this.#selected, (field, { kind }, part) => {
       const below = objectTypeOf(field);
-      if (kind === "edges") return this.#list(below, part, alias);
+      if (kind === "edges") return this.#edgesText(below, part, alias);
       if (kind === "aggregates") return [expression(this.#aggregates.ofAll(below, part))];
       if (kind === "groupedAggregates") {
         const groups = this.#compilation.given(part.node, "groups");
@@ -105,7 +105,7 @@ class ListCompilation {
     return (this.#aggregated ??= new AggregateText(this.#compilation));
   }
 
-  #list(type: GraphQLObjectType, selected: SelectedField, alias: string): Piece[] {
+  #edgesText(type: GraphQLObjectType, selected: SelectedField, alias: string): Piece[] {
     const { size, isBackward } = this.#page;
     if (size === 0) return [json("[]")];
     const column = `${this.#found}.e${this.#edges.push(this.#edge(type, selected, alias)) - 1}`;

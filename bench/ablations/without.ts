@@ -14,7 +14,7 @@ registerHooks({
     const loaded = nextLoad(url, context);
     const changes = ablation.changes.filter(({ file }) => url === new URL(file, source).href);
     if (changes.length === 0) return loaded;
-    let text = String(loaded.source);
+    let text = Buffer.from(loaded.source as Uint8Array | string as string).toString();
     for (const change of changes) {
       const { file, from, to } = change;
       if (from !== null && !text.includes(from)) throw new Error(`${file} no longer has “${from}”.`);

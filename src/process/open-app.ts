@@ -121,7 +121,7 @@ async function openParts(options: AppOptions, closing: Closing) {
   const meter = new Meter(rates);
   const readiness = new Readiness(logger);
   const own = { settings, pool, logger, now, secrets, readiness, closing, shared };
-  const access = await openAccess(own, { ...options, onUsed: meter.used });
+  const access = openAccess(own, { ...options, onUsed: meter.used });
   const readMark = markReader(pool, access.readRows, shared.onState);
   const auth = await openAuth(own, readMark);
   const limitsNow = async () => (await auth.merchantPlan.of("current")).limits;

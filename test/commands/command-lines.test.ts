@@ -31,7 +31,8 @@ function run(
     const child = execFile(program, args, options, (error, stdout, stderr) =>
       resolve({ exitCode: error ? error.code : 0, stdout, stderr }),
     );
-    child.stdin!.end(input);
+    // It may have ended without reading
+    child.stdin!.on("error", () => {}).end(input);
   });
 }
 const launcher = (...args: string[]) => run(process.execPath, ["bin/erp.js", ...args]);

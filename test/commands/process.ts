@@ -144,7 +144,8 @@ export function runOn(
       { env },
       (error, stdout, stderr) => resolve({ exitCode: error ? error.code : 0, stdout, stderr }),
     );
-    child.stdin!.end(input);
+    // It may have ended without reading
+    child.stdin!.on("error", () => {}).end(input);
   });
 }
 

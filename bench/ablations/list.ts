@@ -20,7 +20,7 @@ export interface Ablation {
 const both = { reads: true, writes: true };
 
 const noReads: Change = {
-  file: "database/pg-service.ts",
+  file: "postgres/pg-service.ts",
   from: "readText: textReader(readRows),",
   to: "readText: null,",
 };
@@ -29,7 +29,7 @@ const importing = (module: string) => (file: string) => ({
   from: 'import { PipelinedQuery } from "./pipelined-query.ts";',
   to: `import { PipelinedQuery } from "bench:${module}";`,
 });
-const senders = ["database/pipeline/read-text.ts", "database/pipeline/send-together.ts"];
+const senders = ["postgres/pipeline/read-text.ts", "postgres/pipeline/send-together.ts"];
 
 export const ablations: readonly Ablation[] = [
   {
@@ -50,13 +50,13 @@ export const ablations: readonly Ablation[] = [
     concerns: both,
     changes: [
       {
-        file: "database/pipeline/pipelined-query.ts",
+        file: "postgres/pipeline/pipelined-query.ts",
         from: null,
         to: 'export * from "bench:pg-pipeline.ts";',
       },
       // It would find that own queries can't be sent in this mode
-      { file: "database/pg-service.ts", from: "fastReads ? await checkPipelining(pool) : null", to: "null" },
-      { file: "database/pool.ts", from: "    keepAlive: true,", to: "    keepAlive: true, pipeline: true," },
+      { file: "postgres/pg-service.ts", from: "fastReads ? await checkPipelining(pool) : null", to: "null" },
+      { file: "postgres/pool.ts", from: "    keepAlive: true,", to: "    keepAlive: true, pipeline: true," },
     ],
   },
   {
@@ -64,7 +64,7 @@ export const ablations: readonly Ablation[] = [
     title: "reads that wait aren't sent together",
     concerns: { reads: true, writes: false },
     changes: [
-      { file: "database/pipeline/read-text.ts", from: "const maxShared = 4;", to: "const maxShared = 1;" },
+      { file: "postgres/pipeline/read-text.ts", from: "const maxShared = 4;", to: "const maxShared = 1;" },
     ],
   },
   {

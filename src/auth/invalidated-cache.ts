@@ -2,8 +2,8 @@ import { LRUCache } from "lru-cache";
 import { atMost } from "../lib/at-most.ts";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { ChangeListener, listenAlways } from "../database/change-listener.ts";
-import type { Listen, Listener } from "../database/change-listener.ts";
+import { ChangeListener, listenAlways } from "../postgres/change-listener.ts";
+import type { Listen, Listener } from "../postgres/change-listener.ts";
 
 /** Cached answers to questions of one kind. */
 export interface CachedAnswers<Key, Answer> {

@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { listBackups, makeBackup } from "../database/cluster/backup.ts";
+import { listBackups, makeBackup } from "../cluster/backups.ts";
 import { UserError } from "../errors/user-error.ts";
 import { readSettings } from "../process/settings.ts";
 import { say, UsageError } from "./terminal.ts";

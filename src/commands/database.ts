@@ -1,12 +1,12 @@
 import { isRefused } from "../check/finding.ts";
 import type { Finding } from "../check/finding.ts";
 import { printFindings, printJson } from "../check/report.ts";
-import { fillAll, printProgress, readProgress } from "../database/backfill.ts";
-import { placeOf } from "../database/client.ts";
-import { setUpDatabase } from "../database/open.ts";
-import { commitMigration, uncommitMigration } from "../database/migrations/commit-migration.ts";
-import type { CurrentFile } from "../database/migrations/migration-files.ts";
-import { committedSchema, writeSchema } from "../database/migrations/schema-file.ts";
+import { fillAll, printProgress, readProgress } from "../migrations/backfills.ts";
+import { placeOf } from "../postgres/client.ts";
+import { setUpDatabase } from "../migrations/open-database.ts";
+import { commitMigration, uncommitMigration } from "../migrations/commit-migration.ts";
+import type { CurrentFile } from "../migrations/migration-files.ts";
+import { committedSchema, writeSchema } from "../migrations/schema-file.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { migrationUrls } from "./graphile-migrate/urls.ts";

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import type pg from "pg";
-import { connect } from "../database/client.ts";
+import { connect } from "../postgres/client.ts";
 import { UserError } from "../errors/user-error.ts";
 import { say } from "./terminal.ts";
 import { asOwner } from "./with-database.ts";

@@ -1,5 +1,5 @@
-import { withClient } from "../database/client.ts";
-import { databaseName } from "../database/open.ts";
+import { withClient } from "../postgres/client.ts";
+import { databaseName } from "../migrations/open-database.ts";
 import { readSettings } from "../process/settings.ts";
 import { examine } from "./doctor/examine.ts";
 import type { Examined } from "./doctor/examine.ts";

@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { printDataModel } from "../database/data-model.ts";
+import { printDataModel } from "./data-model.ts";
 import type { Edition } from "../documentation/edition.ts";
 import { settingsByTopic } from "../process/settings.ts";
 import { printEnvironmentFile, printSettingsPage } from "../process/settings/print.ts";

@@ -1,9 +1,9 @@
 import { createAdministrator } from "../auth/administrators.ts";
 import { createCredential } from "../auth/credentials.ts";
 import { randomPassword } from "../auth/passwords.ts";
-import { databaseIn, withClient } from "../database/client.ts";
-import { besides } from "../database/migrations/templates.ts";
-import { urlAsOwner } from "../database/roles.ts";
+import { databaseIn, withClient } from "../postgres/client.ts";
+import { besides } from "../migrations/templates.ts";
+import { urlAsOwner } from "../postgres/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { forgetMerchant, readDirectory, storeMerchant } from "../merchants/directory.ts";
 import {

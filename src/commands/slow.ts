@@ -1,11 +1,11 @@
 import type pg from "pg";
-import { withClient } from "../database/client.ts";
-import { genericPlan } from "../database/explain.ts";
-import type { IndexAdvice } from "../database/index-advice.ts";
-import { indexAdvice, tryIndex } from "../database/index-advice.ts";
-import { urlAsOwner } from "../database/roles.ts";
-import type { StatementStatistics } from "../database/statement-statistics.ts";
-import { readStatistics } from "../database/statement-statistics.ts";
+import { withClient } from "../postgres/client.ts";
+import { genericPlan } from "../plans/explain.ts";
+import type { IndexAdvice } from "../plans/index-advice.ts";
+import { indexAdvice, tryIndex } from "../plans/index-advice.ts";
+import { urlAsOwner } from "../postgres/roles.ts";
+import type { StatementStatistics } from "../plans/statement-statistics.ts";
+import { readStatistics } from "../plans/statement-statistics.ts";
 import { UserError } from "../errors/user-error.ts";
 import { readableSignature } from "../graphql/signature.ts";
 import { say, table, UsageError } from "./terminal.ts";

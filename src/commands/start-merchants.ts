@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { pino } from "pino";
-import type { Identity } from "../database/cluster/postgres-user.ts";
+import type { Identity } from "../cluster/postgres-user.ts";
 import { UserError } from "../errors/user-error.ts";
 import { Closing } from "../lib/closing.ts";
 import { serveMerchants } from "../merchants/serve-merchants.ts";

@@ -1,10 +1,10 @@
 import { pino } from "pino";
 import type { App } from "../process/open-app.ts";
-import { withClient } from "../database/client.ts";
-import { openDatabase } from "../database/open.ts";
-import type { DatabaseSettings, OpenDatabase } from "../database/open.ts";
-import { urlAsOwner } from "../database/roles.ts";
-import { waitingFor } from "../database/wait.ts";
+import { withClient } from "../postgres/client.ts";
+import { openDatabase } from "../migrations/open-database.ts";
+import type { DatabaseSettings, OpenDatabase } from "../migrations/open-database.ts";
+import { urlAsOwner } from "../postgres/roles.ts";
+import { waitingFor } from "../postgres/wait.ts";
 import { requireFreePort } from "../http/free-port.ts";
 import { explorerPathOf } from "../versions/explorer-page.ts";
 import { Closing } from "../lib/closing.ts";

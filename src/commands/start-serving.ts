@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { Identity } from "../database/cluster/postgres-user.ts";
+import type { Identity } from "../cluster/postgres-user.ts";
 import type { Closing } from "../lib/closing.ts";
 import { serveMetrics } from "../process/serve-metrics.ts";
 import type { Serving } from "../process/listen.ts";

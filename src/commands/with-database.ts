@@ -1,9 +1,9 @@
 import type pg from "pg";
-import { withClient } from "../database/client.ts";
-import { runningClusterUrl, startCluster } from "../database/cluster/cluster.ts";
-import { requireData } from "../database/cluster/folder.ts";
-import { openAsAdmin } from "../database/open.ts";
-import { urlAsRole } from "../database/roles.ts";
+import { withClient } from "../postgres/client.ts";
+import { runningClusterUrl, startCluster } from "../cluster/cluster.ts";
+import { requireData } from "../cluster/folder.ts";
+import { openAsAdmin } from "../migrations/open-database.ts";
+import { urlAsRole } from "../postgres/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { readSettings } from "../process/settings.ts";
 import type { Settings } from "../process/settings.ts";

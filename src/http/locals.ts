@@ -2,7 +2,7 @@ import type { DocumentNode, GraphQLError } from "postgraphile/graphql";
 import type { Caller } from "../auth/caller.ts";
 import type { MerchantPlan } from "../auth/merchant-plan.ts";
 import type { RequestUse } from "../auth/request-use.ts";
-import type { Position } from "../database/replicas/position.ts";
+import type { Position } from "../postgres/wal-position.ts";
 import type { ErrorCode } from "../errors/api-error.ts";
 import type { OperationArgs } from "../graphql/missing-scopes.ts";
 import type { MutationOutcome } from "../graphql/mutation-outcome.ts";

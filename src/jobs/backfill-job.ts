@@ -1,6 +1,6 @@
 import type { JobHelpers } from "graphile-worker";
-import type { Progress } from "../database/backfill.ts";
-import { fillNextBatch, printProgress } from "../database/backfill.ts";
+import type { Progress } from "../migrations/backfills.ts";
+import { fillNextBatch, printProgress } from "../migrations/backfills.ts";
 import { inBatches } from "./batches.ts";
 
 /** Milliseconds that a batch may take at all. */

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { createJobPool } from "../database/background-pool.ts";
+import { createJobPool } from "../postgres/background-pool.ts";
 import { runUntilTrouble } from "./worker-run.ts";
 import type { BackgroundWork, StopTimeouts } from "./worker-run.ts";
 import { keepTrying, pause } from "../lib/retry.ts";

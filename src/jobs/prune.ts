@@ -1,5 +1,5 @@
 import type { Task } from "graphile-worker";
-import type { Pruned } from "../database/retention.ts";
+import type { Pruned } from "./retention-periods.ts";
 import { inBatches } from "./batches.ts";
 
 /** Called with what was deleted. */

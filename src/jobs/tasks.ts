@@ -1,7 +1,7 @@
 import type { JobHelpers, TaskList } from "graphile-worker";
 import { z } from "zod";
 import { fillBackfills } from "./backfill-job.ts";
-import { pruned } from "../database/retention.ts";
+import { pruned } from "./retention-periods.ts";
 import { importRates } from "./exchange-rates/import-rates.ts";
 import type { ImportOptions } from "./exchange-rates/import-rates.ts";
 import { pruneTask } from "./prune.ts";

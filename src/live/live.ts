@@ -5,7 +5,7 @@ import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { TokenRefusal } from "../auth/access-token.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { InvalidatedCache } from "../auth/invalidated-cache.ts";
-import type { Listen } from "../database/change-listener.ts";
+import type { Listen } from "../postgres/change-listener.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
 import { apiError, isApiError } from "../errors/api-error.ts";
 import { completed } from "../errors/client-errors.ts";

@@ -1,8 +1,8 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { readAs } from "../database/as-role.ts";
-import { ChangeListener, listenAlways } from "../database/change-listener.ts";
-import type { Listen, Listener } from "../database/change-listener.ts";
+import { readAs } from "../postgres/as-role.ts";
+import { ChangeListener, listenAlways } from "../postgres/change-listener.ts";
+import type { Listen, Listener } from "../postgres/change-listener.ts";
 
 /** An event, as far as it decides which streams want it. */
 export interface LoggedEvent {

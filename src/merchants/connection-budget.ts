@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Allotment } from "../database/allotment.ts";
+import type { Allotment } from "../postgres/allotment.ts";
 import { FairQueue, unboundedWaiting } from "../lib/fair-queue.ts";
 
 /** Milliseconds that a merchant waits until it may open a connection. */

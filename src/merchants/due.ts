@@ -1,7 +1,7 @@
 import pg from "pg";
-import { backlogQuery } from "../database/backlog.ts";
-import type { Backlog } from "../database/backlog.ts";
-import { startOptions } from "../database/pool.ts";
+import { backlogQuery } from "../jobs/backlog.ts";
+import type { Backlog } from "../jobs/backlog.ts";
+import { startOptions } from "../postgres/pool.ts";
 import { abandonedAfter, choresAtQuery, lastTimeOf } from "../jobs/chores.ts";
 import type { Chore } from "../jobs/chores.ts";
 import { Unreachable } from "./away-servers.ts";

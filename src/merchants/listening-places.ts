@@ -1,4 +1,4 @@
-import type { ChangeListener, Listen, Listener } from "../database/change-listener.ts";
+import type { ChangeListener, Listen, Listener } from "../postgres/change-listener.ts";
 
 /** Uses within a second from which on it listens, and milliseconds without any after which it ends that. */
 const [muchPerSecond, idleMs] = [6, 10_000];

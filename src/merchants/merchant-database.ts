@@ -1,16 +1,16 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import pg from "pg";
-import { placeOf, withClient } from "../database/client.ts";
-import type { MigrateOptions } from "../database/migrations/migrate-options.ts";
-import { migrateDatabase } from "../database/migrations/migrations.ts";
-import { besides, committedKeys, copyTemplate, createCommitted } from "../database/migrations/templates.ts";
-import { templateName } from "../database/migrations/templates.ts";
-import { fenceNeighbours } from "../database/neighbours.ts";
-import { dropDatabase, isTaken } from "../database/own-databases.ts";
-import { requireVersion } from "../database/requirements.ts";
-import { ensureRoles } from "../database/roles.ts";
-import { installQueueSchema } from "../database/worker-schema.ts";
+import { placeOf, withClient } from "../postgres/client.ts";
+import type { MigrateOptions } from "../migrations/migrate-options.ts";
+import { migrateDatabase } from "../migrations/migrations.ts";
+import { besides, committedKeys, copyTemplate, createCommitted } from "../migrations/templates.ts";
+import { templateName } from "../migrations/templates.ts";
+import { fenceNeighbours } from "../migrations/neighbours.ts";
+import { dropDatabase, isTaken } from "../migrations/own-databases.ts";
+import { requireVersion } from "../migrations/requirements.ts";
+import { ensureRoles } from "../postgres/roles.ts";
+import { installQueueSchema } from "../migrations/worker-schema.ts";
 import { UserError } from "../errors/user-error.ts";
 
 /** The name of a merchant's database, and of the role that the service logs in to it as. */

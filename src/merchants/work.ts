@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import { workOnNext } from "../bulk/bulk-work.ts";
-import type { Allotment } from "../database/allotment.ts";
-import { createJobPool } from "../database/background-pool.ts";
-import { keepSettings } from "../database/retention.ts";
-import { asApiLogin } from "../database/roles.ts";
+import type { Allotment } from "../postgres/allotment.ts";
+import { createJobPool } from "../postgres/background-pool.ts";
+import { keepSettings } from "../jobs/retention-periods.ts";
+import { asApiLogin } from "../postgres/roles.ts";
 import { choresOf, queueChores, returnAbandoned } from "../jobs/chores.ts";
 import { sharedReading } from "../jobs/exchange-rates/read.ts";
 import { runUntilTrouble } from "../jobs/worker-run.ts";

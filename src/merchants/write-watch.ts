@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { databaseIn } from "../database/client.ts";
+import { databaseIn } from "../postgres/client.ts";
 import { growingPause } from "../lib/retry.ts";
 import type { AwayServers } from "./away-servers.ts";
 import type { Allot } from "./connection-budget.ts";

@@ -1,9 +1,9 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { BulkOptions } from "../bulk/bulk-work.ts";
-import type { Allotment } from "../database/allotment.ts";
-import { createPool } from "../database/pool.ts";
-import { keepSettings } from "../database/retention.ts";
+import type { Allotment } from "../postgres/allotment.ts";
+import { createPool } from "../postgres/pool.ts";
+import { keepSettings } from "../jobs/retention-periods.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { AllowList } from "../webhooks/addresses.ts";
 import type { Sender } from "../webhooks/sender.ts";

@@ -1,5 +1,5 @@
 import { exportCheck } from "../bulk/check-export.ts";
-import type { DatabaseAccess } from "../database/pg-service.ts";
+import type { DatabaseAccess } from "../postgres/pg-service.ts";
 import { apiError } from "../errors/api-error.ts";
 import type { Limits } from "../graphql/limits.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";

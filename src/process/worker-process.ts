@@ -1,6 +1,6 @@
 import "./graphile-env.ts";
 // One of several processes that serve one database.
-import { waitingFor } from "../database/wait.ts";
+import { waitingFor } from "../postgres/wait.ts";
 import { runWorker } from "./run-worker.ts";
 import { serve } from "./serve.ts";
 import type { ReadyDatabase } from "./serve.ts";

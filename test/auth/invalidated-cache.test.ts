@@ -4,7 +4,7 @@ import pg from "pg";
 import { pino } from "pino";
 import { InvalidatedCache } from "../../src/auth/invalidated-cache.ts";
 import { markReader } from "../../src/auth/rights-now.ts";
-import { createPool } from "../../src/database/pool.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { ListeningPlaces } from "../../src/merchants/listening-places.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
 import { openTestDatabase } from "../lib/database.ts";

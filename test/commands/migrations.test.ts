@@ -148,7 +148,7 @@ test("a file that root has made, and others may not read, is named with what hel
   await writeFile(path, "select 1;", { mode: 0 });
   await chmod(project.path, 0o755);
   const program = `
-    import { readCurrent } from ${JSON.stringify(join(project.path, "src/database/migrations/migration-files.ts"))};
+    import { readCurrent } from ${JSON.stringify(join(project.path, "src/migrations/migration-files.ts"))};
     await readCurrent().catch(({ message }) => console.log(message));`;
   // Root may read all, and the service that it starts is another user
   const user = process.getuid!() === 0 ? { uid: 65_534, gid: 65_534 } : {};

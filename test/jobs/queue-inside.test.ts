@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { glob, readFile } from "node:fs/promises";
 import { describe, it } from "node:test";
-import { createJobPool } from "../../src/database/background-pool.ts";
+import { createJobPool } from "../../src/postgres/background-pool.ts";
 import { useDatabase } from "../lib/database.ts";
 
 // What isn't public of graphile-worker is used at these places alone. docs/internals/upstream.md says why

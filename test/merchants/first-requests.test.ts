@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mock, suite, test } from "node:test";
 import pg from "pg";
 import { databaseOf } from "../../src/merchants/merchant-database.ts";
-import { besides } from "../../src/database/migrations/templates.ts";
+import { besides } from "../../src/migrations/templates.ts";
 import { FirstRequests } from "../../src/merchants/first-requests.ts";
 import { hostOf, openMerchants } from "../lib/merchants.ts";
 import { until } from "../lib/until.ts";

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { promisify } from "node:util";
 import { addMerchantDatabase, databaseOf } from "../../src/merchants/merchant-database.ts";
-import { besides } from "../../src/database/migrations/templates.ts";
+import { besides } from "../../src/migrations/templates.ts";
 import { readDirectory, storeMerchant } from "../../src/merchants/directory.ts";
 import type { Merchant } from "../../src/merchants/merchant.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";

@@ -39,8 +39,14 @@ export const floors: readonly (readonly Room[])[] = [
   ],
   [
     { name: "graphql", holds: "GraphQL documents, operations, costs, scopes" },
-    { name: "database", holds: "pools, pipelined queries, cluster, migrations" },
+    { name: "migrations", holds: "migrations, roles, and the opening of a database" },
+    { name: "replicas", holds: "reads from standbys" },
   ],
+  [
+    { name: "cluster", holds: "the Postgres that comes with it: start, stop, backups" },
+    { name: "plans", holds: "how Postgres runs statements, and indexes that lack" },
+  ],
+  [{ name: "postgres", holds: "the driver: pools, pipelined queries, listening" }],
   [
     { name: "errors", holds: "codes, and what becomes of failures" },
     { name: "html", holds: "what all pages in a browser share" },

@@ -2,7 +2,7 @@ import pg from "pg";
 import type { ClientBase } from "pg";
 import type { Found } from "../finding.ts";
 import type { Source, Subject } from "../check-source.ts";
-import { isByIndex, isSorted, planOf } from "../../database/explain.ts";
+import { isByIndex, isSorted, planOf } from "../../plans/explain.ts";
 
 interface Column {
   name: string;

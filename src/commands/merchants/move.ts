@@ -1,5 +1,5 @@
-import { databaseIn, withClient } from "../../database/client.ts";
-import { besides } from "../../database/migrations/templates.ts";
+import { databaseIn, withClient } from "../../postgres/client.ts";
+import { besides } from "../../migrations/templates.ts";
 import { UserError } from "../../errors/user-error.ts";
 import { databaseOf, rolesOf, serverOf, takeOver } from "../../merchants/merchant-database.ts";
 import type { Merchant } from "../../merchants/merchant.ts";

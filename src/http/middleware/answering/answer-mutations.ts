@@ -1,5 +1,5 @@
-import { settingsStatement } from "../../../database/pipeline/settings.ts";
-import type { Replicas } from "../../../database/replicas/replicas.ts";
+import { settingsStatement } from "../../../postgres/pipeline/transaction-settings.ts";
+import type { Replicas } from "../../../replicas/replicas.ts";
 import { ClientGone } from "../../../mutations/answer.ts";
 import type { AnswerMutation } from "../../../mutations/answer.ts";
 import { wantedMutationOf } from "../../../mutations/wanted.ts";

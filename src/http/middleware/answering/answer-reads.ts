@@ -1,4 +1,4 @@
-import type { ReadWithOwnWrites } from "../../../database/replicas/replicas.ts";
+import type { ReadWithOwnWrites } from "../../../replicas/replicas.ts";
 import { readCounts } from "../../../reads/counts.ts";
 import { readStatementOf } from "../../../reads/statements.ts";
 import { readSettingsFor } from "../../../versions/context.ts";

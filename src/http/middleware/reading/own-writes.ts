@@ -1,5 +1,5 @@
-import { parsePosition, textOfPosition } from "../../../database/replicas/position.ts";
-import type { Replicas } from "../../../database/replicas/replicas.ts";
+import { parsePosition, textOfPosition } from "../../../postgres/wal-position.ts";
+import type { Replicas } from "../../../replicas/replicas.ts";
 import { refuse } from "../../answers.ts";
 import type { Middleware, Response } from "../../pipeline.ts";
 

@@ -4,7 +4,7 @@ import { createGzip } from "node:zlib";
 import { ApiClient } from "../src/commands/api-client.ts";
 import type { BulkOperation } from "../src/commands/api-client.ts";
 import { say } from "../src/commands/terminal.ts";
-import { withClient } from "../src/database/client.ts";
+import { withClient } from "../src/postgres/client.ts";
 import type { Cleanup } from "./cleanup.ts";
 import { serviceContestant } from "./contestants/service.ts";
 import { startContestant } from "./contestants/start.ts";

@@ -1,5 +1,5 @@
 import { say } from "../src/commands/terminal.ts";
-import { withClient } from "../src/database/client.ts";
+import { withClient } from "../src/postgres/client.ts";
 import type { Cleanup } from "./cleanup.ts";
 import type { DroppableDatabase } from "./data/database.ts";
 import { hasty } from "./data/database.ts";

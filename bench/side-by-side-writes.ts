@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { say } from "../src/commands/terminal.ts";
-import { withClient } from "../src/database/client.ts";
+import { withClient } from "../src/postgres/client.ts";
 import type { Cleanup } from "./cleanup.ts";
 import { ablatedServices } from "./contestants/ablations.ts";
 import type { Contestant } from "./contestants/contestant.ts";

@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
-import type { PipelinedResult, PipelinedStatement } from "../../src/database/pipeline/pipelined-query.ts";
-import type { SettingsStatement } from "../../src/database/pipeline/settings.ts";
+import type { PipelinedResult, PipelinedStatement } from "../../src/postgres/pipeline/pipelined-query.ts";
+import type { SettingsStatement } from "../../src/postgres/pipeline/transaction-settings.ts";
 import { configOf } from "./config.ts";
 
 type Callback = (error: Error | null, result: PipelinedResult | null) => void;

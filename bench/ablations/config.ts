@@ -1,5 +1,5 @@
 import type { QueryConfig } from "pg";
-import type { PipelinedStatement } from "../../src/database/pipeline/pipelined-query.ts";
+import type { PipelinedStatement } from "../../src/postgres/pipeline/pipelined-query.ts";
 
 const names = new Map<string, string>();
 

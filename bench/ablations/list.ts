@@ -19,7 +19,7 @@ export interface Ablation {
 const both = { reads: true, writes: true };
 
 const noReads: Change = {
-  file: "database/pg-service.ts",
+  file: "postgres/pg-service.ts",
   from: "readText: textReader(readRows),",
   to: "readText: null,",
 };
@@ -28,7 +28,7 @@ const importing = (module: string) => (file: string) => ({
   from: 'import { PipelinedQuery } from "./pipelined-query.ts";',
   to: `import { PipelinedQuery } from "bench:${module}";`,
 });
-const senders = ["database/pipeline/read-text.ts", "database/pipeline/send-together.ts"];
+const senders = ["postgres/pipeline/read-text.ts", "postgres/pipeline/send-together.ts"];
 
 export const ablations: readonly Ablation[] = [
   {
@@ -50,18 +50,18 @@ export const ablations: readonly Ablation[] = [
     changes: [
       ...senders.map(importing("pg-pipeline.ts")),
       {
-        file: "database/pipeline/adaptor.ts",
+        file: "postgres/pipeline/adaptor.ts",
         from: 'import { runPipelined } from "./pipelined-query.ts";',
         to: 'import { runPipelined } from "bench:pg-pipeline.ts";',
       },
-      { file: "database/pool.ts", from: "    keepAlive: true,", to: "    keepAlive: true, pipeline: true," },
+      { file: "postgres/pool.ts", from: "    keepAlive: true,", to: "    keepAlive: true, pipeline: true," },
     ],
   },
   {
     name: "unshared",
     title: "reads that wait aren't sent together",
     concerns: { reads: true, writes: false },
-    changes: [{ file: "database/pipeline/read-text.ts", from: "const maxShared = 4;", to: "const maxShared = 1;" }],
+    changes: [{ file: "postgres/pipeline/read-text.ts", from: "const maxShared = 4;", to: "const maxShared = 1;" }],
   },
   {
     name: "no-groups",

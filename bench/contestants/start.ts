@@ -3,7 +3,7 @@ import type { Child } from "../measure/child.ts";
 import { startChild } from "../measure/child.ts";
 import type { Contestant } from "./contestant.ts";
 
-/** The settings of the service's connections (src/database/pool.ts), for the others. */
+/** The settings of the service's connections (src/postgres/pool.ts), for the others. */
 const session = "-c timezone=UTC -c statement_timeout=5s -c jit=off";
 
 export interface StartOptions {

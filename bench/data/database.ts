@@ -1,13 +1,13 @@
 import pg from "pg";
 import type { Size } from "../report/growth.ts";
 import { fillDemo } from "../../src/commands/demo.ts";
-import { startCluster } from "../../src/database/cluster/cluster.ts";
-import type { Cluster } from "../../src/database/cluster/cluster.ts";
-import { withClient } from "../../src/database/client.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
-import { setUpDatabase } from "../../src/database/open.ts";
-import { urlAsOwner } from "../../src/database/roles.ts";
-import { offerStatistics, statisticsModule } from "../../src/database/statement-statistics.ts";
+import { startCluster } from "../../src/cluster/cluster.ts";
+import type { Cluster } from "../../src/cluster/cluster.ts";
+import { withClient } from "../../src/postgres/client.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/migrations/migrations.ts";
+import { setUpDatabase } from "../../src/migrations/open-database.ts";
+import { urlAsOwner } from "../../src/postgres/roles.ts";
+import { offerStatistics, statisticsModule } from "../../src/plans/statement-statistics.ts";
 import { extendLedger } from "./ledger.ts";
 
 /** The cluster of the measurements, with one database for each scale. They are kept for the next run. */

@@ -1,4 +1,4 @@
-import { withClient } from "../../src/database/client.ts";
+import { withClient } from "../../src/postgres/client.ts";
 
 /** Additional stock of a product, so that orders don't compete for it. */
 const surplus = 10_000;

@@ -1,4 +1,4 @@
-import { withClient } from "../../src/database/client.ts";
+import { withClient } from "../../src/postgres/client.ts";
 import type { Parameters, ReadName } from "../queries/reads.ts";
 import { readQueries } from "../queries/reads.ts";
 

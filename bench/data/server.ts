@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { withClient } from "../../src/database/client.ts";
+import { withClient } from "../../src/postgres/client.ts";
 
 /** The measured Postgres. */
 export interface PostgresServer {

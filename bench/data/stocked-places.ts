@@ -1,4 +1,4 @@
-import { withClient } from "../../src/database/client.ts";
+import { withClient } from "../../src/postgres/client.ts";
 
 /** A product and a bin that contains it. */
 export interface StockedPlace {

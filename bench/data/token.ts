@@ -1,6 +1,6 @@
 import { createCredential, deleteCredential, listCredentials } from "../../src/auth/credentials.ts";
 import type { ClientCredentials } from "../../src/auth/credentials.ts";
-import { withClient } from "../../src/database/client.ts";
+import { withClient } from "../../src/postgres/client.ts";
 
 const name = "Measurements";
 

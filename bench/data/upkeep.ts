@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { withClient } from "../../src/database/client.ts";
+import { withClient } from "../../src/postgres/client.ts";
 import { postgresCpu } from "../measure/postgres-cpu.ts";
 import { prepareCopies } from "./ledger.ts";
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { IncomingMessage } from "node:http";
-import { createPool } from "../../src/database/pool.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { serveMeasured } from "../child/serve.ts";
 import { claimsOf } from "../child/token.ts";
 import type { LimitStatement } from "./pipelined.ts";
@@ -25,7 +25,7 @@ async function readStatements(): Promise<Map<string, LimitStatement>> {
 const run = process.env.PIPELINED === "true" ? pipelined : inTransaction;
 const statements = await readStatements();
 const pool = createPool(process.env.DATABASE_URL!, { max: Number(process.env.DATABASE_POOL_SIZE) });
-// The timers of `pg` keep answers in memory (src/database/pipeline/answer-deadline.ts), and nothing here needs them
+// The timers of `pg` keep answers in memory (src/postgres/pipeline/answer-deadline.ts), and nothing here needs them
 Object.assign(pool.options, { query_timeout: 0 });
 
 async function answer(request: IncomingMessage): Promise<string> {

@@ -1,4 +1,4 @@
-import { databaseIn, withClient } from "../../src/database/client.ts";
+import { databaseIn, withClient } from "../../src/postgres/client.ts";
 
 /** What the statements of a database took, as pg_stat_statements counts it. */
 export interface StatementCosts {

@@ -2,16 +2,16 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { withClient } from "../../src/database/client.ts";
-import type { Cluster } from "../../src/database/cluster/cluster.ts";
-import { startCluster } from "../../src/database/cluster/cluster.ts";
+import { withClient } from "../../src/postgres/client.ts";
+import type { Cluster } from "../../src/cluster/cluster.ts";
+import { startCluster } from "../../src/cluster/cluster.ts";
 import {
   addMerchantDatabase,
   databaseOf,
   dropMerchantDatabase,
 } from "../../src/database/merchant-database.ts";
-import { besides, committedKeys } from "../../src/database/migrations/templates.ts";
-import { urlAsOwner } from "../../src/database/roles.ts";
+import { besides, committedKeys } from "../../src/migrations/templates.ts";
+import { urlAsOwner } from "../../src/postgres/roles.ts";
 import { readDirectory, storeMerchant } from "../../src/process/merchants/directory.ts";
 import type { Merchant } from "../../src/process/merchants/merchant.ts";
 import type { Cleanup } from "../cleanup.ts";

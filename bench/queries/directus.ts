@@ -1,4 +1,4 @@
-import { withClient } from "../../src/database/client.ts";
+import { withClient } from "../../src/postgres/client.ts";
 import type { Ask, Speaker } from "../contestants/contestant.ts";
 import { dataOf } from "../contestants/contestant.ts";
 import type { ReadName } from "./reads.ts";

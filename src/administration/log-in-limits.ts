@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Pool } from "pg";
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
-import { asRole } from "../database/as-role.ts";
+import { asRole } from "../postgres/as-role.ts";
 import { networkOf } from "../lib/network-of.ts";
 
 const minute = 60;

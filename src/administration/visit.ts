@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { Request, Response } from "express";
 import type { Pool, PoolClient } from "pg";
-import { asRole } from "../database/as-role.ts";
+import { asRole } from "../postgres/as-role.ts";
 import type { Navigation } from "./section.ts";
 
 /** The visitor of a page. */

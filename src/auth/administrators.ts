@@ -1,5 +1,5 @@
 import { complaintAbout, hashPassword } from "./passwords.ts";
-import type { OwnerConnection } from "../database/client.ts";
+import type { OwnerConnection } from "../postgres/client.ts";
 import { UserError } from "../errors/user-error.ts";
 
 export interface Administrator {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { OwnerConnection } from "../database/client.ts";
+import type { OwnerConnection } from "../postgres/client.ts";
 import { UserError } from "../errors/user-error.ts";
 import { isUuid } from "../lib/uuid.ts";
 

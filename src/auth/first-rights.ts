@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { readAs } from "../database/as-role.ts";
+import { readAs } from "../postgres/as-role.ts";
 import type { Mark } from "./invalidated-cache.ts";
 import type { MerchantPlanRow } from "./merchant-plan.ts";
 import { merchantPlanQuery } from "./merchant-plan.ts";

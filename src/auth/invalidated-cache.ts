@@ -2,9 +2,9 @@ import { LRUCache } from "lru-cache";
 import { atMost } from "../lib/at-most.ts";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { ChangeListener } from "../database/change-listener.ts";
-import { OccasionalListener } from "../database/occasional-listener.ts";
-import type { ListeningPlaces } from "../database/occasional-listener.ts";
+import { ChangeListener } from "../postgres/change-listener.ts";
+import { OccasionalListener } from "../postgres/occasional-listener.ts";
+import type { ListeningPlaces } from "../postgres/occasional-listener.ts";
 
 /** Cached answers to questions of one kind. */
 export interface CachedAnswers<Key, Answer> {

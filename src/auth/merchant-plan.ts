@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { readAs } from "../database/as-role.ts";
+import { readAs } from "../postgres/as-role.ts";
 import type { InvalidatedCache, CachedAnswers } from "./invalidated-cache.ts";
 import type { Limits } from "../graphql/limits.ts";
 import { merchantPlanLimits } from "../graphql/limits.ts";

@@ -1,4 +1,4 @@
-import type { Ran, StatementUse } from "../database/pipeline/settings.ts";
+import type { Ran, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
 import type { NamedOperation } from "../graphql/signature.ts";
 import { utcDay } from "../lib/utc-day.ts";
 

@@ -1,4 +1,4 @@
-import type { Ran, StatementUse } from "../database/pipeline/settings.ts";
+import type { Ran, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
 import type { RequestTrace } from "../tracing/tracing.ts";
 import type { OperationUse } from "./operation-use.ts";
 

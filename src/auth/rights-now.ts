@@ -1,8 +1,8 @@
 import type { Pool } from "pg";
-import { readAs } from "../database/as-role.ts";
-import type { ReadRows } from "../database/pipeline/read-text.ts";
-import { settingsStatement } from "../database/pipeline/settings.ts";
-import { ownClient } from "../database/shared-pool.ts";
+import { readAs } from "../postgres/as-role.ts";
+import type { ReadRows } from "../postgres/pipeline/read-text.ts";
+import { settingsStatement } from "../postgres/pipeline/transaction-settings.ts";
+import { ownClient } from "../postgres/shared-pool.ts";
 import type { ReadMark } from "./invalidated-cache.ts";
 
 const name = "auth.rights_now";

@@ -1,7 +1,7 @@
 import type { StoredSecrets } from "../secrets/require-keys.ts";
 import { refuseLackingKeys } from "../secrets/require-keys.ts";
 import type { Secrets } from "../secrets/secrets.ts";
-import type { OwnerConnection } from "../database/client.ts";
+import type { OwnerConnection } from "../postgres/client.ts";
 import { UserError } from "../errors/user-error.ts";
 import { accessTokenSeconds } from "./access-token.ts";
 import { isUuid } from "../lib/uuid.ts";

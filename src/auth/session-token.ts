@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Pool } from "pg";
 import { networkOf } from "../lib/network-of.ts";
 import { BucketsInMemory } from "./rate-limits/buckets-in-memory.ts";
-import { readAs } from "../database/as-role.ts";
+import { readAs } from "../postgres/as-role.ts";
 
 /** Whether a token belongs to a live session of the administration. @param address the sender's address */
 export type SessionCheck = (token: string, address: string) => Promise<boolean>;

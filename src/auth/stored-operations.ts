@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { readAs } from "../database/as-role.ts";
+import { readAs } from "../postgres/as-role.ts";
 import type { InvalidatedCache } from "./invalidated-cache.ts";
 
 /** The operations that were published for clients. */

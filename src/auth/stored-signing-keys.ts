@@ -7,7 +7,7 @@ import type { Secrets } from "../secrets/secrets.ts";
 import { signingKeyPlace, UnreadableSecret } from "../secrets/secrets.ts";
 import type { Obstacle } from "../lib/readiness.ts";
 import { UserError } from "../errors/user-error.ts";
-import { readAs } from "../database/as-role.ts";
+import { readAs } from "../postgres/as-role.ts";
 import type { InvalidatedCache } from "./invalidated-cache.ts";
 import type { SigningKey, SigningKeys } from "./signing-keys.ts";
 import { isUuid } from "../lib/uuid.ts";

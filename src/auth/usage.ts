@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { asAuthRole } from "../database/as-role.ts";
-import { Unreplicated } from "../database/pipeline/unreplicated.ts";
+import { asAuthRole } from "../postgres/as-role.ts";
+import { Unreplicated } from "../postgres/pipeline/unreplicated.ts";
 import { utcDay } from "../lib/utc-day.ts";
 import { FieldUse } from "./field-use.ts";
 import { OperationUses } from "./operation-use.ts";

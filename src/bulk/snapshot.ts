@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
-import type { WithClients } from "../database/pg-service.ts";
-import { settingsStatement } from "../database/pipeline/settings.ts";
+import type { WithClients } from "../postgres/pg-service.ts";
+import { settingsStatement } from "../postgres/pipeline/transaction-settings.ts";
 import type { BulkTrace } from "../tracing/tracing.ts";
 import { traced } from "./traced.ts";
 

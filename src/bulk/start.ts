@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { createBackgroundPool } from "../database/background-pool.ts";
-import type { Allotment } from "../database/connection-budget.ts";
+import { createBackgroundPool } from "../postgres/background-pool.ts";
+import type { Allotment } from "../postgres/connection-budget.ts";
 import { maxPageSize } from "../graphql/page-size.ts";
 import { growingPause, pause } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
-import { createPool } from "../database/pool.ts";
+import { createPool } from "../postgres/pool.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import type { Reader } from "../versions/reader.ts";
 import { exportRows } from "./export.ts";

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Pool } from "pg";
-import { asRole } from "../database/as-role.ts";
+import { asRole } from "../postgres/as-role.ts";
 import { isUuid } from "../lib/uuid.ts";
 import type { ExportFormat, Format, Resource } from "./resources.ts";
 

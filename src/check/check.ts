@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
-import type { CurrentFile } from "../database/migrations/migration-files.ts";
-import { readCommitted, readCurrent } from "../database/migrations/migration-files.ts";
+import type { CurrentFile } from "../migrations/migration-files.ts";
+import { readCommitted, readCurrent } from "../migrations/migration-files.ts";
 import { apiDiff, eventDiff } from "./api-diff.ts";
 import { dangerousDdl } from "./ddl/ddl.ts";
 import type { Finding } from "./finding.ts";

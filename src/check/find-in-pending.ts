@@ -1,8 +1,8 @@
 import type pg from "pg";
-import { withClient } from "../database/client.ts";
-import type { CurrentFile } from "../database/migrations/migration-files.ts";
-import { migrateDatabase } from "../database/migrations/migrations.ts";
-import { withCommitted } from "../database/migrations/templates.ts";
+import { withClient } from "../postgres/client.ts";
+import type { CurrentFile } from "../migrations/migration-files.ts";
+import { migrateDatabase } from "../migrations/migrations.ts";
+import { withCommitted } from "../migrations/templates.ts";
 import { check } from "./check.ts";
 import { dangerousDdl } from "./ddl/ddl.ts";
 import type { Finding } from "./finding.ts";

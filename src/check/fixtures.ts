@@ -1,11 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  migrationsFolder,
-  readCommitted,
-  readCurrent,
-  withIncludes,
-} from "../database/migrations/migration-files.ts";
+import { migrationsFolder, readCommitted, readCurrent, withIncludes } from "../migrations/migration-files.ts";
 import type { Finding } from "./finding.ts";
 import type { Source } from "./source.ts";
 

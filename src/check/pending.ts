@@ -1,6 +1,6 @@
 import type pg from "pg";
-import { withClient } from "../database/client.ts";
-import { readCommitted } from "../database/migrations/migration-files.ts";
+import { withClient } from "../postgres/client.ts";
+import { readCommitted } from "../migrations/migration-files.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Finding } from "./finding.ts";
 import { isRefused } from "./finding.ts";

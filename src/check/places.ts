@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { migrationsFolder } from "../database/migrations/migration-files.ts";
+import { migrationsFolder } from "../migrations/migration-files.ts";
 import type { Place } from "./finding.ts";
 import type { Script } from "./script.ts";
 

@@ -1,10 +1,10 @@
 import type pg from "pg";
-import { withClient } from "../database/client.ts";
-import { runCurrentMigration } from "../database/migrations/migrations.ts";
-import type { CurrentFile } from "../database/migrations/migration-files.ts";
-import { hasStatements, readCommitted, readCurrent } from "../database/migrations/migration-files.ts";
-import { withCommitted } from "../database/migrations/templates.ts";
-import { urlAsOwner } from "../database/roles.ts";
+import { withClient } from "../postgres/client.ts";
+import { runCurrentMigration } from "../migrations/migrations.ts";
+import type { CurrentFile } from "../migrations/migration-files.ts";
+import { hasStatements, readCommitted, readCurrent } from "../migrations/migration-files.ts";
+import { withCommitted } from "../migrations/templates.ts";
+import { urlAsOwner } from "../postgres/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { retry } from "../lib/retry.ts";
 import { check, sources } from "./check.ts";

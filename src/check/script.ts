@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import type { Node } from "libpg-query";
-import type { CurrentFile } from "../database/migrations/migration-files.ts";
-import { isWithoutTransaction, withIncludes } from "../database/migrations/migration-files.ts";
-import { loadParser } from "../database/parser.ts";
-import type { Parser } from "../database/parser.ts";
+import type { CurrentFile } from "../migrations/migration-files.ts";
+import { isWithoutTransaction, withIncludes } from "../migrations/migration-files.ts";
+import { loadParser } from "../postgres/parser.ts";
+import type { Parser } from "../postgres/parser.ts";
 import type { Finding, Place } from "./finding.ts";
 
 /** A statement of a migration. */

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
-import { listBackups, makeBackup } from "../database/cluster/backup.ts";
-import { runningClusterUrl, startCluster } from "../database/cluster/cluster.ts";
-import { requireData } from "../database/cluster/folder.ts";
+import { listBackups, makeBackup } from "../cluster/backups.ts";
+import { runningClusterUrl, startCluster } from "../cluster/cluster.ts";
+import { requireData } from "../cluster/folder.ts";
 import { UserError } from "../errors/user-error.ts";
 import { readSettings } from "../process/settings.ts";
 import type { Settings } from "../process/settings.ts";

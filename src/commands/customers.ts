@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
-import { withClient } from "../database/client.ts";
-import { openForCommand } from "../database/open.ts";
+import { withClient } from "../postgres/client.ts";
+import { openForCommand } from "../migrations/open-database.ts";
 import { readSettings } from "../process/settings.ts";
 import { atTheCommandLine } from "./command-line.ts";
 import { anonymizeCustomer } from "./customers/anonymize.ts";

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import type pg from "pg";
-import { openForCommand } from "../database/open.ts";
-import { connect } from "../database/client.ts";
+import { openForCommand } from "../migrations/open-database.ts";
+import { connect } from "../postgres/client.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { atTheCommandLine } from "./command-line.ts";

@@ -1,7 +1,7 @@
-import { withClient } from "../database/client.ts";
-import { runningClusterUrl, startCluster } from "../database/cluster/cluster.ts";
-import { requireData } from "../database/cluster/folder.ts";
-import { databaseName } from "../database/open.ts";
+import { withClient } from "../postgres/client.ts";
+import { runningClusterUrl, startCluster } from "../cluster/cluster.ts";
+import { requireData } from "../cluster/folder.ts";
+import { databaseName } from "../migrations/open-database.ts";
 import { readSettings } from "../process/settings.ts";
 import type { Settings } from "../process/settings.ts";
 import { atTheCommandLine } from "./command-line.ts";

@@ -1,7 +1,7 @@
 import "../process/graphile-env.ts";
 import { resolve } from "node:path";
-import { withClient } from "../database/client.ts";
-import { openForCommand } from "../database/open.ts";
+import { withClient } from "../postgres/client.ts";
+import { openForCommand } from "../migrations/open-database.ts";
 import type { Edition } from "../documentation/edition.ts";
 import { readSettings } from "../process/settings.ts";
 import { timetable } from "../versions/timetable.ts";

@@ -1,7 +1,7 @@
 import { createAdministrator } from "../auth/administrators.ts";
 import { createCredential } from "../auth/credentials.ts";
 import { randomPassword } from "../auth/passwords.ts";
-import { databaseIn, withClient } from "../database/client.ts";
+import { databaseIn, withClient } from "../postgres/client.ts";
 import {
   addMerchantDatabase,
   databaseOf,
@@ -11,8 +11,8 @@ import {
   otherDatabasesOf,
   serverOf,
 } from "../database/merchant-database.ts";
-import { besides } from "../database/migrations/templates.ts";
-import { urlAsOwner } from "../database/roles.ts";
+import { besides } from "../migrations/templates.ts";
+import { urlAsOwner } from "../postgres/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { forgetMerchant, readDirectory, storeMerchant } from "../process/merchants/directory.ts";
 import type { Merchant } from "../process/merchants/merchant.ts";

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { openForCommand } from "../database/open.ts";
+import { openForCommand } from "../migrations/open-database.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 

@@ -1,5 +1,5 @@
-import { withClient } from "../database/client.ts";
-import { openForCommand } from "../database/open.ts";
+import { withClient } from "../postgres/client.ts";
+import { openForCommand } from "../migrations/open-database.ts";
 import { merchantPlanLimits } from "../graphql/limits.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";

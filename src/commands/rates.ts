@@ -1,6 +1,6 @@
-import { withClient } from "../database/client.ts";
-import { openForCommand } from "../database/open.ts";
-import { urlAsRole } from "../database/roles.ts";
+import { withClient } from "../postgres/client.ts";
+import { openForCommand } from "../migrations/open-database.ts";
+import { urlAsRole } from "../postgres/roles.ts";
 import { importRates } from "../jobs/exchange-rates/import.ts";
 import type { ImportedDay } from "../jobs/exchange-rates/import.ts";
 import { readSettings } from "../process/settings.ts";

@@ -3,12 +3,12 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promi
 import type { Release, Released } from "../check/changelog.ts";
 import { isRefused } from "../check/finding.ts";
 import { printFindings } from "../check/report.ts";
-import { withClient } from "../database/client.ts";
-import { commitText } from "../database/migrations/commit-migration.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../database/migrations/migrations.ts";
-import { withCommitted } from "../database/migrations/templates.ts";
-import { openAsAdmin } from "../database/open.ts";
-import { urlAsOwner } from "../database/roles.ts";
+import { withClient } from "../postgres/client.ts";
+import { commitText } from "../migrations/commit-migration.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../migrations/migrations.ts";
+import { withCommitted } from "../migrations/templates.ts";
+import { openAsAdmin } from "../migrations/open-database.ts";
+import { urlAsOwner } from "../postgres/roles.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { retirementOf } from "../versions/lifetime.ts";

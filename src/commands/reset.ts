@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
-import { databaseIn, withClient } from "../database/client.ts";
-import type { MigrateOptions, Rehearsal } from "../database/migrations/migrate-options.ts";
-import { hasCurrentMigration, withMigrator } from "../database/migrations/migrations.ts";
+import { databaseIn, withClient } from "../postgres/client.ts";
+import type { MigrateOptions, Rehearsal } from "../migrations/migrate-options.ts";
+import { hasCurrentMigration, withMigrator } from "../migrations/migrations.ts";
 import {
   besides,
   committedKeys,
@@ -10,11 +10,11 @@ import {
   createCommitted,
   shortHash,
   templateName,
-} from "../database/migrations/templates.ts";
-import { dropDatabase } from "../database/own-databases.ts";
-import { asideOf, copyRows, replaceDatabase } from "../database/replace.ts";
-import { urlAsOwner } from "../database/roles.ts";
-import { installQueueSchema } from "../database/worker-schema.ts";
+} from "../migrations/templates.ts";
+import { dropDatabase } from "../migrations/own-databases.ts";
+import { asideOf, copyRows, replaceDatabase } from "../migrations/replace.ts";
+import { urlAsOwner } from "../postgres/roles.ts";
+import { installQueueSchema } from "../migrations/worker-schema.ts";
 import { fillDemo, readDemo } from "./demo.ts";
 
 export interface ResetOptions extends Pick<MigrateOptions, "locks" | "onWait"> {

@@ -1,12 +1,12 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type pg from "pg";
-import { withClient } from "../database/client.ts";
-import { checkBackup, chooseBackup, restoreBackup } from "../database/cluster/backup.ts";
-import { startCluster } from "../database/cluster/cluster.ts";
-import { restoreDump } from "../database/cluster/restore-dump.ts";
-import { countCommitted } from "../database/migrations/migration-files.ts";
-import { databaseName } from "../database/open.ts";
+import { withClient } from "../postgres/client.ts";
+import { checkBackup, chooseBackup, restoreBackup } from "../cluster/backups.ts";
+import { startCluster } from "../cluster/cluster.ts";
+import { restoreDump } from "../cluster/restore-dump.ts";
+import { countCommitted } from "../migrations/migration-files.ts";
+import { databaseName } from "../migrations/open-database.ts";
 import { readSettings } from "../process/settings.ts";
 import { atTheCommandLine } from "./command-line.ts";
 import { tellProof } from "./proof.ts";

@@ -1,8 +1,8 @@
 import "../process/graphile-env.ts";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { withClient } from "../database/client.ts";
-import { printDataModel } from "../database/data-model.ts";
-import { openForCommand } from "../database/open.ts";
+import { withClient } from "../postgres/client.ts";
+import { printDataModel } from "./data-model.ts";
+import { openForCommand } from "../migrations/open-database.ts";
 import { printEventSchemas } from "../webhooks/event-schemas.ts";
 import { readSettings } from "../process/settings.ts";
 import { versions } from "../versions/versions.ts";

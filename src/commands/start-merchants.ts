@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { stat } from "node:fs/promises";
 import { pino } from "pino";
-import type { Identity } from "../database/cluster/postgres-user.ts";
+import type { Identity } from "../cluster/postgres-user.ts";
 import { UserError } from "../errors/user-error.ts";
 import { Closing } from "../lib/closing.ts";
 import { become, successorOfRoot } from "../process/leave-root.ts";

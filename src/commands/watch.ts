@@ -1,7 +1,7 @@
-import { withClient } from "../database/client.ts";
-import { CurrentWatch } from "../database/migrations/watch-current.ts";
-import type { Rehearsal } from "../database/migrations/migrate-options.ts";
-import { requireOwner } from "../database/roles.ts";
+import { withClient } from "../postgres/client.ts";
+import { CurrentWatch } from "../migrations/watch-current.ts";
+import type { Rehearsal } from "../migrations/migrate-options.ts";
+import { requireOwner } from "../postgres/roles.ts";
 import { readSettings } from "../process/settings.ts";
 import type { Settings } from "../process/settings.ts";
 import { resetDatabase, resetDone } from "./reset.ts";

@@ -2,16 +2,16 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { UserError } from "../errors/user-error.ts";
-import { placeOf, withClient } from "./client.ts";
-import { migrateDatabase } from "./migrations/migrations.ts";
-import type { MigrateOptions } from "./migrations/migrate-options.ts";
-import { besides, committedKeys, copyTemplate, createCommitted } from "./migrations/templates.ts";
-import { templateName } from "./migrations/templates.ts";
-import { fenceNeighbours } from "./neighbours.ts";
-import { dropDatabase, isTaken } from "./own-databases.ts";
-import { requireVersion } from "./requirements.ts";
-import { ensureRoles } from "./roles.ts";
-import { installQueueSchema } from "./worker-schema.ts";
+import { placeOf, withClient } from "../postgres/client.ts";
+import { migrateDatabase } from "../migrations/migrations.ts";
+import type { MigrateOptions } from "../migrations/migrate-options.ts";
+import { besides, committedKeys, copyTemplate, createCommitted } from "../migrations/templates.ts";
+import { templateName } from "../migrations/templates.ts";
+import { fenceNeighbours } from "../migrations/neighbours.ts";
+import { dropDatabase, isTaken } from "../migrations/own-databases.ts";
+import { requireVersion } from "../migrations/requirements.ts";
+import { ensureRoles } from "../postgres/roles.ts";
+import { installQueueSchema } from "../migrations/worker-schema.ts";
 
 const sqlFile = (name: string): Promise<string> =>
   readFile(new URL(`../../db/${name}`, import.meta.url), "utf8");

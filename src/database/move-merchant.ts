@@ -1,15 +1,15 @@
 import pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 import { pause } from "../lib/retry.ts";
-import { databaseIn, placeOf, withClient } from "./client.ts";
-import { copyDatabase, requireDumpPrograms } from "./client-programs.ts";
+import { databaseIn, placeOf, withClient } from "../postgres/client.ts";
+import { copyDatabase, requireDumpPrograms } from "../cluster/pg-dump.ts";
 import { adoptDatabase, databaseOf, makeRoles, rolesOf } from "./merchant-database.ts";
-import { retryLocked } from "./migrations/retry-locked.ts";
-import type { LockLimits } from "./migrations/retry-locked.ts";
-import { besides } from "./migrations/templates.ts";
-import { dropDatabase, dropOwn, markSql } from "./own-databases.ts";
-import { requireVersion } from "./requirements.ts";
-import { ensureRoles } from "./roles.ts";
+import { retryLocked } from "../migrations/retry-locked.ts";
+import type { LockLimits } from "../migrations/retry-locked.ts";
+import { besides } from "../migrations/templates.ts";
+import { dropDatabase, dropOwn, markSql } from "../migrations/own-databases.ts";
+import { requireVersion } from "../migrations/requirements.ts";
+import { ensureRoles } from "../postgres/roles.ts";
 
 /** Has a copy that isn't finished: another attempt drops it. */
 const unfinished = "npm run merchants -- move makes this copy";

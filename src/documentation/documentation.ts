@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { GraphQLSchema } from "postgraphile/graphql";
-import { asAuthRole } from "../database/as-role.ts";
+import { asAuthRole } from "../postgres/as-role.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import { timetable } from "../versions/timetable.ts";
 import type { Version } from "../versions/versions.ts";

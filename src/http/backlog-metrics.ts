@@ -1,6 +1,6 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { Backlog, ReadBacklog } from "../database/backlog.ts";
+import type { Backlog, ReadBacklog } from "../jobs/backlog.ts";
 import { within } from "../lib/within.ts";
 
 /** Milliseconds for which what was read is shown again. */

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
-import type { ReadBacklog } from "../database/backlog.ts";
-import type { Replicas } from "../database/replicas/replicas.ts";
+import type { ReadBacklog } from "../jobs/backlog.ts";
+import type { Replicas } from "../replicas/replicas.ts";
 import type { Waits } from "../lib/turns.ts";
 import { readCounts } from "../reads/counts.ts";
 import { watchBacklog } from "./backlog-metrics.ts";

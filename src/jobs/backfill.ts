@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JobHelpers } from "graphile-worker";
-import type { Progress } from "../database/backfill.ts";
-import { fillNextBatch, printProgress } from "../database/backfill.ts";
+import type { Progress } from "../migrations/backfills.ts";
+import { fillNextBatch, printProgress } from "../migrations/backfills.ts";
 
 /** Milliseconds after which the rest is left to another job, so that other jobs get a turn. */
 const workMs = 2_000;

@@ -1,4 +1,4 @@
-import { pruned } from "../database/retention.ts";
+import { pruned } from "./retention-periods.ts";
 import type { TaskSettings } from "./tasks.ts";
 
 // The European Central Bank publishes on working days at about 16:00 in Frankfurt, which is 15:00 UTC, in summer 14:00.

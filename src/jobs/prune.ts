@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JobHelpers, Task } from "graphile-worker";
-import type { Pruned } from "../database/retention.ts";
+import type { Pruned } from "./retention-periods.ts";
 
 /** Milliseconds after which the rest is left to another job, so that other jobs get a turn. */
 const workMs = 2_000;

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { createJobPool } from "../database/background-pool.ts";
+import { createJobPool } from "../postgres/background-pool.ts";
 import { runUntilTrouble } from "./run.ts";
 import type { BackgroundWork, StopTimeouts } from "./run.ts";
 import { growingPause, pause, retry } from "../lib/retry.ts";

@@ -1,7 +1,7 @@
 import type { JobHelpers, TaskList } from "graphile-worker";
 import { z } from "zod";
 import { fillBackfills } from "./backfill.ts";
-import { pruned } from "../database/retention.ts";
+import { pruned } from "./retention-periods.ts";
 import { importRates } from "./exchange-rates/import.ts";
 import type { ImportOptions } from "./exchange-rates/import.ts";
 import { pruneTask } from "./prune.ts";

@@ -5,7 +5,7 @@ import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { TokenRefusal } from "../auth/access-token.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { InvalidatedCache } from "../auth/invalidated-cache.ts";
-import type { ListeningPlaces } from "../database/occasional-listener.ts";
+import type { ListeningPlaces } from "../postgres/occasional-listener.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
 import { apiError, isApiError } from "../errors/api-error.ts";
 import { completed } from "../errors/client-errors.ts";

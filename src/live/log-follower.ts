@@ -1,8 +1,8 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { asRole } from "../database/as-role.ts";
-import { ChangeListener } from "../database/change-listener.ts";
-import type { ListeningPlaces } from "../database/occasional-listener.ts";
+import { asRole } from "../postgres/as-role.ts";
+import { ChangeListener } from "../postgres/change-listener.ts";
+import type { ListeningPlaces } from "../postgres/occasional-listener.ts";
 
 /** What decides who wants to know of an event. */
 export interface LoggedEvent {

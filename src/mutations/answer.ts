@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { SendTogether, Transaction } from "../database/pipeline/send-together.ts";
-import type { ReadRows } from "../database/pipeline/read-text.ts";
-import type { SettingsStatement, StatementUse } from "../database/pipeline/settings.ts";
-import { runCall, runStatement } from "../database/run-statement.ts";
+import type { SendTogether, Transaction } from "../postgres/pipeline/send-together.ts";
+import type { ReadRows } from "../postgres/pipeline/read-text.ts";
+import type { SettingsStatement, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
+import { runCall, runStatement } from "../postgres/run-statement.ts";
 import type { MutationOutcome, MutationResult } from "../graphql/mutation-outcome.ts";
 import { answerKeyLength, answerSetting } from "../reads/compile-payload.ts";
 import { parseExactly } from "./exact-json.ts";

@@ -1,8 +1,8 @@
-import { isConnectionBroken } from "../database/broken.ts";
-import type { SendTogether } from "../database/pipeline/send-together.ts";
-import type { Ran, StatementUse } from "../database/pipeline/settings.ts";
-import { noteShared, settingsStatement } from "../database/pipeline/settings.ts";
-import { ownClient } from "../database/shared-pool.ts";
+import { isConnectionBroken } from "../postgres/broken.ts";
+import type { SendTogether } from "../postgres/pipeline/send-together.ts";
+import type { Ran, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
+import { noteShared, settingsStatement } from "../postgres/pipeline/transaction-settings.ts";
+import { ownClient } from "../postgres/shared-pool.ts";
 import { markUncertain } from "../errors/postgres-errors.ts";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import { parseExactly } from "./exact-json.ts";

@@ -1,6 +1,6 @@
-import type { ReadRows } from "../database/pipeline/read-text.ts";
-import type { SettingsStatement, StatementUse } from "../database/pipeline/settings.ts";
-import { noteShared } from "../database/pipeline/settings.ts";
+import type { ReadRows } from "../postgres/pipeline/read-text.ts";
+import type { SettingsStatement, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
+import { noteShared } from "../postgres/pipeline/transaction-settings.ts";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import type { PayloadStatement } from "../reads/compile-payload.ts";
 

@@ -1,11 +1,11 @@
 import { apiError } from "../errors/api-error.ts";
-import { pauseAfterCollision } from "../database/repeating.ts";
+import { pauseAfterCollision } from "../postgres/repeating.ts";
 import { markUncertain } from "../errors/postgres-errors.ts";
 import type { UserErrorRow } from "../graphql/mutation-check.ts";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import { retry } from "../lib/retry.ts";
 
-export { runStatement } from "../database/run-statement.ts";
+export { runStatement } from "../postgres/run-statement.ts";
 
 /** A call of `mutation.run`. */
 export interface MutationCall {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Pool } from "pg";
-import { asRole } from "../database/as-role.ts";
+import { asRole } from "../postgres/as-role.ts";
 import { isUuid } from "../lib/uuid.ts";
 
 /** A file, in parts, as answers of Postgres have a bound. Later parts are read when they are asked for. */

@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { flushCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { idsOf } from "../database/cluster/postgres-user.ts";
-import type { Identity } from "../database/cluster/postgres-user.ts";
+import { idsOf } from "../cluster/postgres-user.ts";
+import type { Identity } from "../cluster/postgres-user.ts";
 
 const run = promisify(execFile);
 

@@ -1,10 +1,10 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { openDatabaseAccess } from "../database/pg-service.ts";
-import type { DatabaseAccess } from "../database/pg-service.ts";
-import { Replicas } from "../database/replicas/replicas.ts";
-import type { ReadWithOwnWrites, ReplicasOptions } from "../database/replicas/replicas.ts";
-import type { OnUsed } from "../database/shared-pool.ts";
+import { openDatabaseAccess } from "../postgres/pg-service.ts";
+import type { DatabaseAccess } from "../postgres/pg-service.ts";
+import { Replicas } from "../replicas/replicas.ts";
+import type { ReadWithOwnWrites, ReplicasOptions } from "../replicas/replicas.ts";
+import type { OnUsed } from "../postgres/shared-pool.ts";
 import { readsOpenTransactions } from "../reads/followed.ts";
 import type { SharedParts } from "./shared-parts.ts";
 import type { Closing } from "../lib/closing.ts";

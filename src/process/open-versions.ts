@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import type { DatabaseAccess } from "../database/pg-service.ts";
+import type { DatabaseAccess } from "../postgres/pg-service.ts";
 import { defaultMutationTimeoutMs } from "../graphql/context.ts";
 import { apiError } from "../errors/api-error.ts";
 import { DocumentCache } from "../graphql/document-cache.ts";

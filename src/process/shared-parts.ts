@@ -1,6 +1,6 @@
 import type { FirstRights } from "../auth/first-rights.ts";
-import type { Share } from "../database/connection-budget.ts";
-import type { ListeningPlaces } from "../database/occasional-listener.ts";
+import type { Share } from "../postgres/connection-budget.ts";
+import type { ListeningPlaces } from "../postgres/occasional-listener.ts";
 import type { SharedDocumentation } from "../documentation/documentation.ts";
 import type { SchemaThread } from "../graphql/schema-thread.ts";
 import type { LoopTurns } from "../lib/loop-turns.ts";

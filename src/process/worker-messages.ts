@@ -1,5 +1,5 @@
 import type { MetricObject } from "prom-client";
-import type { PositionsFile } from "../database/replicas/positions.ts";
+import type { PositionsFile } from "../replicas/positions.ts";
 import type { Settings } from "./settings.ts";
 
 /** Data that a process gets at its start. */

@@ -2,7 +2,7 @@ import "./graphile-env.ts";
 // One of the processes of `npm start -- --workers N`. Its parent tells it what to do, and it ends with its parent.
 import { once } from "node:events";
 import { pino } from "pino";
-import { waitingFor } from "../database/wait.ts";
+import { waitingFor } from "../postgres/wait.ts";
 import { UserError } from "../errors/user-error.ts";
 import { serveMerchants } from "./merchants/serve-merchants.ts";
 import { serve } from "./serve.ts";

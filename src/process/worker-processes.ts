@@ -9,10 +9,10 @@ import { AggregatorRegistry } from "prom-client";
 import type { Settings } from "./settings.ts";
 import type { FromWorkerProcess, Order, ToWorkerProcess } from "./worker-messages.ts";
 import type { Figures } from "./serve-metrics.ts";
-import { makePositionsFile } from "../database/replicas/positions.ts";
+import { makePositionsFile } from "../replicas/positions.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
-import type { Identity } from "../database/cluster/postgres-user.ts";
+import type { Identity } from "../cluster/postgres-user.ts";
 import { FiguresOfProcesses } from "./figures-of-processes.ts";
 import { defaultStopMs } from "./default-stop.ts";
 

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { readAs } from "../database/as-role.ts";
+import { readAs } from "../postgres/as-role.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Secrets } from "./secrets.ts";
 

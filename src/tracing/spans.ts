@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
-import type { Ran } from "../database/pipeline/settings.ts";
+import type { Ran } from "../postgres/pipeline/transaction-settings.ts";
 import type { NamedOperation } from "../graphql/signature.ts";
 import { statementAttributes } from "./statement.ts";
 import type { BulkTrace, DeliveryTrace, RequestEnd, RequestTrace } from "./tracing.ts";

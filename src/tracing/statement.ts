@@ -1,5 +1,5 @@
 import type { Attributes } from "@opentelemetry/api";
-import type { Ran } from "../database/pipeline/settings.ts";
+import type { Ran } from "../postgres/pipeline/transaction-settings.ts";
 
 /** How a trace shows a statement: its text, which has parameters instead of values, and never those. */
 export function statementAttributes({ text, rows, error, sharedBy }: Ran): {

@@ -1,4 +1,4 @@
-import type { Ran } from "../database/pipeline/settings.ts";
+import type { Ran } from "../postgres/pipeline/transaction-settings.ts";
 import type { NamedOperation } from "../graphql/signature.ts";
 
 /** Where traces go, and how much of them: OpenTelemetry's own settings. The rest of those its libraries read themselves. */

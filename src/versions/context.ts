@@ -1,7 +1,7 @@
 import type { ServiceContext } from "../graphql/context.ts";
 import type { Caller } from "../auth/caller.ts";
-import type { SettingsStatement, StatementUse } from "../database/pipeline/settings.ts";
-import { settingsFor, settingsStatement, usedFor } from "../database/pipeline/settings.ts";
+import type { SettingsStatement, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
+import { settingsFor, settingsStatement, usedFor } from "../postgres/pipeline/transaction-settings.ts";
 
 /** The settings of a reading transaction: everything that decides which rows and texts it sees. */
 const readSettings = ({ scopeText, credentialId }: Caller, locale: string | undefined) => ({

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { WithClients } from "../database/pg-service.ts";
+import type { WithClients } from "../postgres/pg-service.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
 
 /** What a merchant has for itself of a version whose schema it shares with others. */

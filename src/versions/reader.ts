@@ -11,7 +11,7 @@ import { getVariableValues, Kind, OperationTypeNode } from "postgraphile/graphql
 import type { ServiceContext } from "../graphql/context.ts";
 import { requiringFields } from "../graphql/requiring-fields.ts";
 import { missingScopes } from "../graphql/missing-scopes.ts";
-import type { WithClients } from "../database/pg-service.ts";
+import type { WithClients } from "../postgres/pg-service.ts";
 import { apiError } from "../errors/api-error.ts";
 import { clientError } from "../errors/client-errors.ts";
 import { assess } from "../graphql/assess.ts";

@@ -7,7 +7,7 @@ import type { PresetOptions } from "../../plugins/index.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
 import { completed } from "../errors/client-errors.ts";
 import { apiError, isApiError } from "../errors/api-error.ts";
-import type { WithClients } from "../database/pg-service.ts";
+import type { WithClients } from "../postgres/pg-service.ts";
 import type { DocumentCache } from "../graphql/document-cache.ts";
 import { Documents } from "../graphql/documents.ts";
 import { builtSchema } from "./built-schema.ts";

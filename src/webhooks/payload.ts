@@ -1,7 +1,7 @@
 import type { ExecutionResult } from "postgraphile/graphql";
 import type { ServiceContext } from "../graphql/context.ts";
-import type { WithClients } from "../database/pg-service.ts";
-import type { Ran } from "../database/pipeline/settings.ts";
+import type { WithClients } from "../postgres/pg-service.ts";
+import type { Ran } from "../postgres/pipeline/transaction-settings.ts";
 import type { DeliveryTrace } from "../tracing/tracing.ts";
 import { apiError } from "../errors/api-error.ts";
 import type { ErrorCode } from "../errors/api-error.ts";

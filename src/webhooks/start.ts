@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { createBackgroundPool } from "../database/background-pool.ts";
-import type { Allotment } from "../database/connection-budget.ts";
+import { createBackgroundPool } from "../postgres/background-pool.ts";
+import type { Allotment } from "../postgres/connection-budget.ts";
 import { within } from "../lib/within.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Tracing } from "../tracing/tracing.ts";

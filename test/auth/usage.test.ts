@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { pino } from "pino";
 import { OperationUses } from "../../src/auth/operation-use.ts";
 import { Usage } from "../../src/auth/usage.ts";
-import { createPool } from "../../src/database/pool.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { loggedIn, textOf } from "../administration/browser.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { startBulk } from "../../src/bulk/start.ts";
 import type { BulkOptions, BulkWork } from "../../src/bulk/start.ts";
 import { defaultBulkLimits } from "../../src/bulk/limits.ts";
-import { asApiLogin } from "../../src/database/roles.ts";
+import { asApiLogin } from "../../src/postgres/roles.ts";
 import { gid } from "../lib/ids.ts";
 import type { HttpAnswer, TestProcess } from "../lib/service.ts";
 import { read } from "../lib/service.ts";

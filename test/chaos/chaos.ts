@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { withClient } from "../../src/database/client.ts";
+import { withClient } from "../../src/postgres/client.ts";
 import { gid } from "../lib/ids.ts";
 import { until } from "../lib/until.ts";
 import { newSecret, subscribe } from "../webhooks/support.ts";

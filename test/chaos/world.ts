@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { copyFile, readFile, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { withClient } from "../../src/database/client.ts";
-import { startCluster } from "../../src/database/cluster/cluster.ts";
-import type { Cluster } from "../../src/database/cluster/cluster.ts";
+import { withClient } from "../../src/postgres/client.ts";
+import { startCluster } from "../../src/cluster/cluster.ts";
+import type { Cluster } from "../../src/cluster/cluster.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import type { CuttableProxy } from "../lib/cuttable-proxy.ts";

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { withClient } from "../../src/database/client.ts";
+import { withClient } from "../../src/postgres/client.ts";
 import { databaseOf } from "../../src/database/merchant-database.ts";
-import { besides } from "../../src/database/migrations/templates.ts";
+import { besides } from "../../src/migrations/templates.ts";
 import { forgetMerchant, storeMerchant } from "../../src/process/merchants/directory.ts";
 import { runAllOn } from "./process.ts";
 

@@ -7,18 +7,15 @@ import {
   calculateHash,
   compileIncludes,
   getAllMigrations,
-} from "../../src/database/migrations/graphile-migrate-private.ts";
-import type {
-  FileMigration,
-  ParsedSettings,
-} from "../../src/database/migrations/graphile-migrate-private.ts";
-import { countCommitted } from "../../src/database/migrations/migration-files.ts";
+} from "../../src/migrations/graphile-migrate-private.ts";
+import type { FileMigration, ParsedSettings } from "../../src/migrations/graphile-migrate-private.ts";
+import { countCommitted } from "../../src/migrations/migration-files.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { startCommand, temporaryFolder } from "./process.ts";
 import type { CommandProcess } from "./process.ts";
 
-type Migrations = typeof import("../../src/database/migrations/migrations.ts");
+type Migrations = typeof import("../../src/migrations/migrations.ts");
 
 const execute = promisify(execFile);
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -69,7 +66,7 @@ export class Project {
     const database = await openTestDatabase("template_committed");
     // It takes long to load
     if ((await this.migrations()).length === (await countCommitted())) return database;
-    const { migrateDatabase } = await this.import<Migrations>("src/database/migrations/migrations.ts");
+    const { migrateDatabase } = await this.import<Migrations>("src/migrations/migrations.ts");
     await migrateDatabase(database.adminUrl);
     return database;
   }

@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import pg from "pg";
-import { hasCurrentMigration } from "../../src/database/migrations/migrations.ts";
+import { hasCurrentMigration } from "../../src/migrations/migrations.ts";
 import { copyPrepared } from "../lib/prepared.ts";
 import { until } from "../lib/until.ts";
 import { Project } from "./project.ts";

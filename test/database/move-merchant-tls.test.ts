@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { promisify } from "node:util";
 import { addMerchantDatabase, databaseOf } from "../../src/database/merchant-database.ts";
-import { besides } from "../../src/database/migrations/templates.ts";
+import { besides } from "../../src/migrations/templates.ts";
 import { readDirectory, storeMerchant } from "../../src/process/merchants/directory.ts";
 import type { Merchant } from "../../src/process/merchants/merchant.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";

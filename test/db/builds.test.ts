@@ -4,7 +4,7 @@ import { runStringMigration } from "graphile-migrate/dist/migration.js";
 import pg from "pg";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { printVersion } from "../../src/versions/sdl.ts";
-import type { ParsedSettings } from "../../src/database/migrations/graphile-migrate-private.ts";
+import type { ParsedSettings } from "../../src/migrations/graphile-migrate-private.ts";
 import { Project } from "../commands/project.ts";
 import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
 import { openTestDatabase } from "../lib/database.ts";

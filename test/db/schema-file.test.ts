@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { withClient } from "../../src/database/client.ts";
-import { hasCurrentMigration, migrateDatabase } from "../../src/database/migrations/migrations.ts";
-import { schemaOf } from "../../src/database/migrations/schema-file.ts";
+import { withClient } from "../../src/postgres/client.ts";
+import { hasCurrentMigration, migrateDatabase } from "../../src/migrations/migrations.ts";
+import { schemaOf } from "../../src/migrations/schema-file.ts";
 import { openTestDatabase } from "../lib/database.ts";
 
 test("db/schema.sql is what the committed migrations make", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { withClient } from "../../src/database/client.ts";
+import { withClient } from "../../src/postgres/client.ts";
 import { useDatabase } from "../lib/database.ts";
 
 describe("who may do what with events", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createPool } from "../../src/database/pool.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { query, startService } from "../lib/service.ts";
 import type { HttpAnswer, TestService } from "../lib/service.ts";

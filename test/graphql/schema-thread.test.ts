@@ -6,7 +6,7 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { buildSchema, getIntrospectionQuery, graphqlSync, parse, validate } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
-import { createPool } from "../../src/database/pool.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { schemaFromText, textOfSchema } from "../../src/graphql/schema-copy.ts";
 import { SchemaThread } from "../../src/graphql/schema-thread.ts";

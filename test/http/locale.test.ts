@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Request } from "express";
 import { pino } from "pino";
-import { createPool } from "../../src/database/pool.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { chooseLocale, Locales } from "../../src/http/middleware/negotiate-locale.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { startService } from "../lib/service.ts";

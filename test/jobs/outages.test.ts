@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { join } from "node:path";
-import { startCluster } from "../../src/database/cluster/cluster.ts";
-import { urlAsOwner } from "../../src/database/roles.ts";
+import { startCluster } from "../../src/cluster/cluster.ts";
+import { urlAsOwner } from "../../src/postgres/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { openTestDatabase } from "../lib/database.ts";

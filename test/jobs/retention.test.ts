@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
-import { keepSettings, pruned } from "../../src/database/retention.ts";
+import { keepSettings, pruned } from "../../src/jobs/retention-periods.ts";
 import { tasksOf } from "../../src/jobs/tasks.ts";
 import { settingsByTopic, settingsFrom } from "../../src/process/settings.ts";
 import { rowsOf } from "../lib/database.ts";

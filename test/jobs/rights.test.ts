@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createJobPool } from "../../src/database/background-pool.ts";
+import { createJobPool } from "../../src/postgres/background-pool.ts";
 import { useDatabase } from "../lib/database.ts";
 
 const refused = "42501";

@@ -6,7 +6,7 @@ import { after, afterEach, before, test } from "node:test";
 import { pino } from "pino";
 import { crontabOf } from "../../src/jobs/crontab.ts";
 import { tasksOf } from "../../src/jobs/tasks.ts";
-import { asApiLogin } from "../../src/database/roles.ts";
+import { asApiLogin } from "../../src/postgres/roles.ts";
 import { serve } from "../../src/process/serve.ts";
 import type { Serving } from "../../src/process/serve.ts";
 import { settingsFrom } from "../../src/process/settings.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { after, before } from "node:test";
 import pg from "pg";
-import { asApiLogin, urlAsOwner } from "../../src/database/roles.ts";
+import { asApiLogin, urlAsOwner } from "../../src/postgres/roles.ts";
 import { until } from "./until.ts";
 
 /** The database of a test file, dropped at its end. */

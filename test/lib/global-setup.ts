@@ -2,11 +2,11 @@ import { rmSync } from "node:fs";
 import { chmod, mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import pg from "pg";
-import type { Cluster } from "../../src/database/cluster/cluster.ts";
-import { startCluster } from "../../src/database/cluster/cluster.ts";
-import { exists } from "../../src/database/cluster/postgres-user.ts";
-import { committedKeys, templateName } from "../../src/database/migrations/templates.ts";
-import { setUpDatabase } from "../../src/database/open.ts";
+import type { Cluster } from "../../src/cluster/cluster.ts";
+import { startCluster } from "../../src/cluster/cluster.ts";
+import { exists } from "../../src/cluster/postgres-user.ts";
+import { committedKeys, templateName } from "../../src/migrations/templates.ts";
+import { setUpDatabase } from "../../src/migrations/open-database.ts";
 import { memoryFolder } from "./memory-folder.ts";
 import { copyPrepared, prepare, unsafe } from "./prepared.ts";
 

@@ -11,8 +11,8 @@ import {
   databaseOf,
   dropMerchantDatabase,
 } from "../../src/database/merchant-database.ts";
-import { besides } from "../../src/database/migrations/templates.ts";
-import { urlAsOwner } from "../../src/database/roles.ts";
+import { besides } from "../../src/migrations/templates.ts";
+import { urlAsOwner } from "../../src/postgres/roles.ts";
 import { storeMerchant } from "../../src/process/merchants/directory.ts";
 import type { Merchant } from "../../src/process/merchants/merchant.ts";
 import { serveMerchants } from "../../src/process/merchants/serve-merchants.ts";

@@ -16,22 +16,31 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { ClientBase } from "pg";
 import { fillDemo } from "../../src/commands/demo.ts";
-import { withClient } from "../../src/database/client.ts";
-import { startCluster } from "../../src/database/cluster/cluster.ts";
-import type { Cluster, ClusterOptions } from "../../src/database/cluster/cluster.ts";
-import { postgresUser } from "../../src/database/cluster/postgres-user.ts";
-import { reachableData } from "../../src/database/cluster/shelter.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
-import { committedKeys, templateName } from "../../src/database/migrations/templates.ts";
-import { setUpDatabase } from "../../src/database/open.ts";
-import { urlAsOwner } from "../../src/database/roles.ts";
-import { statisticsModule } from "../../src/database/statement-statistics.ts";
+import { withClient } from "../../src/postgres/client.ts";
+import { startCluster } from "../../src/cluster/cluster.ts";
+import type { Cluster, ClusterOptions } from "../../src/cluster/cluster.ts";
+import { postgresUser } from "../../src/cluster/postgres-user.ts";
+import { reachableData } from "../../src/cluster/shelter.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/migrations/migrations.ts";
+import { committedKeys, templateName } from "../../src/migrations/templates.ts";
+import { setUpDatabase } from "../../src/migrations/open-database.ts";
+import { urlAsOwner } from "../../src/postgres/roles.ts";
+import { statisticsModule } from "../../src/plans/statement-statistics.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const home = join(root, ".data/prepared");
 /** All that decides about the content of the databases. */
-const sources = ["db", "src/database", "src/commands/demo.ts", "test/lib/prepared.ts", "package-lock.json"];
+const sources = [
+  "db",
+  "src/postgres",
+  "src/cluster",
+  "src/migrations",
+  "src/plans",
+  "src/commands/demo.ts",
+  "test/lib/prepared.ts",
+  "package-lock.json",
+];
 
 /** Nothing that tests write needs to outlast the machine. */
 const withoutSync = {

@@ -2,11 +2,11 @@ import { execFile } from "node:child_process";
 import { appendFile, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { withClient } from "../../src/database/client.ts";
-import { startCluster } from "../../src/database/cluster/cluster.ts";
-import type { Cluster } from "../../src/database/cluster/cluster.ts";
-import { postgresUser } from "../../src/database/cluster/postgres-user.ts";
-import { reachableData } from "../../src/database/cluster/shelter.ts";
+import { withClient } from "../../src/postgres/client.ts";
+import { startCluster } from "../../src/cluster/cluster.ts";
+import type { Cluster } from "../../src/cluster/cluster.ts";
+import { postgresUser } from "../../src/cluster/postgres-user.ts";
+import { reachableData } from "../../src/cluster/shelter.ts";
 import { unsafe } from "./prepared.ts";
 
 const run = promisify(execFile);

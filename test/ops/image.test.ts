@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { existsSync } from "node:fs";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { withClient } from "../../src/database/client.ts";
+import { withClient } from "../../src/postgres/client.ts";
 import { runCommand, startCommand, temporaryFolder } from "../commands/process.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { urlAsOwner } from "../../src/database/roles.ts";
+import { urlAsOwner } from "../../src/postgres/roles.ts";
 import { openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 

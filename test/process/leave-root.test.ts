@@ -3,7 +3,7 @@ import { chmod, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, afterEach, before, describe, it } from "node:test";
 import pg from "pg";
-import { idsOf } from "../../src/database/cluster/postgres-user.ts";
+import { idsOf } from "../../src/cluster/postgres-user.ts";
 import { runCommand, startCommand, temporaryFolder } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { Project } from "../commands/project.ts";

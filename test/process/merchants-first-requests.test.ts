@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mock, suite, test } from "node:test";
 import pg from "pg";
 import { databaseOf } from "../../src/database/merchant-database.ts";
-import { besides } from "../../src/database/migrations/templates.ts";
+import { besides } from "../../src/migrations/templates.ts";
 import { FirstRequests, FirstVisits } from "../../src/process/merchants/first-requests.ts";
 import { unseen, visitBy } from "../../src/process/merchants/write-watch.ts";
 import { hostOf, openMerchants } from "../lib/merchants.ts";

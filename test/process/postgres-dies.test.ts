@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { TestContext } from "node:test";
 import pg from "pg";
-import { runningClusterUrl } from "../../src/database/cluster/cluster.ts";
+import { runningClusterUrl } from "../../src/cluster/cluster.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { Load, send } from "../lib/load.ts";

@@ -4,7 +4,7 @@ import { Agent } from "node:http";
 import { after, afterEach, before, test } from "node:test";
 import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { idsOf } from "../../src/database/cluster/postgres-user.ts";
+import { idsOf } from "../../src/cluster/postgres-user.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { openTestDatabase } from "../lib/database.ts";

@@ -6,9 +6,9 @@ import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
 import type { ReadExecutor } from "../../src/reads/counts.ts";
 import type { OnRead } from "../../plugins/reads.ts";
-import { SharedPool } from "../../src/database/shared-pool.ts";
-import { pipeliningAdaptor } from "../../src/database/pipeline/adaptor.ts";
-import { createPool } from "../../src/database/pool.ts";
+import { SharedPool } from "../../src/postgres/shared-pool.ts";
+import { pipeliningAdaptor } from "../../src/postgres/pipeline/adaptor.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
 
 /** A version of the API on the demonstration data, with both executors. */

@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import type { Pool } from "pg";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { buildSchema, findBreakingChanges, isScalarType } from "postgraphile/graphql";
-import { createPool } from "../../src/database/pool.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { printVersion } from "../../src/versions/sdl.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "../lib/database.ts";

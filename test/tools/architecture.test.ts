@@ -38,8 +38,8 @@ const mistakes: Record<string, Record<string, string>> = {
     "plugins/lib/b.ts": "export const b = 1;\n",
   },
   "no-database-in-plans": {
-    "plugins/a.ts": 'import type { B } from "../src/database/b.ts";\nexport const a = (b: B): B => b;\n',
-    "src/database/b.ts": "export type B = number;\n",
+    "plugins/a.ts": 'import type { B } from "../src/postgres/b.ts";\nexport const a = (b: B): B => b;\n',
+    "src/postgres/b.ts": "export type B = number;\n",
   },
   "no-tests-in-the-house": {
     "src/lib/a.ts": 'import { b } from "../../test/lib/b.ts";\nexport const a = b;\n',

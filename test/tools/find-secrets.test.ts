@@ -60,7 +60,7 @@ for (const [what, { file, text, secret }] of Object.entries(planted)) {
 
 test("the password that tests use is let through, and so is what is never committed", async () => {
   const { code, output } = await check({
-    "test/database/wait.test.ts": `const url = "postgres://me:${"hunter2"}@127.0.0.1:1/erp";\n`,
+    "test/postgres/wait.test.ts": `const url = "postgres://me:${"hunter2"}@127.0.0.1:1/erp";\n`,
     ".env": `TOKEN=${token}\n`,
     "node_modules/other/index.js": `const token = "${token}";\n`,
   });

@@ -5,7 +5,7 @@ import { makeSchema } from "postgraphile";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { GraphQLObjectType, GraphQLString, printSchema } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
-import { createPool } from "../../src/database/pool.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { makeSchemaInTurns } from "../../src/versions/make-schema.ts";
 import { useDatabase } from "../lib/database.ts";
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import type pg from "pg";
 import { pino } from "pino";
 import { Webhook } from "standardwebhooks";
-import { createPool } from "../../src/database/pool.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { AllowList } from "../../src/webhooks/addresses.ts";
 import type { ReadPayload } from "../../src/webhooks/payload.ts";
 import { startWebhooks } from "../../src/webhooks/start.ts";

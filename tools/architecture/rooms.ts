@@ -25,7 +25,10 @@ export const floors: readonly (readonly Room[])[] = [
     { name: "auth", holds: "credentials, tokens, sessions, merchant's plan, rate limits" },
     { name: "plugins", holds: "plugins of PostGraphile" },
   ],
-  [{ name: "mutations", holds: "from a mutation to its booking, and to its answer" }],
+  [
+    { name: "mutations", holds: "from a mutation to its booking, and to its answer" },
+    { name: "database", holds: "databases of merchants" },
+  ],
   [
     { name: "reads", holds: "from an operation to one SQL statement" },
     { name: "secrets", holds: "what the database keeps encrypted" },
@@ -33,8 +36,14 @@ export const floors: readonly (readonly Room[])[] = [
   ],
   [
     { name: "graphql", holds: "GraphQL documents, operations, costs, scopes" },
-    { name: "database", holds: "pools, pipelined queries, cluster, migrations" },
+    { name: "migrations", holds: "migrations, roles, and the opening of a database" },
+    { name: "replicas", holds: "reads from standbys" },
   ],
+  [
+    { name: "cluster", holds: "the Postgres that comes with it: start, stop, backups" },
+    { name: "plans", holds: "how Postgres runs statements, and indexes that lack" },
+  ],
+  [{ name: "postgres", holds: "the driver: pools, pipelined queries, listening" }],
   [
     { name: "errors", holds: "codes, and what becomes of failures" },
     { name: "lib", holds: "waiting, turns, time limits" },

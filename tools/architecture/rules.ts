@@ -50,7 +50,7 @@ const configuration: IConfiguration = {
       comment: "Plugins and reads make plans and statements. What runs these is given to them.",
       severity: "error",
       from: { path: within(named("plugins", "reads", "graphql")) },
-      to: { path: within(named("database")) },
+      to: { path: within(named("postgres", "plans", "cluster", "migrations", "replicas")) },
     },
     {
       name: "no-tests-in-the-house",

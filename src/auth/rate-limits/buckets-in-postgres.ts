@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
-import { isConnectionBroken } from "../../database/broken.ts";
-import { runPipelined } from "../../database/pipeline/pipelined-query.ts";
+import { isConnectionBroken } from "../../postgres/broken.ts";
+import { runPipelined } from "../../postgres/pipeline/pipelined-query.ts";
 import type { Bucket, Taken } from "./bucket.ts";
 import { refillMs, takenOf } from "./bucket.ts";
 

@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg";
 import type { Finding } from "../finding.ts";
 import type { Source } from "../source.ts";
-import { isByIndex, isSorted, planOf } from "../../database/explain.ts";
+import { isByIndex, isSorted, planOf } from "../../plans/explain.ts";
 import type { Column, View } from "./views.ts";
 import { inSql, largeRows, viewsToPlan } from "./views.ts";
 

@@ -1,8 +1,8 @@
 import type { ClientBase } from "pg";
 import type { Finding } from "../finding.ts";
 import type { Source } from "../source.ts";
-import type { PlanNode } from "../../database/explain.ts";
-import { planOf } from "../../database/explain.ts";
+import type { PlanNode } from "../../plans/explain.ts";
+import { planOf } from "../../plans/explain.ts";
 
 /** A table with policies for service_api, and the functions that these call. */
 interface Protected {

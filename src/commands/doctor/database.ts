@@ -1,7 +1,7 @@
 import { findByLint, readLints } from "../../check/lints.ts";
-import { readCommitted } from "../../database/migrations/migration-files.ts";
-import { openNeighbours } from "../../database/neighbours.ts";
-import { keepSettings, pruned } from "../../database/retention.ts";
+import { readCommitted } from "../../migrations/migration-files.ts";
+import { openNeighbours } from "../../migrations/neighbours.ts";
+import { keepSettings, pruned } from "../../jobs/retention-periods.ts";
 import type { StoredSecrets } from "../../secrets/require-keys.ts";
 import { refuseLackingKeys } from "../../secrets/require-keys.ts";
 import { Secrets } from "../../secrets/secrets.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, statfs } from "node:fs/promises";
 import { parseEnv } from "node:util";
-import { listBackups } from "../../database/cluster/backup.ts";
+import { listBackups } from "../../cluster/backups.ts";
 import { settingsByTopic } from "../../process/settings.ts";
 import { isServed, retirementOf } from "../../versions/lifetime.ts";
 import { versions } from "../../versions/versions.ts";

@@ -1,4 +1,4 @@
-import { migrationsFolder } from "../../database/migrations/migration-files.ts";
+import { migrationsFolder } from "../../migrations/migration-files.ts";
 import { readSettings } from "../../process/settings.ts";
 import { migrationUrls } from "./urls.ts";
 

@@ -1,7 +1,7 @@
-import { runningClusterUrl } from "../../database/cluster/cluster.ts";
-import { databaseIn } from "../../database/client.ts";
-import { besides, derivedName } from "../../database/migrations/templates.ts";
-import { urlAsOwner } from "../../database/roles.ts";
+import { runningClusterUrl } from "../../cluster/cluster.ts";
+import { databaseIn } from "../../postgres/client.ts";
+import { besides, derivedName } from "../../migrations/templates.ts";
+import { urlAsOwner } from "../../postgres/roles.ts";
 import { UserError } from "../../errors/user-error.ts";
 import type { Settings } from "../../process/settings.ts";
 

@@ -1,6 +1,6 @@
-import { databaseIn, withClient } from "../../database/client.ts";
+import { databaseIn, withClient } from "../../postgres/client.ts";
 import { adoptDatabase, databaseOf, rolesOf, serverOf } from "../../database/merchant-database.ts";
-import { besides } from "../../database/migrations/templates.ts";
+import { besides } from "../../migrations/templates.ts";
 import { moveMerchantDatabase } from "../../database/move-merchant.ts";
 import { UserError } from "../../errors/user-error.ts";
 import type { Merchant } from "../../process/merchants/merchant.ts";

@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg";
 import { catalogQuery } from "../../../plugins/index.ts";
-import type { Rehearsal } from "../../database/migrations/migrate-options.ts";
-import type { Run } from "../../database/migrations/watch-current.ts";
+import type { Rehearsal } from "../../migrations/migrate-options.ts";
+import type { Run } from "../../migrations/watch-current.ts";
 import type { App } from "../../process/open-app.ts";
 import { versions } from "../../versions/versions.ts";
 import { paint, say } from "../terminal.ts";

@@ -8,9 +8,9 @@ import type { Finding } from "../../check/finding.ts";
 import { committedState } from "../../check/rehearsal.ts";
 import type { ApiState } from "../../check/state.ts";
 import { readState } from "../../check/state.ts";
-import { withClient } from "../../database/client.ts";
-import { committedKeys } from "../../database/migrations/templates.ts";
-import { urlAsOwner } from "../../database/roles.ts";
+import { withClient } from "../../postgres/client.ts";
+import { committedKeys } from "../../migrations/templates.ts";
+import { urlAsOwner } from "../../postgres/roles.ts";
 
 /** What the thread is told at its beginning. */
 export interface StudyData {

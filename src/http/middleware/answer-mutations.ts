@@ -1,4 +1,4 @@
-import { settingsStatement } from "../../database/pipeline/settings.ts";
+import { settingsStatement } from "../../postgres/pipeline/transaction-settings.ts";
 import type { MutationOutcome } from "../../graphql/mutation-outcome.ts";
 import { ClientGone } from "../../mutations/answer.ts";
 import type { AnswerMutation } from "../../mutations/answer.ts";
@@ -7,7 +7,7 @@ import { contextFor, readSettingsFor } from "../../versions/context.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import { arrivalOf } from "../arrival.ts";
 import type { Middleware } from "../pipeline.ts";
-import type { Replicas } from "../../database/replicas/replicas.ts";
+import type { Replicas } from "../../replicas/replicas.ts";
 import { sendData } from "../send-data.ts";
 import type { UnreadAnswers } from "../unread-answers.ts";
 import { tellPosition } from "./own-writes.ts";

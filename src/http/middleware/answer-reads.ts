@@ -1,6 +1,6 @@
 import { readCounts } from "../../reads/counts.ts";
 import { readStatementOf } from "../../reads/statements.ts";
-import type { ReadWithOwnWrites } from "../../database/replicas/replicas.ts";
+import type { ReadWithOwnWrites } from "../../replicas/replicas.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
 import type { UnreadAnswers } from "../unread-answers.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";

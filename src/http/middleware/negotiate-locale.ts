@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { addVary } from "../answers.ts";
-import { readAs } from "../../database/as-role.ts";
+import { readAs } from "../../postgres/as-role.ts";
 import type { Request, Middleware } from "../pipeline.ts";
 
 declare global {

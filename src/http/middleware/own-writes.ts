@@ -1,6 +1,6 @@
-import { parsePosition, textOfPosition } from "../../database/replicas/position.ts";
-import type { Position } from "../../database/replicas/position.ts";
-import type { Replicas } from "../../database/replicas/replicas.ts";
+import { parsePosition, textOfPosition } from "../../postgres/wal-position.ts";
+import type { Position } from "../../postgres/wal-position.ts";
+import type { Replicas } from "../../replicas/replicas.ts";
 import { refuse } from "../answers.ts";
 import type { Middleware, Response } from "../pipeline.ts";
 

@@ -9,7 +9,7 @@ import { requireMerchantPlanForTokens } from "../middleware/require-merchant-pla
 import type { AccessTokens } from "../../auth/access-token.ts";
 import { accessTokenSeconds } from "../../auth/access-token.ts";
 import { verifyUtf8 } from "../../lib/charset.ts";
-import { readAs } from "../../database/as-role.ts";
+import { readAs } from "../../postgres/as-role.ts";
 import { invalidClient, invalidRequest, OAuthError } from "./oauth-error.ts";
 import { limitTokenRequests } from "./limit-token-requests.ts";
 import type { Refusals } from "../refusals.ts";

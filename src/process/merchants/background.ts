@@ -1,6 +1,6 @@
 import pg from "pg";
 import type { Logger } from "pino";
-import type { Allotment } from "../../database/connection-budget.ts";
+import type { Allotment } from "../../postgres/connection-budget.ts";
 import { choresOf } from "../../jobs/chores.ts";
 import { tasksOf } from "../../jobs/tasks.ts";
 import { growingPause } from "../../lib/retry.ts";

@@ -1,4 +1,4 @@
-import type { Backlog } from "../../database/backlog.ts";
+import type { Backlog } from "../../jobs/backlog.ts";
 
 /** Merchants that are named, of those where work waits longest. */
 const mostNamed = 5;

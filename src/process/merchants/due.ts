@@ -1,8 +1,8 @@
 import pg from "pg";
-import { backlogQuery } from "../../database/backlog.ts";
-import type { Backlog } from "../../database/backlog.ts";
-import type { Allotment } from "../../database/connection-budget.ts";
-import { startOptions } from "../../database/pool.ts";
+import { backlogQuery } from "../../jobs/backlog.ts";
+import type { Backlog } from "../../jobs/backlog.ts";
+import type { Allotment } from "../../postgres/connection-budget.ts";
+import { startOptions } from "../../postgres/pool.ts";
 import { abandonedAfter } from "../../jobs/chores.ts";
 
 /** Kinds of background work. */

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { ConnectionBudget } from "../../database/connection-budget.ts";
-import { ListeningPlaces } from "../../database/occasional-listener.ts";
+import { ConnectionBudget } from "../../postgres/connection-budget.ts";
+import { ListeningPlaces } from "../../postgres/occasional-listener.ts";
 import { SharedDocumentation } from "../../documentation/documentation.ts";
 import { SchemaThread } from "../../graphql/schema-thread.ts";
 import { HttpServer } from "../../http/http-server.ts";

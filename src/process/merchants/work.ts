@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
 import type { Counter } from "prom-client";
 import { workOnNext } from "../../bulk/start.ts";
-import { createJobPool } from "../../database/background-pool.ts";
-import type { Allotment } from "../../database/connection-budget.ts";
-import { createPool } from "../../database/pool.ts";
-import { keepSettings } from "../../database/retention.ts";
-import { asApiLogin } from "../../database/roles.ts";
+import { createJobPool } from "../../postgres/background-pool.ts";
+import type { Allotment } from "../../postgres/connection-budget.ts";
+import { createPool } from "../../postgres/pool.ts";
+import { keepSettings } from "../../jobs/retention-periods.ts";
+import { asApiLogin } from "../../postgres/roles.ts";
 import { choresOf, queueChores, returnAbandoned } from "../../jobs/chores.ts";
 import { sharedReading } from "../../jobs/exchange-rates/shared-read.ts";
 import { runUntilTrouble } from "../../jobs/run.ts";

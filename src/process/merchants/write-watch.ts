@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { databaseIn } from "../../database/client.ts";
-import type { Allotment } from "../../database/connection-budget.ts";
+import { databaseIn } from "../../postgres/client.ts";
+import type { Allotment } from "../../postgres/connection-budget.ts";
 import { serverOf } from "../../database/merchant-database.ts";
 import { growingPause } from "../../lib/retry.ts";
 import { briefly, readWrites, Unreachable } from "./due.ts";

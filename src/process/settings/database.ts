@@ -1,4 +1,4 @@
-import { defaultLockLimits } from "../../database/migrations/retry-locked.ts";
+import { defaultLockLimits } from "../../migrations/retry-locked.ts";
 import { flag, hosts, optional, seconds, setting, text, url, urls, wholeNumber } from "./setting.ts";
 
 /** The Postgres, and how it is used. */

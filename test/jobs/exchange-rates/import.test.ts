@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from "node:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
-import { urlAsRole } from "../../../src/database/roles.ts";
+import { urlAsRole } from "../../../src/postgres/roles.ts";
 import { UserError } from "../../../src/errors/user-error.ts";
 import { importRates } from "../../../src/jobs/exchange-rates/import.ts";
 import { temporaryFolder } from "../../commands/process.ts";

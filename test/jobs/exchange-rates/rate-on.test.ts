@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
-import { urlAsRole } from "../../../src/database/roles.ts";
+import { urlAsRole } from "../../../src/postgres/roles.ts";
 import { useDatabase } from "../../lib/database.ts";
 
 // The demonstration shop has rates of each working day up to Friday, 29 May 2026

@@ -1,9 +1,9 @@
 import type { Router } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { genericPlan } from "../../../database/explain.ts";
-import type { IndexAdvice } from "../../../database/index-advice.ts";
-import { indexAdvice } from "../../../database/index-advice.ts";
+import { genericPlan } from "../../../plans/explain.ts";
+import type { IndexAdvice } from "../../../plans/index-advice.ts";
+import { indexAdvice } from "../../../plans/index-advice.ts";
 import { readableSignature } from "../../../graphql/signature.ts";
 import { foreignBlock } from "../../foreign-text.ts";
 import { count, day } from "../../format.ts";

@@ -1,0 +1,172 @@
+import { execFile } from "node:child_process";
+import type { ExecFileException } from "node:child_process";
+import { mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import type pg from "pg";
+import { UserError } from "../errors/user-error.ts";
+import { withClient } from "../postgres/client.ts";
+import { requireMajor } from "./cluster.ts";
+import { fileFailure, makeFolder } from "./folder.ts";
+import { renewPassword } from "./password.ts";
+import { openPlace, removeRemains } from "./place.ts";
+import { exists } from "./postgres-user.ts";
+
+const run = promisify(execFile);
+
+/** The files of a backup, as `pg_basebackup --format=tar --gzip` names them: the data, and the log of the meantime. */
+const archives = ["base.tar.gz", "pg_wal.tar.gz"] as const;
+
+/** Parts of a data folder that belong to a running server, or that each start makes again. */
+const excluded = [
+  "pg_wal/* pg_replslot/* pg_dynshmem/* pg_notify/* pg_serial/* pg_snapshots/* pg_stat_tmp/* pg_subtrans/*",
+  "pgsql_tmp* pg_internal.init* postmaster.pid postmaster.opts server.log",
+  "backup_label tablespace_map standby.signal recovery.signal",
+].flatMap((names) => names.split(" "));
+
+/** A complete backup. */
+export interface Backup {
+  folder: string;
+  begunAt: Date;
+  /** The number of its cluster, which tells apart those that share a folder of backups. */
+  cluster: string;
+}
+
+/** Such as 20261122T210000Z-7561234567890123456. An unfinished backup has another name. */
+const form = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-(\d+)$/;
+
+/** The complete backups of a folder, the oldest first. */
+export async function listBackups(folder: string): Promise<Backup[]> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => form.test(name));
+  return names.sort().map((name) => ({
+    folder: resolve(folder, name),
+    begunAt: new Date(name.replace(form, "$1-$2-$3T$4:$5:$6Z")),
+    cluster: name.replace(form, "$7"),
+  }));
+}
+
+/**
+ * Copies the files of a running cluster by Postgres' own functions, while others use it. The copy includes the
+ * write-ahead log of the meantime, so it can be restored by itself.
+ *
+ * @param adminUrl a database of it, as superuser; its files must be on this machine
+ * @param to the folder of backups
+ * @returns the folder of the backup
+ * @throws {UserError} when it can't
+ */
+export async function makeBackup(adminUrl: string, to: string): Promise<string> {
+  return withClient(adminUrl, async (client) => {
+    const { data, name } = await begin(client);
+    const folder = join(resolve(to), name);
+    const unfinished = `${folder}.unfinished`;
+    await makeFolder(unfinished, 0o700);
+    const [base, log] = archives.map((archive) => join(unfinished, archive));
+    try {
+      await pack(base!, "-C", data, ...excluded.map((path) => `--exclude=${path}`), ".");
+      const { label, segments } = await end(client, join(data, "pg_wal"));
+      await writeFile(join(unfinished, "backup_label"), label, { mode: 0o600 });
+      const files = segments.map((segment) => `pg_wal/${segment}`);
+      await pack(log!, "-C", unfinished, "backup_label", "-C", data, ...files);
+      await rm(join(unfinished, "backup_label"));
+      await checkBackup(unfinished);
+      // One by one, files would take long
+      await run("sync", process.platform === "linux" ? ["-f", unfinished] : []);
+      await rename(unfinished, folder);
+      return folder;
+    } catch (error) {
+      await rm(unfinished, { recursive: true, force: true });
+      throw fileFailure(error);
+    }
+  });
+}
+
+async function begin(client: pg.Client): Promise<{ data: string; name: string }> {
+  const { rows } = await client.query<{ data: string; name: string; tablespaces: number }>(
+    `select current_setting('data_directory') as data,
+       to_char(clock_timestamp() at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z-"') || system_identifier as name,
+       (select count(*)::integer from pg_tablespace where spcname not in ('pg_default', 'pg_global')) as tablespaces
+     from pg_control_system()`,
+  );
+  const { tablespaces, ...found } = rows[0]!;
+  if (tablespaces > 0)
+    throw new UserError(
+      "This cluster has tablespaces, whose files are elsewhere: use pg_basebackup or pgBackRest.",
+    );
+  // Keeps the write-ahead log of the meantime; it ends with the connection
+  await client.query("select pg_create_physical_replication_slot('backup_' || pg_backend_pid(), true, true)");
+  await client.query("select pg_backup_start('backup', fast => true)");
+  return found;
+}
+
+/** Ends the backup. @returns its label, and the files of the write-ahead log that belong to it */
+async function end(client: pg.Client, log: string): Promise<{ label: string; segments: string[] }> {
+  const { rows } = await client.query<{ label: string; last: string }>(
+    `select labelfile as label, pg_walfile_name(lsn) as last from pg_backup_stop(wait_for_archive => false)`,
+  );
+  const { label, last } = rows[0]!;
+  const [, first] = /^START WAL LOCATION: .*\(file ([0-9A-F]{24})\)$/m.exec(label)!;
+  const isPart = (name: string) =>
+    name.endsWith(".history") || (/^[0-9A-F]{24}$/.test(name) && name >= first! && name <= last);
+  return { label, segments: (await readdir(log)).filter(isPart) };
+}
+
+/** Packs files. tar ends with 1 when some change while it reads them; the write-ahead log makes up for that. */
+async function pack(archive: string, ...files: string[]): Promise<void> {
+  await run("tar", ["-czf", archive, ...files]).catch((cause: ExecFileException) => {
+    if (cause.code !== 1)
+      throw new UserError(`${archive} can't be written: ${cause.stderr || cause.message}`, { cause });
+  });
+}
+
+/** Reads the archives of a backup, and compares their checksums. @throws {UserError} when one is damaged */
+export async function checkBackup(folder: string): Promise<void> {
+  for (const archive of archives) await readFrom(folder, "gzip", "-t", join(folder, archive));
+}
+
+async function readFrom(folder: string, program: string, ...words: string[]): Promise<void> {
+  await run(program, words).catch((cause: ExecFileException) => {
+    throw new UserError(`The backup ${folder} is damaged: ${cause.stderr || cause.message}`, { cause });
+  });
+}
+
+/**
+ * The folder of a backup.
+ *
+ * @param from that folder, or one of backups, of which it is the newest
+ */
+export async function chooseBackup(from: string): Promise<string> {
+  if (await exists(join(from, archives[0]))) return resolve(from);
+  const newest = (await listBackups(from)).at(-1);
+  if (newest === undefined) throw new UserError(`There is no complete backup in ${from}.`);
+  return newest.folder;
+}
+
+/**
+ * Makes a cluster from a backup. Postgres replays the write-ahead log of the backup, so it is known to start.
+ *
+ * @param runAs see {@link openPlace}
+ * @throws {UserError} when the backup is damaged, or the folder has a cluster; nothing is left of it then
+ */
+export async function restoreBackup(folder: string, directory: string, runAs?: string): Promise<void> {
+  const place = await openPlace(directory, runAs);
+  const { data, user, major } = place;
+  if (await exists(data))
+    throw new UserError(`${data} exists. Restore to another folder, or move that away.`);
+  await removeRemains(data);
+  const aside = await mkdtemp(`${data}.new-`).catch((error: unknown) => {
+    throw fileFailure(error);
+  });
+  try {
+    for (const archive of archives) await readFrom(folder, "tar", "-xzf", join(folder, archive), "-C", aside);
+    await requireMajor(aside, major);
+    await user.ownAll(aside);
+    await renewPassword(place, aside).catch((cause: Error) => {
+      const reason = /(FATAL|PANIC):.*/.exec(cause.message)?.[0] ?? cause.message;
+      throw new UserError(`Postgres can't replay the backup ${folder}: ${reason}`, { cause });
+    });
+    await rename(aside, data);
+  } catch (error) {
+    await rm(aside, { recursive: true, force: true });
+    throw fileFailure(error);
+  }
+}

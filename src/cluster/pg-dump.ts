@@ -1,0 +1,132 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { UserError } from "../errors/user-error.ts";
+import { placeOf } from "../postgres/client.ts";
+
+const run = promisify(execFile);
+
+/** The major version of a program of Postgres; null when it isn't installed. */
+async function majorOf(program: string): Promise<number | null> {
+  const { stdout } = await run(program, ["--version"]).catch(() => ({ stdout: "" }));
+  const [, major] = /\) (\d+)/.exec(stdout) ?? [];
+  return major === undefined ? null : Number(major);
+}
+
+/**
+ * Makes sure that databases of a server can be copied.
+ *
+ * @param server its major version: pg_dump refuses newer ones than its own
+ * @param urls those of the databases
+ * @throws {UserError} when Postgres' programs for that are missing or too old, or don't understand a URL
+ */
+export async function requireDumpPrograms(server: number, urls: readonly string[]): Promise<void> {
+  urls.forEach(forPrograms);
+  const programs = ["pg_dump", "pg_restore"];
+  const majors = await Promise.all(programs.map(majorOf));
+  if (majors.every((major) => major !== null && major >= server)) return;
+  const found = programs.map((name, n) => `${name} is ${majors[n] ?? "missing"}`).join(", ");
+  throw new UserError(
+    `A database of Postgres ${server} is copied by pg_dump and pg_restore ${server} or newer: ${found}. ` +
+      `Install Postgres' client programs (of Debian, postgresql-client-${server}), or put their folder first in PATH.`,
+  );
+}
+
+/**
+ * Copies all that is in a database into an empty one, with the statistics of its planner. Neither is written to disk between.
+ *
+ * @param from as a superuser
+ * @throws {UserError} with what the program that failed has said
+ */
+export async function copyDatabase(from: string, to: string): Promise<void> {
+  const dump = program("pg_dump", ["--format=custom", "--compress=none", "--statistics"], from);
+  const restore = program("pg_restore", ["--exit-on-error"], to);
+  // Why it ended, its programs say
+  const through = pipeline(dump.child.stdout, restore.child.stdin).catch(() => {});
+  const ended = await Promise.allSettled([dump.ended, restore.ended]);
+  await through;
+  // When one fails, the other does, too
+  const failed = ended.flatMap((each) => (each.status === "rejected" ? [each.reason as Error] : []));
+  if (failed.length > 0) throw new UserError(failed.map(({ message }) => message).join("\n"));
+}
+
+/**
+ * Restores a file of pg_dump into an empty database.
+ *
+ * @param url as a superuser
+ * @throws {UserError} with what pg_restore has said
+ */
+export async function restoreFile(file: string, url: string): Promise<void> {
+  const restore = program("pg_restore", ["--exit-on-error", file], url);
+  restore.child.stdin.end();
+  await restore.ended;
+}
+
+/** What both node-postgres and Postgres' programs know in a URL. */
+const known = [
+  "application_name",
+  "channel_binding",
+  "connect_timeout",
+  "host",
+  "options",
+  "port",
+  "sslcert",
+  "sslkey",
+  "sslmode",
+  "sslrootcert",
+  "target_session_attrs",
+  "user",
+];
+
+/**
+ * What node-postgres connects with, in the words of Postgres' programs, which check certificates less by the same ones.
+ *
+ * @returns the URL without the password, because others can see the words of a process, and the variables, which they can't
+ * @throws {UserError} when there are no such words
+ */
+export function forPrograms(url: string): { url: string; env: Record<string, string> } {
+  const place = new URL(url);
+  const given = place.searchParams;
+  const password = given.get("password") ?? decodeURIComponent(place.password);
+  place.password = "";
+  given.delete("password");
+  const isLikePrograms = given.get("uselibpqcompat") === "true";
+  given.delete("uselibpqcompat");
+  const unknown = [...given.keys()].find((key) => !known.includes(key));
+  if (unknown !== undefined)
+    throw new UserError(`pg_dump and pg_restore don't take “${unknown}” in the URL of ${placeOf(url)}.`);
+  const hasFiles = ["sslcert", "sslkey", "sslrootcert"].some((key) => given.has(key));
+  const mode = given.get("sslmode") ?? (hasFiles ? "verify-full" : process.env.PGSSLMODE);
+  if (mode !== undefined) given.set("sslmode", modeForPrograms(mode, isLikePrograms, url));
+  if (given.get("sslmode") === "verify-full" && !given.has("sslrootcert")) given.set("sslrootcert", "system");
+  // They don't know + for a space
+  place.search = place.search.replaceAll("+", "%20");
+  return { url: place.href, env: password === "" ? {} : { PGPASSWORD: password } };
+}
+
+function modeForPrograms(mode: string, isLikePrograms: boolean, url: string): string {
+  if (mode === "disable") return mode;
+  if (mode === "no-verify" && !isLikePrograms) return "require";
+  if (["prefer", "require", "verify-ca", "verify-full"].includes(mode))
+    return isLikePrograms ? mode : "verify-full";
+  throw new UserError(`pg_dump and pg_restore don't take the sslmode “${mode}” of ${placeOf(url)}.`);
+}
+
+function program(name: string, words: string[], url: string) {
+  const { url: place, env } = forPrograms(url);
+  // Nobody is asked for a password while locks are held
+  const child = spawn(name, [...words, "--no-password", `--dbname=${place}`], {
+    env: { ...process.env, ...env },
+    stdio: "pipe",
+  });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-2_000)));
+  child.stdin.on("error", () => {});
+  const ended = once(child, "close").then(([code, signal]) => {
+    if (code !== 0)
+      throw new UserError(`${name} at ${placeOf(url)} failed: ${said.trim() || (signal ?? code)}`);
+  });
+  ended.catch(() => {});
+  return { child, ended };
+}

@@ -1,0 +1,98 @@
+import { execFile } from "node:child_process";
+import { access, chown, constants, stat } from "node:fs/promises";
+import { promisify } from "node:util";
+import { UserError } from "../errors/user-error.ts";
+
+const run = promisify(execFile);
+
+/** A user of the system, by numbers. */
+export interface Identity {
+  uid: number;
+  gid: number;
+}
+
+/** Runs a program of Postgres as a user that Postgres accepts. */
+export interface PostgresUser {
+  /** That user; null for the user of this process. */
+  identity: Identity | null;
+  execute(program: string, args: string[]): Promise<{ stdout: string; stderr: string }>;
+  /** Gives a file or folder to that user. */
+  own(path: string): Promise<void>;
+  /** The same with all that is in a folder. */
+  ownAll(folder: string): Promise<void>;
+  /** Whether that user can enter a folder, or run a program. */
+  canReach(path: string): Promise<boolean>;
+}
+
+/**
+ * The user who runs Postgres: that of this process or, because Postgres refuses to run as root, the owner of the
+ * folder, or else the system's user `postgres`, which is made when missing.
+ *
+ * @param home the folder for Postgres' data
+ * @param runAs name of the user instead; `root` is ignored
+ * @throws {UserError} when there is no such user
+ */
+export async function postgresUser(home: string, runAs?: string): Promise<PostgresUser> {
+  if (process.getuid?.() !== 0) {
+    return {
+      identity: null,
+      execute: (path, args) => run(path, args),
+      own: async () => {},
+      ownAll: async () => {},
+      canReach: async () => true,
+    };
+  }
+  const named = runAs === undefined || runAs === "root" ? null : await idsOf(runAs);
+  const { uid, gid } = named ?? (await userInsteadOfRoot(home));
+  const options = { uid, gid, cwd: "/" };
+  return {
+    identity: { uid, gid },
+    execute: (path, args) => run(path, args, options),
+    own: (path) => chown(path, uid, gid),
+    // There are thousands
+    ownAll: async (folder) => void (await run("chown", ["-R", `${uid}:${gid}`, folder])),
+    canReach: (path) =>
+      run("/bin/sh", ["-c", 'test -x "$1"', "sh", path], options).then(
+        () => true,
+        () => false,
+      ),
+  };
+}
+
+async function userInsteadOfRoot(home: string): Promise<Identity> {
+  const owner = await stat(home);
+  if (owner.uid !== 0) return owner;
+  return idsOf("postgres").catch(async () => {
+    await run("useradd", ["--system", "--user-group", "--shell", "/bin/false", "postgres"]);
+    return idsOf("postgres");
+  });
+}
+
+/** Of those that were found before: to ask for them takes two programs. */
+const known = new Map<string, Identity>();
+
+/**
+ * The numbers of a user and of their group.
+ *
+ * @throws {UserError} when there is no such user
+ */
+export async function idsOf(name: string): Promise<Identity> {
+  const idOf = async (flag: string) => Number((await run("id", [flag, "--", name])).stdout);
+  try {
+    const found = known.get(name) ?? { uid: await idOf("-u"), gid: await idOf("-g") };
+    known.set(name, found);
+    return found;
+  } catch (cause) {
+    throw new UserError(`There is no user ${name} on this machine. Set RUN_AS to one that there is.`, {
+      cause,
+    });
+  }
+}
+
+/** Whether a file exists. */
+export async function exists(path: string): Promise<boolean> {
+  return access(path, constants.F_OK).then(
+    () => true,
+    () => false,
+  );
+}

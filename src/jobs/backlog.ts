@@ -1,0 +1,44 @@
+import type { Pool } from "pg";
+import { readAs } from "../postgres/as-role.ts";
+
+/** What waits in the database. */
+export interface Backlog {
+  /** Committed changes that aren't events yet, and for how long the oldest. */
+  outbox: number;
+  outboxSeconds: number;
+  /** Messages of webhooks, and for how long the oldest is due. */
+  deliveries: number;
+  deliverySeconds: number;
+  /** Subscriptions by health. */
+  subscriptions: Record<string, number>;
+  jobs: { due: number; running: number; later: number; failed: number };
+  jobSeconds: number;
+}
+
+export type ReadBacklog = () => Promise<Backlog>;
+
+const ofEvents = `select outbox, outbox_seconds as "outboxSeconds", deliveries,
+  delivery_seconds as "deliverySeconds", subscriptions from events.backlog()`;
+
+// Jobs that have done their work are gone, so the table is small
+const ofJobs = `with few as (
+    select j.attempts >= j.max_attempts as is_failed, j.locked_at is not null as is_running, j.run_at
+    from graphile_worker._private_jobs j limit 10001)
+  select json_build_object('due', count(*) filter (where is_due), 'running', count(*) filter (where is_running),
+      'later', count(*) filter (where not (is_failed or is_running or is_due)),
+      'failed', count(*) filter (where is_failed)) as jobs,
+    coalesce(extract(epoch from clock_timestamp() - min(run_at) filter (where is_due)), 0)::float8 as "jobSeconds"
+  from (select *, not is_failed and not is_running and run_at <= clock_timestamp() as is_due from few) f`;
+
+/** What waits, as one message: each statement has a part of it. */
+export const backlogQuery = `begin read only; set local role service_delivery; ${ofEvents};
+  set local role service_worker; ${ofJobs}; commit`;
+
+/** Makes a reader of what waits. It counts nothing beyond 10,001 rows. */
+export function backlogReader(pool: Pool): ReadBacklog {
+  return async () => {
+    const [events] = await readAs<Omit<Backlog, "jobs" | "jobSeconds">>(pool, "service_delivery", ofEvents);
+    const [jobs] = await readAs<Pick<Backlog, "jobs" | "jobSeconds">>(pool, "service_worker", ofJobs);
+    return { ...events!, ...jobs! };
+  };
+}

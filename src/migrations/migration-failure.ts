@@ -1,0 +1,102 @@
+import pg from "pg";
+import { UserError } from "../errors/user-error.ts";
+import { isWithoutTransaction } from "./migration-files.ts";
+import { loadParser } from "../postgres/parser.ts";
+import { onMessage } from "../postgres/pg-private.ts";
+
+/** How many statements of a text had been run when one failed, by the error. */
+const statementsBefore = new WeakMap<Error, number>();
+
+/** Runs a text of statements. {@link explaining} says which of them failed. */
+export async function runStatements(client: pg.ClientBase, text: string): Promise<void> {
+  let done = 0;
+  const endCount = onMessage(client, "commandComplete", () => done++);
+  try {
+    await client.query(text);
+  } catch (error) {
+    statementsBefore.set(error as Error, done);
+    throw error;
+  } finally {
+    endCount();
+  }
+}
+
+/**
+ * Runs a migration; explains why it failed: the file and line, if known, the message of Postgres, and what was being
+ * derived.
+ *
+ * @param name of the migration
+ * @param text what is run, with its fixtures in it
+ */
+export async function explaining<T>(name: string, text: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw await explained(error as Error, name, text);
+  }
+}
+
+async function explained(error: Error, name: string, text: string): Promise<Error> {
+  // To be asked to stop is no failure
+  if (error instanceof UserError || error.name === "AbortError") return error;
+  const rest = isWithoutTransaction(text)
+    ? "it runs without a transaction, so look what is left of it"
+    : "nothing of it was kept";
+  const heading = `${name} failed, and ${rest}`;
+  if (!(error instanceof pg.DatabaseError))
+    return new UserError(`${heading}: ${error.message}`, { cause: error });
+  const position =
+    error.position === undefined ? await beginOf(text, statementsBefore.get(error)) : Number(error.position);
+  const place = position === undefined ? null : placeOf(text, position);
+  const lines = [
+    [place, `${error.message} (${error.code})`].filter(Boolean).join(": "),
+    error.detail,
+    error.hint,
+    // Errors of finish_migration name it in their detail
+    error.detail === undefined ? innermost(error.where) : undefined,
+  ];
+  const details = lines
+    .filter((line) => line !== undefined)
+    .map((line) => `  ${line.replaceAll("\n", "\n  ")}`);
+  return new UserError(`${heading}:\n${details.join("\n")}`, { cause: error });
+}
+
+/** Where a statement of a migration begins, counted from 1; undefined when nobody knows. */
+async function beginOf(text: string, index: number | undefined): Promise<number | undefined> {
+  if (index === undefined) return undefined;
+  const { parseSync } = await loadParser();
+  try {
+    // In bytes, and from the end of the statement before
+    const from = parseSync(text).stmts?.[index]?.stmt_location ?? 0;
+    const before = Buffer.from(text).toString("utf8", 0, from).length;
+    return before + /^(\s|--[^\n]*(\n|$))*/.exec(text.slice(before))![0].length + 1;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The file and line at a position of a migration, counted from 1. */
+function placeOf(text: string, position: number): string {
+  const lines = text.slice(0, position).split("\n");
+  const open: { file: string; line: number }[] = [{ file: "", line: 0 }];
+  for (const line of lines) {
+    const [, split] = /^--! split: (.+)$/.exec(line) ?? [];
+    const [, included] = /^--! Included (.+)$/.exec(line) ?? [];
+    if (split !== undefined) open.splice(0, open.length, { file: `db/current/${split}`, line: 0 });
+    else if (included !== undefined) open.push({ file: `db/fixtures/${included}`, line: 0 });
+    else if (line.startsWith("--! EndIncluded ") && open.length > 1) {
+      open.pop();
+      open.at(-1)!.line++;
+    } else open.at(-1)!.line++;
+  }
+  const { file, line } = open.at(-1)!;
+  const places = [`line ${line}`];
+  if (file !== "") places.unshift(file);
+  if (open.length > 1 && open[0]!.file !== "") places.push(`which ${open[0]!.file} includes`);
+  return places.join(", ");
+}
+
+/** The statement at which a function failed. */
+function innermost(where: string | undefined): string | undefined {
+  return where?.split("\n").slice(0, 2).join("\n").slice(0, 500);
+}

@@ -1,0 +1,187 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { UserError } from "../errors/user-error.ts";
+import type { FileMigration, ParsedSettings } from "./graphile-migrate-private.ts";
+
+const root = new URL("../../", import.meta.url);
+
+/** The folder of migrations. */
+export const migrationsFolder = fileURLToPath(new URL("db", root));
+export const currentFolder = new URL("db/current/", root);
+const committedFolder = new URL("db/committed/", root);
+
+/**
+ * The first line of a migration that runs outside of a transaction, as `create index concurrently` must; in a committed
+ * one it comes after the headers.
+ */
+const withoutTransaction = /^(?:--! ?[A-Z]\w*:.*\n|\n)*--! ?no-transaction\b/;
+
+/** A file of db/current. */
+export interface CurrentFile {
+  name: string;
+  text: string;
+}
+
+/** The files of db/current in the order in which they run, by the numbers at the beginning of their names. */
+export async function readCurrent(): Promise<CurrentFile[]> {
+  const names = (await readdir(currentFolder).catch(() => [])).filter((name) => /^\d.*\.sql$/.test(name));
+  const files = names
+    .toSorted((a, b) => numberOf(a) - numberOf(b))
+    .map(async (name) => ({ name, text: await readFile(new URL(name, currentFolder), "utf8") }));
+  return Promise.all(files);
+}
+
+const numberOf = (name: string) => Number.parseInt(name);
+
+/** Whether db/current has an uncommitted migration. */
+export async function hasCurrentMigration(): Promise<boolean> {
+  return (await readCurrent()).some(hasStatements);
+}
+
+/** Whether a file contains statements. */
+export function hasStatements({ text }: CurrentFile): boolean {
+  const isStatement = (line: string) => line.startsWith("--!include") || !/^\s*(--.*)?$/.test(line);
+  return text.split("\n").some(isStatement);
+}
+
+/** The files that were joined to one text, which do something. One that runs without a transaction has no name there. */
+export function splitFiles(text: string): CurrentFile[] {
+  const files = text.split(/^(?=--! split: )/m).map((part) => {
+    const [, name = "", own = part] = /^--! split: (.*)\n([^]*)$/.exec(part) ?? [];
+    return { name, text: own.trim() };
+  });
+  return files.filter(hasStatements);
+}
+
+/** Files joined to one text, without those that do nothing, which graphile-migrate leaves in it. */
+export const withoutBlank = (text: string): string =>
+  splitFiles(text)
+    .map(({ name, text: own }) => `${name}\n${own}`)
+    .join("\n\n");
+
+/**
+ * Which files have gone since they were run: those that were renamed, and those that were committed, haven't.
+ *
+ * @param ran what was run last, with fixtures in it
+ */
+export async function goneFiles(ran: readonly CurrentFile[]): Promise<CurrentFile[]> {
+  const present = (await readCurrent()).filter(hasStatements);
+  const missing = ran.filter(({ name }) => !present.some((file) => isSame(name, file)));
+  if (missing.length === 0) return [];
+  const texts = await Promise.all(present.map(({ text }) => withIncludes(text).catch(() => text)));
+  texts.push(...(await readCommitted()).map(({ text }) => text));
+  return missing.filter((file) => !texts.some((text) => text.includes(file.text)));
+}
+
+const isSame = (name: string, file: CurrentFile): boolean =>
+  name === "" ? isWithoutTransaction(file.text) : name === file.name;
+
+/** Whether a migration runs outside of a transaction. */
+export function isWithoutTransaction(text: string): boolean {
+  return withoutTransaction.test(text);
+}
+
+/**
+ * Several files as one migration, each after a line with its name, as graphile-migrate joins them.
+ *
+ * @throws {UserError} when they can't be one
+ */
+export function joinedFiles(files: readonly CurrentFile[]): string {
+  const wanted = files.filter(hasStatements);
+  const numbers = new Set(wanted.map(({ name }) => numberOf(name)));
+  if (numbers.size < wanted.length)
+    throw new UserError(`Two files of db/current begin with the same number: ${namesOf(wanted)}.`);
+  const alone = wanted.find(({ text }) => isWithoutTransaction(text));
+  if (alone === undefined)
+    return wanted.map(({ name, text }) => `--! split: ${name}\n${text.trim()}\n`).join("\n");
+  if (wanted.length === 1) return alone.text;
+  throw new UserError(
+    `${alone.name} runs without a transaction, and so must be a migration of its own: commit it by itself, npm run db:commit -- "message" ${alone.name}.`,
+  );
+}
+
+export const namesOf = (files: readonly CurrentFile[]) => files.map(({ name }) => name).join(", ");
+
+/** Loaded when it is used, as commands only ask which migrations there are. */
+const library = () => import("./graphile-migrate-private.ts");
+
+/** The text of a migration with its fixtures included. */
+export async function compiled(text: string, settings: ParsedSettings): Promise<string> {
+  const { parseMigrationText } = await library();
+  const { body } = parseMigrationText("db/current", text, false);
+  return included(settings, body);
+}
+
+/** A file of db/current with its fixtures in it, each between lines that name it. */
+export function withIncludes(text: string): Promise<string> {
+  return included({ migrationsFolder } as ParsedSettings, text);
+}
+
+/** @throws {UserError} when a fixture isn't there */
+async function included(settings: ParsedSettings, text: string): Promise<string> {
+  const { compileIncludes } = await library();
+  try {
+    return await compileIncludes(settings, text, new Set());
+  } catch (cause) {
+    const [, name] = /^Include of '(.*?)' failed/.exec((cause as Error).message) ?? [];
+    if (name === undefined) throw cause;
+    const line = text.split("\n").findIndex((one) => one === `--!include ${name}`) + 1;
+    throw new UserError(`db/fixtures has no ${name}, which line ${line} includes.`, { cause });
+  }
+}
+
+/** The number of committed migrations. */
+export async function countCommitted(): Promise<number> {
+  return (await committedNames()).length;
+}
+
+/** All committed migrations, in their order. */
+export async function readCommitted(): Promise<CurrentFile[]> {
+  const names = (await committedNames()).sort();
+  return Promise.all(
+    names.map(async (name) => ({ name, text: await readFile(new URL(name, committedFolder), "utf8") })),
+  );
+}
+
+/** The hashes of the committed migrations, in their order. Each follows from the one before, too. */
+export async function committedHashes(): Promise<{ name: string; hash: string }[]> {
+  const all = await readCommitted();
+  return all.map(({ name, text }) => ({ name, hash: /^--! Hash: (\S+)/m.exec(text)![1]! }));
+}
+
+async function committedNames(): Promise<string[]> {
+  const names = await readdir(committedFolder).catch(() => []);
+  return names.filter((name) => /^\d+.*\.sql$/.test(name));
+}
+
+/** @throws {UserError} when a committed migration is not what was committed */
+export async function requireUntouched({
+  body,
+  previousHash,
+  hash,
+  allowInvalidHash,
+  realFilename,
+}: FileMigration): Promise<void> {
+  const { calculateHash } = await library();
+  if (allowInvalidHash || calculateHash(body, previousHash) === hash) return;
+  throw new UserError(
+    `db/committed/${realFilename} has been changed since it was committed. Take the change back.`,
+  );
+}
+
+/** Returns a text that changes whenever a file of db/current or db/fixtures does. */
+export async function filesSignature(): Promise<string> {
+  const lists = ["current", "fixtures"].map(async (folder) => {
+    const path = join(migrationsFolder, folder);
+    const names = await readdir(path, { recursive: true }).catch(() => []);
+    const fileStates = names
+      .filter((name) => name.endsWith(".sql"))
+      .map(async (name) => {
+        const file = await stat(join(path, name)).catch(() => null);
+        return `${name} ${file?.mtimeMs} ${file?.size}`;
+      });
+    return (await Promise.all(fileStates)).sort().join("\n");
+  });
+  return (await Promise.all(lists)).join("\n");
+}

@@ -1,0 +1,176 @@
+import type pg from "pg";
+import { UserError } from "../errors/user-error.ts";
+import { growingPause, retry } from "../lib/retry.ts";
+import { connect } from "../postgres/client.ts";
+
+/** How long a migration waits for locks. While it waits, later statements on the same table wait behind it. */
+export interface LockLimits {
+  /** For one lock; a migration may set its own with `set local lock_timeout`. */
+  lockTimeoutMs: number;
+  /** How often a migration is begun before it fails. */
+  attempts: number;
+}
+
+/** Milliseconds between reports about a migration that waits without limit. */
+const reportEveryMs = 10_000;
+
+export const defaultLockLimits: LockLimits = { lockTimeoutMs: 1_000, attempts: 20 };
+
+/** Pauses after attempts, for a time-out. */
+const pausesOf = (lockTimeoutMs: number) => ({
+  firstMs: 0.5 * lockTimeoutMs,
+  factor: 1.5,
+  longestMs: 5 * lockTimeoutMs,
+});
+
+/** lock_not_available, the error of a lock_timeout, and deadlock_detected */
+const codesOfWaiting = ["55P03", "40P01"];
+
+/** Whether work failed because others held locks, so that it may succeed later. */
+export function isLockFailure(error: unknown): boolean {
+  return error instanceof Error && "code" in error && codesOfWaiting.includes(String(error.code));
+}
+
+export interface RetryLockedOptions extends LockLimits {
+  /** Name of the work, for messages. */
+  name: string;
+  /** A text about who held the locks; empty when that isn't known. */
+  holders: () => string;
+  /** Called with a line after each failed attempt. */
+  onWait: (line: string) => void;
+  /** Whether a failure was caused by locks. */
+  isLocked?: (error: unknown) => boolean;
+}
+
+/**
+ * Runs work that needs locks, again and again with growing pauses while others hold them. It must leave nothing behind
+ * when it fails: others use the pauses.
+ *
+ * @throws {UserError} when the last attempt has failed because of locks, too
+ */
+export function retryLocked<T>(
+  work: () => Promise<T>,
+  { name, lockTimeoutMs, attempts, holders, onWait, isLocked = isLockFailure }: RetryLockedOptions,
+): Promise<T> {
+  return retry(work, {
+    pauseMs(cause, attempt) {
+      if (!isLocked(cause)) throw cause;
+      const waits = `${name} waits for a lock${holders()}`;
+      if (attempt >= attempts) {
+        throw new UserError(
+          `${waits}. It was given up after ${attempts} attempts, and nothing of it was kept. Let that transaction end, or end it by pg_terminate_backend; MIGRATION_LOCK_TIMEOUT and MIGRATION_LOCK_ATTEMPTS give migrations more time.`,
+          { cause },
+        );
+      }
+      const pauseMs = growingPause(attempt, pausesOf(lockTimeoutMs));
+      const which = Number.isFinite(attempts) ? `Attempt ${attempt} of ${attempts}` : `Attempt ${attempt}`;
+      onWait(`${waits}. ${which}; the next in ${(pauseMs / 1000).toFixed(1)} s.`);
+      return pauseMs;
+    },
+  });
+}
+
+const blockers = `
+  select l.waits_for, b.pid, b.usename, nullif(b.application_name, '') as application, b.xact_start
+  from pg_stat_activity w
+  cross join lateral unnest(pg_blocking_pids(w.pid)) as holding (pid)
+  join pg_stat_activity b on b.pid = holding.pid
+  cross join lateral (
+    select string_agg(distinct k.relation::regclass::text, ', ') as waits_for from pg_locks k
+    where k.pid = w.pid and not k.granted
+  ) l
+  where w.application_name = $1`;
+
+interface Blocker {
+  waits_for: string | null;
+  pid: number;
+  usename: string | null;
+  application: string | null;
+  xact_start: Date | null;
+}
+
+/** Watches, on its own connection, who holds locks that connections of one application_name wait for. */
+export class LockObserver {
+  readonly #url: string;
+  readonly #application: string;
+  readonly #everyMs: number;
+  #client: pg.Client | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #isLooking = false;
+  #last = "";
+
+  /**
+   * @param url a role that may see the statements of others, if there is one
+   * @param lockTimeoutMs how long they wait: it looks several times within that
+   */
+  constructor(url: string, application: string, lockTimeoutMs: number) {
+    this.#url = url;
+    this.#application = application;
+    this.#everyMs = Math.max(20, Math.min(250, lockTimeoutMs / 4));
+    this.#timer = setInterval(() => void this.#look(), this.#everyMs);
+    this.#timer.unref();
+  }
+
+  /** The last holders that it saw, as the end of a sentence; empty when there were none. */
+  holders(): string {
+    return this.#last;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => {});
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      if (this.#client === null) {
+        const client = await connect(this.#url);
+        if (this.#timer === undefined) return await client.end();
+        this.#client = client;
+      }
+      const { rows } = await this.#client.query<Blocker>(blockers, [this.#application]);
+      if (rows.length > 0) this.#last = described(rows);
+    } catch {
+      // This is only information, so failures don't matter
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+}
+
+function described(rows: Blocker[]): string {
+  const wanted = rows[0]!.waits_for === null ? "" : ` on ${rows[0]!.waits_for}`;
+  const holders = rows.map(({ pid, usename, application, xact_start: begun }) => {
+    const facts = [usename, application, begun && `since ${begun.toISOString()}`].filter(Boolean).join(", ");
+    return `process ${pid}${facts && ` (${facts})`}`;
+  });
+  return `${wanted} that ${[...new Set(holders)].join(" and ")} holds`;
+}
+
+/**
+ * `concurrently` waits for older transactions and holds up none meanwhile, but leaves an invalid index when it is
+ * interrupted.
+ */
+export async function withoutLimit(
+  client: pg.ClientBase,
+  { name, holders, onWait }: Pick<RetryLockedOptions, "name" | "holders" | "onWait">,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const report = () => {
+    const found = holders();
+    if (found !== "") onWait(`${name} waits for a lock${found}.`);
+  };
+  const reporting = setInterval(report, reportEveryMs);
+  try {
+    await client.query("set lock_timeout = 0");
+    await work();
+  } finally {
+    clearInterval(reporting);
+    await client.query("reset lock_timeout");
+  }
+}

@@ -1,0 +1,27 @@
+import { readFile, writeFile } from "node:fs/promises";
+import type { ClientBase } from "pg";
+import { withClient } from "../postgres/client.ts";
+import { withCommitted } from "./templates.ts";
+
+const query = new URL("../../db/dump.sql", import.meta.url);
+const file = new URL("../../db/schema.sql", import.meta.url);
+const heading = `-- What all committed migrations make together, for people to read and review: written by npm run db:commit,
+-- never run and never edited. The source is in db/fixtures and db/committed; db/dump.sql makes this of it.
+`;
+
+/** The schemas of a database as text, equal for databases with equal schemas. */
+export async function schemaOf(client: ClientBase): Promise<string> {
+  const { rows } = await client.query<{ definition: string }>(await readFile(query, "utf8"));
+  return [heading, ...rows.map(({ definition }) => `${definition}\n`)].join("\n");
+}
+
+/**
+ * What db/schema.sql has to be, from a new database with the committed migrations only.
+ *
+ * @param adminUrl a database of the server to make it on, whose roles have been set up
+ */
+export const committedSchema = (adminUrl: string): Promise<string> =>
+  withCommitted(adminUrl, (url) => withClient(url, schemaOf));
+
+/** Writes db/schema.sql. */
+export const writeSchema = (text: string): Promise<void> => writeFile(file, text);

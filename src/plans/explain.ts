@@ -1,0 +1,105 @@
+import type { ClientBase, DatabaseError } from "pg";
+import { loadParser } from "../postgres/parser.ts";
+
+/** A node of a plan, as `explain (format json)` prints it. */
+export interface PlanNode {
+  "Node Type": string;
+  "Total Cost": number;
+  "Parent Relationship"?: string;
+  "Subplan Name"?: string;
+  "Index Cond"?: string;
+  "Recheck Cond"?: string;
+  "Relation Name"?: string;
+  Schema?: string;
+  Alias?: string;
+  Filter?: string;
+  Plans?: PlanNode[];
+}
+
+const codeOf = (error: unknown) => (error as DatabaseError).code;
+
+/** Runs work and undoes what it did to the session, within the transaction that there may be. */
+export async function undone<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
+  const isWithin = await client.query("savepoint planning").then(
+    () => true,
+    (error: unknown) => {
+      // no_active_sql_transaction
+      if (codeOf(error) !== "25P01") throw error;
+      return false;
+    },
+  );
+  if (!isWithin) await client.query("begin");
+  try {
+    return await work();
+  } finally {
+    await client.query(isWithin ? "rollback to savepoint planning; release savepoint planning" : "rollback");
+  }
+}
+
+/**
+ * How Postgres would run a query if it had to use indexes, whatever the size of the tables: all nodes of the plan.
+ *
+ * @param role whose policies apply; by default the owner's, who has none
+ * @returns null when the role has no rights yet, because the rest of the migration is missing
+ */
+export async function planOf(
+  client: ClientBase,
+  query: string,
+  role?: "service_api",
+): Promise<PlanNode[] | null> {
+  try {
+    return await undone(client, async () => {
+      await client.query(
+        `set local enable_seqscan = off; set local enable_sort = off; ${settings} ${role ? `set local role ${role}` : ""}`,
+      );
+      return [...nodesOf(await explain(client, query))];
+    });
+  } catch (error) {
+    // insufficient_privilege
+    if (codeOf(error) === "42501") return null;
+    throw error;
+  }
+}
+
+// Those of a caller: estimates may ask for them
+const settings =
+  "set local search_path = pg_catalog; set local service.scopes = ''; set local service.locale = '';";
+
+/** Statements with parameters can only be explained by the protocol that takes several at once. @throws unless it is one query */
+async function requireOneQuery(text: string): Promise<void> {
+  const { parseSync } = await loadParser();
+  const { stmts = [] } = parseSync(text);
+  const [only] = stmts;
+  if (stmts.length !== 1 || !("SelectStmt" in only!.stmt!)) throw new Error("Only one query is explained.");
+}
+
+async function explain(client: ClientBase, query: string): Promise<PlanNode> {
+  await requireOneQuery(query);
+  const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
+    `explain (format json, generic_plan, verbose) ${query}`,
+  );
+  return rows[0]!["QUERY PLAN"][0].Plan;
+}
+
+/** How Postgres runs a statement of the API for any values: its plan as text, and the cost that it expects. */
+export function genericPlan(client: ClientBase, statement: string): Promise<{ text: string; cost: number }> {
+  return undone(client, async () => {
+    await client.query(`${settings} set local role service_api`);
+    const plan = await explain(client, statement);
+    const { rows } = await client.query<{ "QUERY PLAN": string }>(`explain (generic_plan) ${statement}`);
+    return { text: rows.map((row) => row["QUERY PLAN"]).join("\n"), cost: plan["Total Cost"] };
+  });
+}
+
+function* nodesOf(node: PlanNode): Generator<PlanNode> {
+  yield node;
+  for (const below of node.Plans ?? []) yield* nodesOf(below);
+}
+
+/** Whether an index finds the rows of a condition with the parameter $1. */
+export const isByIndex = (plan: readonly PlanNode[]): boolean =>
+  plan.some((node) => /\$1\b/.test(`${node["Index Cond"]} ${node["Recheck Cond"]}`));
+
+/** Whether rows have to be sorted. */
+export const isSorted = (plan: readonly PlanNode[]): boolean =>
+  plan.some((node) => /Sort/.test(node["Node Type"]));

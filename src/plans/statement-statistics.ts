@@ -1,0 +1,69 @@
+import pg from "pg";
+import { databaseIn, withClient } from "../postgres/client.ts";
+
+/** What pg_stat_statements knows of a statement of an operation. */
+export interface StatementStatistics {
+  /** Id of the operation, from the comment. */
+  operation: string;
+  calls: number;
+  /** Milliseconds in Postgres, and of the slowest call. */
+  ms: number;
+  slowestMs: number;
+  rows: number;
+  /** Blocks that came from elsewhere than Postgres' own memory. */
+  blocksRead: number;
+  text: string;
+}
+
+/** The module that has to be loaded when Postgres starts. */
+export const statisticsModule = "pg_stat_statements";
+
+/** It shows the statements of all databases, so one that every server has will do. */
+const inPostgres = (url: string) => Object.assign(new URL(url), { pathname: "/postgres" }).href;
+
+/** Makes the extension in the database `postgres`, if the server has loaded it and the role may. Can be repeated. */
+export async function offerStatistics(adminUrl: string): Promise<void> {
+  try {
+    await withClient(inPostgres(adminUrl), async (client) => {
+      const { rows } = await client.query<{ modules: string }>(
+        "select current_setting('shared_preload_libraries') as modules",
+      );
+      if (rows[0]!.modules.includes(statisticsModule))
+        await client.query(`create extension if not exists ${statisticsModule}`);
+    });
+  } catch {
+    // The service works without; db:slow says what is missing
+  }
+}
+
+const query = `
+  select substring(s.query from 'operation=''([0-9a-f]{16})''') as operation, s.calls::float8, s.total_exec_time as ms,
+    s.max_exec_time as "slowestMs", s.rows::float8, s.shared_blks_read::float8 as "blocksRead", s.query as text
+  from pg_stat_statements s join pg_catalog.pg_database d on d.oid = s.dbid
+  where d.datname = $1 and s.query ~ '/[*]operation=''[0-9a-f]{16}'''
+  order by s.total_exec_time desc`;
+
+/**
+ * Statements of operations, the costliest first, as pg_stat_statements counted them since it was reset.
+ *
+ * @returns null when it isn't there, or the role may not see what others do
+ */
+export async function readStatistics(adminUrl: string): Promise<StatementStatistics[] | null> {
+  const database = databaseIn(adminUrl);
+  for (const url of [adminUrl, inPostgres(adminUrl)]) {
+    try {
+      return await withClient(url, async (client) => {
+        const { rows: may } = await client.query<{ may: boolean }>(
+          "select pg_has_role(current_user, 'pg_read_all_stats', 'usage') as may",
+        );
+        if (!may[0]!.may) return null;
+        return (await client.query<StatementStatistics>(query, [database])).rows;
+      });
+    } catch (error) {
+      // undefined_table; object_not_in_prerequisite_state: not loaded; a database that is not there or not for us
+      const { code, cause } = error as { code?: string; cause?: unknown };
+      if (!["42P01", "55000"].includes(code ?? "") && !(cause instanceof pg.DatabaseError)) throw error;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,94 @@
+// The door to what `pg` has and doesn't document, as seen in 8.23.1. Nothing else in src looks inside of the driver;
+// test/postgres/pg-private.test.ts fails when an upgrade changes it. docs/internals/upstream.md says what would do instead.
+import type { EventEmitter } from "node:events";
+import type { Socket } from "node:net";
+import type { ClientBase } from "pg";
+import pg from "pg";
+
+/** The messages that `pg` can send to Postgres. Its public types describe them differently. */
+export interface Wire {
+  stream: { cork(): void; uncork(): void };
+  parse(message: { name: string; text: string }): void;
+  bind(message: {
+    statement: string;
+    values: readonly unknown[];
+    valueMapper(value: unknown): unknown;
+  }): void;
+  describe(message: { type: "P"; name: string }): void;
+  execute(message: { portal: string }): void;
+  close(message: { type: "S"; name: string }): void;
+  sync(): void;
+}
+
+/** The callbacks by which `pg` passes answers to a query. */
+export interface WireListener {
+  handleRowDescription(message: { fields: readonly WireField[] }): void;
+  handleDataRow(message: { fields: readonly (string | null)[] }): void;
+  handleCommandComplete(message: { text: string }): void;
+  handleError(error: Error): void;
+  handleReadyForQuery(): void;
+}
+
+export interface WireField {
+  name: string;
+  dataTypeID: number;
+  format: "text" | "binary";
+}
+
+/** The backend process of a connection, and where it is. The numbers are null until it is connected. */
+export interface Backend {
+  host: string;
+  port: number;
+  processID: number | null;
+  secretKey: number | null;
+}
+
+interface Inside extends Backend {
+  connection: EventEmitter & { stream: Socket };
+  connectionParameters: { query_timeout: number | false | undefined };
+}
+
+const inside = (client: ClientBase): Inside => client as unknown as Inside;
+
+const { utils } = pg as unknown as { utils: { prepareValue(value: unknown): unknown } };
+
+/** The form in which a value is sent: text, or null. */
+export const prepareValue = (value: unknown): unknown =>
+  typeof value === "string" ? value : utils.prepareValue(value);
+
+/** A parser for the values of a column. */
+export function parserOf(client: ClientBase, { dataTypeID, format }: WireField): (text: string) => unknown {
+  return (client as pg.Client).getTypeParser(dataTypeID, format) as (text: string) => unknown;
+}
+
+export const backendOf = (client: ClientBase): Backend => inside(client);
+
+/** The socket of a connection. */
+export const streamOf = (client: ClientBase): Socket => inside(client).connection.stream;
+
+/** Listens to messages of Postgres: that a statement is complete, or an answer. @returns what ends that */
+export function onMessage(
+  client: ClientBase,
+  message: "commandComplete" | "readyForQuery",
+  listener: () => void,
+): () => void {
+  const { connection } = inside(client);
+  connection.on(message, listener);
+  return () => void connection.off(message, listener);
+}
+
+/** The `query_timeout` of a connection in milliseconds; 0 for none. */
+export const queryTimeoutMs = (client: ClientBase): number =>
+  inside(client).connectionParameters.query_timeout || 0;
+
+/** Does something on a connection during which `pg` makes no timers. */
+export function withoutTimers(client: ClientBase, action: () => void): void {
+  const { connectionParameters } = inside(client);
+  const { query_timeout: ms } = connectionParameters;
+  connectionParameters.query_timeout = 0;
+  try {
+    action();
+  } finally {
+    connectionParameters.query_timeout = ms;
+  }
+}

@@ -1,0 +1,75 @@
+import type { PoolClient } from "pg";
+import type { PgClientQuery, PgClientResult, WithPgClient } from "postgraphile/@dataplan/pg";
+import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
+import * as library from "postgraphile/@dataplan/pg/adaptors/pg";
+import { isConnectionBroken } from "../broken.ts";
+import { repeating } from "../repeating.ts";
+import type { Connections } from "../shared-pool.ts";
+import { runPipelined } from "./pipelined-query.ts";
+import { canPrepareOn } from "./prepared-statements.ts";
+import type { PgSettings } from "./transaction-settings.ts";
+
+type Adaptor = Pick<typeof library, "createWithPgClient" | "makePgService">;
+
+/**
+ * PostGraphile's access to Postgres. The library's own takes four messages for each reading statement: BEGIN, the
+ * settings, the statement, COMMIT. This one takes a single message.
+ *
+ * Each `query` is its own transaction. Several statements in one transaction use `withTransaction`, which is the
+ * library's.
+ */
+export function pipeliningAdaptor(pool: Connections): Adaptor {
+  const once: WithPgClient<NodePostgresPgClient> = async (pgSettings, work) => {
+    const { connection, release } = await pool.connection(pgSettings?.["service.credential_id"] ?? "");
+    let failure: unknown;
+    try {
+      return await work(pgClient(connection, pgSettings));
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      release(isConnectionBroken(failure));
+    }
+  };
+  const withPgClient = repeating(once);
+  return {
+    makePgService: library.makePgService,
+    // The library itself reads the catalog
+    createWithPgClient: (options, variant) =>
+      variant === "SUPERUSER" ? library.createWithPgClient(options, variant) : withPgClient,
+  };
+}
+
+function pgClient(client: PoolClient, settings: PgSettings): NodePostgresPgClient {
+  return {
+    rawClient: client,
+    query: <Row>(statement: PgClientQuery) =>
+      runPipelined(client, settings, {
+        ...statement,
+        text: withPlainIdentifiers(statement.text),
+      }) as Promise<PgClientResult<Row>>,
+    withTransaction(work) {
+      // The library's term for a connection for one transaction
+      const inTransaction = library.createWithPgClient({ poolClient: client });
+      if (canPrepareOn(client)) return inTransaction(settings, work);
+      return inTransaction(settings, (transaction) => {
+        const query = <Row>(statement: PgClientQuery) =>
+          transaction.query<Row>({ ...statement, name: undefined });
+        return work({ ...transaction, query });
+      });
+    },
+  };
+}
+
+const identifiers = /(json_array_elements\(\$\d+::json\) with ordinality as ids)\)/g;
+
+/**
+ * Makes look-ups of several rows use an index behind row-level security.
+ *
+ * PostGraphile compares a column with `(ids.value->>0)::uuid`. Neither `->>` nor the cast is leakproof, so Postgres
+ * must check the policy of every row before it may compare: it reads the whole table. `offset 0` keeps it from moving
+ * the expression into the comparison, which then compares two uuids, and that is leakproof.
+ */
+function withPlainIdentifiers(text: string): string {
+  return text.replace(identifiers, "$1 offset 0)");
+}

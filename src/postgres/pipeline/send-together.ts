@@ -1,0 +1,75 @@
+import { isConnectionBroken } from "../broken.ts";
+import type { Connections } from "../shared-pool.ts";
+import { positionStatement } from "../wal-position.ts";
+import type { Present } from "../wal-position.ts";
+import type { PipelinedStatement } from "./pipelined-query.ts";
+import { PipelinedQuery } from "./pipelined-query.ts";
+import type { SettingsStatement } from "./transaction-settings.ts";
+
+/** A statement with the settings of its own transaction. */
+export interface Transaction {
+  settings: SettingsStatement | null;
+  statement: PipelinedStatement;
+}
+
+const askPosition: Transaction = { settings: null, statement: positionStatement };
+const presentIn = (outcome: Outcome): Present | null =>
+  "rows" in outcome ? (outcome.rows as [Present])[0] : null;
+
+/** The outcome of a transaction: its rows and the moment of its answer, on the clock of `performance`; or its error. */
+export type Outcome = { rows: unknown[]; answeredAt: number } | { error: Error };
+
+/**
+ * Sends transactions on one connection by one write. Each is committed, or fails, by itself.
+ *
+ * @param onBegin called when they are about to be sent. When it throws, nothing is sent
+ * @param payers clients for whom they are sent, if not for the one whose turn they take
+ * @returns the outcome of each, when the last one is done
+ * @throws when there is no connection
+ */
+export type SendTogether = (
+  client: string,
+  transactions: readonly Transaction[],
+  onBegin: () => void,
+  payers?: readonly string[],
+) => Promise<Outcome[]>;
+
+/**
+ * Called when clients may have written something, before they get to know that.
+ *
+ * @param present Postgres' position behind what they have written; null when it isn't known
+ */
+export type OnWritten = (clients: readonly string[], present: Present | null) => void;
+
+/** @param onWritten if given, the position is asked for by the same message, in a transaction behind the others */
+export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTogether {
+  return (client, transactions, onBegin, payers) =>
+    new Promise((resolve, reject) => {
+      pool.connect(client, (connectError, connection, release) => {
+        if (!connection) return reject(connectError!);
+        try {
+          onBegin();
+        } catch (error) {
+          release!();
+          const failure = error as Error;
+          return reject(failure);
+        }
+        const outcomes: Outcome[] = [];
+        const sent = onWritten ? [...transactions, askPosition] : transactions;
+        const queries = sent.map(
+          ({ settings, statement }) =>
+            new PipelinedQuery(connection, settings, statement, (error, result) => {
+              outcomes.push(error ? { error } : { rows: result!.rows, answeredAt: performance.now() });
+              if (outcomes.length < sent.length) return;
+              const isBroken = outcomes.some(
+                (outcome) => "error" in outcome && isConnectionBroken(outcome.error),
+              );
+              release!(isBroken, payers);
+              onWritten?.(payers ?? [client], presentIn(outcomes.at(-1)!));
+              resolve(outcomes.slice(0, transactions.length));
+            }),
+        );
+        PipelinedQuery.sendTogether(queries);
+      });
+    });
+}

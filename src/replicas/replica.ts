@@ -1,0 +1,139 @@
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import { within } from "../lib/within.ts";
+import { rowReader, textReader } from "../postgres/pipeline/read-text.ts";
+import type { ReadText, WaitingRead } from "../postgres/pipeline/read-text.ts";
+import { guardedSettings } from "../postgres/pipeline/transaction-settings.ts";
+import { createPool } from "../postgres/pool.ts";
+import type { PoolOptions } from "../postgres/pool.ts";
+import type { OnUsed } from "../postgres/shared-pool.ts";
+import { SharedPool } from "../postgres/shared-pool.ts";
+import { parsePosition, textOfPosition } from "../postgres/wal-position.ts";
+import type { Position } from "../postgres/wal-position.ts";
+
+/** Milliseconds in which a replica must answer what is asked to watch it. */
+export const answerMs = 1_000;
+
+/** Why nothing is read from a replica. */
+export type Obstacle = "away" | "no standby" | "another timeline" | "lagging";
+
+/** Where a standby is. */
+export interface Place {
+  position: Position;
+  /** That of its last restartpoint: after a failover it follows the new primary for minutes before it shows that. */
+  timeline: number;
+}
+
+/** The reading of a statement ended because the replica went away. */
+export class ReplicaAway extends Error {}
+
+/** Its connections, from when it came until it went away. */
+interface Open {
+  pool: Pool;
+  watching: Pool;
+  readText: ReadText;
+  /** What ends each of the reads that wait for an answer. */
+  reads: Set<(error: Error) => void>;
+}
+
+/** A standby of the primary, which answers reads. */
+export class Replica {
+  readonly name: string;
+  readonly #url: string;
+  readonly #options: PoolOptions;
+  readonly #onUsed: OnUsed;
+  #open: Open | null = null;
+  readonly #logger: Logger;
+  #obstacle: Obstacle | null = "away";
+  /** Milliseconds that it is behind the primary, as of the last look. */
+  lagMs = 0;
+
+  constructor(url: string, options: PoolOptions, { logger, onUsed }: { logger: Logger; onUsed: OnUsed }) {
+    this.name = nameOf(url);
+    this.#url = url;
+    this.#options = options;
+    this.#logger = logger;
+    this.#onUsed = onUsed;
+  }
+
+  /** Why nothing is read from it now; null when it is used. */
+  get obstacle(): Obstacle | null {
+    return this.#obstacle;
+  }
+
+  /** Notes why nothing is read from it, or that it is used, and logs what is new. */
+  obstruct(obstacle: Obstacle | null, error?: unknown): void {
+    if (obstacle === this.#obstacle) return;
+    this.#obstacle = obstacle;
+    const about = { replica: this.name, obstacle: obstacle ?? undefined, err: error };
+    if (obstacle === null) this.#logger.info(about, "reading from a replica");
+    else this.#logger.warn(about, "not reading from a replica");
+  }
+
+  /**
+   * Asks how far it is. Opens its connections when it has come back, and gives them up when it doesn't answer.
+   *
+   * @returns null when it is no standby
+   * @throws when it is away
+   */
+  async look(): Promise<Place | null> {
+    const open = (this.#open ??= this.#connect());
+    try {
+      const { rows } = await open.watching.query<{ position: string | null; timeline: number }>(
+        `select case when pg_is_in_recovery() then pg_last_wal_replay_lsn()::text end as position,
+          greatest(c.timeline_id, r.min_recovery_end_timeline) as timeline
+        from pg_control_checkpoint() c, pg_control_recovery() r`,
+      );
+      const [{ position, timeline }] = rows as [{ position: string | null; timeline: number }];
+      return position === null ? null : { position: parsePosition(position)!, timeline };
+    } catch (error) {
+      this.#leave(open, error);
+      throw error;
+    }
+  }
+
+  /**
+   * Reads a text, once all is there that was committed before a position.
+   *
+   * @throws {ReplicaAway} when it goes away meanwhile
+   * @throws invalid_text_representation when it hasn't come so far yet
+   */
+  read(position: Position, ...[client, settings, statement]: Parameters<ReadText>): Promise<string | null> {
+    return new Promise((resolve, reject) => {
+      if (this.#open === null) return reject(new ReplicaAway());
+      const { readText, reads } = this.#open;
+      reads.add(reject);
+      readText(client, guardedSettings(settings, textOfPosition(position)), statement)
+        .then(resolve, reject)
+        .finally(() => reads.delete(reject));
+    });
+  }
+
+  /** Gives its connections up; requests that wait for an answer ask the primary. */
+  #leave(open: Open, error: unknown): void {
+    this.obstruct("away", error);
+    if (this.#open === open) this.#open = null;
+    for (const end of open.reads) end(new ReplicaAway());
+    for (const pool of [open.pool, open.watching]) void pool.end().catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    const open = this.#open;
+    this.#open = null;
+    if (open) await within(answerMs, Promise.all([open.pool.end(), open.watching.end()]));
+  }
+
+  #connect(): Open {
+    const pool = createPool(this.#url, this.#options);
+    const watching = createPool(this.#url, { max: 1, name: "replicas" });
+    Object.assign(watching.options, { connectionTimeoutMillis: answerMs, query_timeout: answerMs });
+    const shared = new SharedPool<WaitingRead>(pool, this.#onUsed);
+    return { pool, watching, readText: textReader(rowReader(shared)), reads: new Set() };
+  }
+}
+
+/** Host and port, for the log and metrics. */
+function nameOf(url: string): string {
+  const { host, searchParams } = new URL(url);
+  return host || (searchParams.get("host") ?? "local");
+}

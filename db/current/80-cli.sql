@@ -1,1 +1,0 @@
---!include api_meta/require_backfilled.sql

@@ -144,7 +144,7 @@ describe("the Kubernetes files", () => {
   it("probe addresses and ports that the image has", () => {
     const ports = new Map(api.ports.map(({ name, containerPort }: any) => [name, containerPort]));
     assert.equal([...ports.values()].join(" "), image.find(({ name }) => name === "EXPOSE")!.text);
-    const app = read("src/http/app.ts");
+    const app = read("src/http/pages.ts");
     for (const probe of ["startupProbe", "livenessProbe", "readinessProbe"]) {
       const { path, port } = api[probe].httpGet;
       assert.ok(app.includes(`"${path}"`), path);

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import type { ExecFileException } from "node:child_process";
-import { mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import type pg from "pg";
@@ -57,6 +57,10 @@ export async function listBackups(folder: string): Promise<Backup[]> {
 export async function makeBackup(adminUrl: string, to: string): Promise<string> {
   return withClient(adminUrl, async (client) => {
     const { data, name } = await begin(client);
+    if ((await lstat(join(data, "pg_wal"))).isSymbolicLink())
+      throw new UserError(
+        "The write-ahead log of this cluster is elsewhere: use pg_basebackup or pgBackRest.",
+      );
     const folder = join(resolve(to), name);
     const unfinished = `${folder}.unfinished`;
     await makeFolder(unfinished, 0o700);
@@ -72,6 +76,7 @@ export async function makeBackup(adminUrl: string, to: string): Promise<string> 
       // One by one, files would take long
       await run("sync", process.platform === "linux" ? ["-f", unfinished] : []);
       await rename(unfinished, folder);
+      await run("sync", process.platform === "linux" ? ["-f", resolve(to)] : []);
       return folder;
     } catch (error) {
       await rm(unfinished, { recursive: true, force: true });
@@ -107,13 +112,26 @@ async function end(client: pg.Client, log: string): Promise<{ label: string; seg
   const [, first] = /^START WAL LOCATION: .*\(file ([0-9A-F]{24})\)$/m.exec(label)!;
   const isPart = (name: string) =>
     name.endsWith(".history") || (/^[0-9A-F]{24}$/.test(name) && name >= first! && name <= last);
-  return { label, segments: (await readdir(log)).filter(isPart) };
+  const segments = (await readdir(log)).filter(isPart);
+  const count = segments.filter((name) => !name.endsWith(".history")).length;
+  if (count !== numberOf(last) - numberOf(first!) + 1)
+    throw new UserError("Parts of the write-ahead log of this backup are gone already: make it again.");
+  return { label, segments };
 }
 
-/** Packs files. tar ends with 1 when some change while it reads them; the write-ahead log makes up for that. */
+/** The number of a segment of 16 MB: Postgres writes it in two parts, behind that of the timeline. */
+const numberOf = (segment: string): number =>
+  parseInt(segment.slice(8, 16), 16) * 256 + parseInt(segment.slice(16), 16);
+
+/** What GNU tar says of files that change while it reads them. The write-ahead log makes up for that. */
+const changing = /changed as we read it|removed before we read it|shrank by/;
+
+/** Packs files. */
 async function pack(archive: string, ...files: string[]): Promise<void> {
-  await run("tar", ["-czf", archive, ...files]).catch((cause: ExecFileException) => {
-    if (cause.code !== 1)
+  const options = { env: { ...process.env, LC_ALL: "C" }, maxBuffer: 64_000_000 };
+  await run("tar", ["-czf", archive, ...files], options).catch((cause: ExecFileException) => {
+    const lines = (cause.stderr ?? "").split("\n").filter((line) => line !== "");
+    if (cause.code !== 1 || !lines.every((line) => changing.test(line)))
       throw new UserError(`${archive} can't be written: ${cause.stderr || cause.message}`, { cause });
   });
 }
@@ -137,7 +155,10 @@ async function readFrom(folder: string, program: string, ...words: string[]): Pr
 export async function chooseBackup(from: string): Promise<string> {
   if (await exists(join(from, archives[0]))) return resolve(from);
   const newest = (await listBackups(from)).at(-1);
-  if (newest === undefined) throw new UserError(`There is no complete backup in ${from}.`);
+  if (newest === undefined)
+    throw new UserError(
+      `There is no complete backup in ${from}. Those with a manifest.json are of an earlier version, which restores them.`,
+    );
   return newest.folder;
 }
 

@@ -17,7 +17,12 @@ const describing = `select a.attname as column, format_type(a.atttypid, a.atttyp
 /** @returns the exit code; null when there is no psql */
 async function installed(url: string, text: string | undefined): Promise<number | null> {
   const words = text === undefined ? [] : ["-c", text];
-  const child = spawn("psql", [forPsql(url), ...words], { stdio: "inherit" });
+  // The arguments of a process can be seen by all users of the machine, its environment can't
+  const place = new URL(forPsql(url));
+  const password = decodeURIComponent(place.password);
+  place.password = "";
+  const env = { ...process.env, ...(password !== "" && { PGPASSWORD: password }) };
+  const child = spawn("psql", [place.href, ...words], { stdio: "inherit", env });
   // Ctrl-C is for psql
   const ignore = () => {};
   process.on("SIGINT", ignore);

@@ -1,6 +1,13 @@
 import { styleText } from "node:util";
 import { UserError } from "../errors/user-error.ts";
 
+// These files were programs themselves, which units and timers of earlier versions may still start: to do nothing, and say that
+// it went well, would be worse than to fail
+if (/\/src\/commands\/(?!erp\.ts$)[\w-]+\.ts$/.test(process.argv[1] ?? "")) {
+  process.stderr.write("This command is `node bin/erp.js …` now: see `node bin/erp.js --help`.\n");
+  process.exit(2);
+}
+
 /** Writes a line for the person at the terminal. Standard output is reserved for results. */
 export function say(text = ""): void {
   process.stderr.write(`${text}\n`);

@@ -36,7 +36,7 @@ function addTokens(token: Group): void {
       .option("--read <resources>", "resources that it may read, such as products,stocks, or all", collect)
       .option("--write <resources>", "resources that it may write, and so read", collect)
       .option("--no-access", "make one that may do nothing yet")
-      .addOption(new Option("--operations <which>", "which it may send").choices(["stored"] as const))
+      .addOption(new Option("--operations <which>", "which it may send").choices(["stored", "all"] as const))
       .addHelpText(...examples('token create --name "My integration" --read products,stocks')),
     async (options) => (await credentials()).createToken(options),
   );

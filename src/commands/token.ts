@@ -11,7 +11,7 @@ interface NewCredential {
   write?: string[];
   /** False for a credential that may do nothing. */
   access: boolean;
-  operations?: "stored";
+  operations?: "stored" | "all";
 }
 
 export async function createToken({ name, operations, access, ...wanted }: NewCredential): Promise<Result> {

@@ -26,6 +26,9 @@ const versions = new Map(
   [...assets].map(([name, { content }]) => [name, hash("sha256", content).slice(0, 12)]),
 );
 
+/** Whether a file has the content that an address names. Other processes may have another build. */
+export const isPresent = (name: string, version: unknown): boolean => versions.get(name) === version;
+
 /** The address of a file below the home of some pages. It changes with the content. */
 export const assetUrl = (home: string, name: AssetName): string =>
   `${home}/assets/${name}?v=${versions.get(name)}`;

@@ -4,7 +4,7 @@ import type { RequestHandler } from "express";
 import type { Documentation } from "../documentation/documentation.ts";
 import { picturePath } from "../documentation/guides.ts";
 import { nowhere } from "../documentation/print-page.ts";
-import { assets } from "../html/assets.ts";
+import { assets, isPresent } from "../html/assets.ts";
 import { pageHeaders } from "../html/headers.ts";
 import { sendPage } from "./send-page.ts";
 import { endCompressed } from "./compression.ts";
@@ -43,7 +43,8 @@ const sendPageOf =
 const sendAsset: RequestHandler = (request, response, next) => {
   const asset = assets.get(String(request.params.name));
   if (!asset) return next();
-  response.setHeader("cache-control", "public, max-age=31536000, immutable");
+  const isLasting = isPresent(String(request.params.name), request.query.v);
+  response.setHeader("cache-control", isLasting ? "public, max-age=31536000, immutable" : "no-cache");
   response.setHeader("content-type", asset.type);
   response.vary("Accept-Encoding");
   endCompressed(request, response, asset.content);
@@ -64,7 +65,7 @@ const sendPicture: RequestHandler = (request, response, next) => {
     .pipe(response);
 };
 
-/** `GET /api/graphql/{version}/schema.graphql`: the schema of a version. Comes after `findVersion`. */
+/** `GET /api/graphql/{version}/schema.graphql`: the schema of a version. Comes after the check of the version. */
 export const schemaFile =
   (pages: Documentation): RequestHandler =>
   async (request, response) => {

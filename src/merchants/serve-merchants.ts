@@ -34,12 +34,13 @@ export interface ServingMerchants extends Serving {
 export async function serveMerchants(options: ServeMerchantsOptions): Promise<ServingMerchants> {
   const { settings, logger, isBackground = true, versions = allVersions } = options;
   const closing = new Closing();
+  let started: Background | undefined;
   try {
     const common = await openCommon({ ...options, versions }, closing);
     const merchants = new OpenMerchants(common, (name, rows) => background.noteCounted(name, rows));
     closing.add(() => merchants.close());
     const background: Background = new Background(common, merchants, isBackground);
-    closing.add(() => background.stop());
+    started = background;
     const directory = new Directory(settings.merchants, logger, (name) => {
       merchants.outdate(name);
       background.outdate(name, directory.named(name));
@@ -59,6 +60,8 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
     });
     return { ...serving, merchants };
   } catch (error) {
+    // A service that has begun stops it within a time, before it closes the rest
+    await started?.stop();
     await closing.close();
     throw error;
   }

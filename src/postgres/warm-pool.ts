@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
+import { codeOf } from "../errors/postgres-errors.ts";
 import { isConnectionBroken } from "./broken.ts";
 import { runPipelined } from "./pipeline/pipelined-query.ts";
 
@@ -107,7 +108,8 @@ export class PoolWarmer {
       await runPipelined(client, settings, rehearsal);
     } catch (error) {
       failure = error;
-      throw error;
+      // lock_not_available: real work has priority. Other connections may find other rows
+      if (codeOf(error) !== "55P03") throw error;
     } finally {
       client.release(isConnectionBroken(failure));
     }

@@ -55,7 +55,13 @@ export async function listen(options: ListenOptions): Promise<Serving> {
   readiness.add("process", () => (isStopping ? stopping : null));
   const server = new HttpServer(await boundedByFiles(listener, settings, logger));
   await server.listen(settings);
-  const background = begin();
+  let background: ReturnType<typeof begin>;
+  try {
+    background = begin();
+  } catch (error) {
+    await server.stop(performance.now());
+    throw error;
+  }
   return {
     port: server.port,
     figures,

@@ -41,7 +41,10 @@ export class GraphqlServer extends NodeGrafservBase {
 
   /** Executes the operation of a request. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<WholeAnswer> {
-    const result = await this.processRequest(this.getDigest(this.dynamicOptions, request, response, false));
+    const digest = this.getDigest(this.dynamicOptions, request, response, false);
+    // The address has been understood before, also where parts of it are escaped
+    const { graphqlPath: path } = this.dynamicOptions;
+    const result = await this.processRequest({ ...digest, path });
     if (result?.type === "error") throw result.error;
     if (result?.type !== "buffer") throw new Error(`Grafserv answers in another way: ${result?.type}`);
     return { status: result.statusCode, headers: result.headers, body: result.buffer };

@@ -12,7 +12,7 @@ const hook = (steps: string) => ({
   command: `node src/commands/graphile-migrate/hook.ts ${steps}`,
 });
 
-/** Settings of graphile-migrate, so that it does what `npm run db:…` does. */
+/** Settings of graphile-migrate, so that it does what `erp db …` does. */
 export default {
   migrationsFolder,
   databaseOwner: "service_owner",

@@ -52,7 +52,8 @@ export class Spending {
   forMembers(request: Request, response: Payer, newMembers: number, next: () => void): void {
     const points = Math.floor(newMembers / perPoint.newMembers);
     if (points === 0) return next();
-    void this.#take(request, response, points, next);
+    // The body has ended: nothing before this waits for it
+    this.#take(request, response, points, next)?.catch(() => response.destroy());
   }
 
   /** Takes points for reading a new document, before it is read. A known one costs nothing. */

@@ -54,8 +54,6 @@ export const ablations: readonly Ablation[] = [
         from: null,
         to: 'export * from "bench:pg-pipeline.ts";',
       },
-      // It would find that own queries can't be sent in this mode
-      { file: "postgres/pg-service.ts", from: "fastReads ? await checkPipelining(pool) : null", to: "null" },
       { file: "postgres/pool.ts", from: "    keepAlive: true,", to: "    keepAlive: true, pipeline: true," },
     ],
   },

@@ -66,7 +66,7 @@ const changes: [string, string][] = [
     `where oid ${ofUsed}`,
   ],
   ["from pg_catalog.pg_roles\n", `from pg_catalog.pg_roles where ${ofDatabase}\n`],
-  // What is built must not depend on the name of the database, on when it was vacuumed, or on who looks
+  // The schema must not depend on the name of the database, on when it was vacuumed, or on who looks
   ["pg_database.oid as _id, *", "pg_database.oid as _id, oid, 'service' as datname, datdba"],
   ["'current_user',\n  current_user", "'current_user',\n  'service_api'"],
 ];

@@ -22,7 +22,7 @@ const pageInfoFields: Readonly<Record<string, string>> = {
 const pluralInWords = (build: GraphileBuild.Build, typeName: string): string =>
   inWords(build.inflection.pluralize(typeName));
 
-/** What a comment says about a name by a line such as `@describe customers Who buys here.` */
+/** The description that a comment gives to a name, by a line such as `@describe customers Who buys here.` */
 const described = (thing: Tagged, name: string): string | undefined =>
   tagLines(thing, "describe")
     .find((line) => line.startsWith(`${name} `))

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Logger } from "pino";
-import { databaseFailure } from "../errors/postgres-errors.ts";
+import { codeOf, databaseFailure } from "../errors/postgres-errors.ts";
 import { UnreadableText } from "../lib/charset.ts";
 import { html } from "../html/html.ts";
 import { showPage } from "./show-page.ts";
@@ -16,7 +16,7 @@ export const noPage: RequestHandler = () => {
 export function showProblem(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = codeOf(error);
     // invalid_authorization_specification: the session ended during the request
     if (code === "28000") return sendToLogIn(request, response, true);
     const problem = problemOf(error, code);

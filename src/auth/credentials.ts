@@ -41,7 +41,7 @@ export interface CredentialOverview {
   storedOperationsOnly: boolean;
 }
 
-/** What auth.credential_overview and administration.credentials have, as {@link CredentialOverview} names it. */
+/** The columns of auth.credential_overview and administration.credentials, with the names of {@link CredentialOverview}. */
 export const credentialColumns = `id, name, access_keys[1] as "clientId", scopes, active,
   created_at as "createdAt", last_used_at as "lastUsedAt", rotated_at as "rotatedAt",
   deactivated_at as "deactivatedAt", old_key_ends_at as "oldKeyEndsAt", expires_at as "expiresAt",

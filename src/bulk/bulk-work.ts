@@ -46,7 +46,7 @@ export interface BulkOptions {
   usedByOthers: UsedByOthers;
   logger: Logger;
   tracing: Tracing | null;
-  /** What opens connections, where there is a number for several services. */
+  /** Opens connections where several services share a number of them. */
   allotment?: Allotment;
   /** For tests. */
   leaseMs?: number;

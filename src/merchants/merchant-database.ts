@@ -15,7 +15,7 @@ import { UserError } from "../errors/user-error.ts";
 
 /** The name of a merchant's database, and of the role that the service logs in to it as. */
 export const databaseOf = (merchant: string): string => `merchant_${merchant}`;
-export const loginOf = (merchant: string): string => `merchant_${merchant}_login`;
+const loginOf = (merchant: string): string => `merchant_${merchant}_login`;
 
 /** Where a database is, to tell clusters apart. */
 export const serverOf = (url: string): string => placeOf(new URL("/", url).href);

@@ -1,3 +1,4 @@
+import { codeOf } from "../errors/postgres-errors.ts";
 import type pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 import { growingPause, retry } from "../lib/retry.ts";
@@ -28,7 +29,7 @@ const codesOfWaiting = ["55P03", "40P01"];
 
 /** Whether work failed because others held locks, so that it may succeed later. */
 export function isLockFailure(error: unknown): boolean {
-  return error instanceof Error && "code" in error && codesOfWaiting.includes(String(error.code));
+  return codesOfWaiting.includes(codeOf(error) ?? "");
 }
 
 export interface RetryLockedOptions extends LockLimits {

@@ -20,7 +20,7 @@ export interface WorkedFor {
   settings: Settings;
   logger: Logger;
   tracing: Tracing | null;
-  /** What opens connections, where there is a number for several services. */
+  /** Opens connections where several services share a number of them. */
   allotment?: Allotment;
 }
 

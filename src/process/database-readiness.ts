@@ -1,3 +1,4 @@
+import { codeOf } from "../errors/postgres-errors.ts";
 import type pg from "pg";
 import type { Check, Obstacle } from "../lib/readiness.ts";
 import { within } from "../lib/within.ts";
@@ -168,6 +169,3 @@ function obstacleOf(error: unknown): Obstacle {
       return away;
   }
 }
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && "code" in error ? error.code : undefined;

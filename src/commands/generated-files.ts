@@ -1,6 +1,6 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { printDataModel } from "./data-model.ts";
+import type { ClientBase } from "pg";
 import type { Edition } from "../documentation/edition.ts";
 import { settingsByTopic } from "../process/settings.ts";
 import { printEnvironmentFile, printSettingsPage } from "../process/settings/print.ts";
@@ -15,6 +15,22 @@ const root = new URL("../../", import.meta.url);
 async function write(file: string, text: string): Promise<void> {
   await writeFile(new URL(file, root), text);
   console.log(file);
+}
+
+const introduction = `# Data model
+
+All tables and their keys. \`npm run schema\` writes this page from the database, and a test compares the two.
+
+A diagram shows the columns that are part of a key: \`PK\` of the primary key, \`UK\` of a unique key, \`FK\` of a foreign key,
+with the table that it refers to. Lines show the foreign keys within a diagram, and link tables, by name, as many to many.
+What a table or column is for, its comment says: \`\\d+ erp.product\` in psql, or db/schema.sql.
+`;
+
+/** The text of docs/data-model.md: an ER diagram for each topic. */
+export async function printDataModel(client: ClientBase): Promise<string> {
+  const query = await readFile(new URL("db/data-model.sql", root), "utf8");
+  const { rows } = await client.query<{ section: string }>(query);
+  return introduction + rows.map(({ section }) => section).join("");
 }
 
 /** Writes `schema/`, `docs/events` and `docs/data-model.md`. */

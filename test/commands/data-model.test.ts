@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { it } from "node:test";
-import { printDataModel } from "../../src/commands/data-model.ts";
+import { printDataModel } from "../../src/commands/generated-files.ts";
 import { useDatabase } from "../lib/database.ts";
 
 const used = useDatabase("template_schema");

@@ -2,14 +2,12 @@ import type { ClientBase } from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { growingPause, retry } from "../../lib/retry.ts";
 import { bulkFilesAbout } from "./bulk-files.ts";
-import { answersAbout, findCustomer, sequencesAbout, subjectsOf } from "./find.ts";
+import { answersAbout, eventsAbout, findCustomer } from "./find.ts";
 import type { Found } from "./find.ts";
-import { inEvents, inTables } from "./replacements.ts";
 import { Values } from "./values.ts";
 
 /** What was done. */
 export interface Anonymized {
-  customer: string;
   number: string;
   /** Whether nothing was left to do. */
   wasDone: boolean;
@@ -51,7 +49,7 @@ async function attempt(client: ClientBase, given: string): Promise<Anonymized> {
   // What takes long comes before the locks
   const before = await findCustomer(client, given);
   const files = await bulkFilesAbout(client, before);
-  const sequences = await sequencesAbout(client, subjectsOf(before));
+  const sequences = await eventsAbout(client, before.customer);
   await client.query("begin; set local lock_timeout = '3s'; set local statement_timeout = '5min'");
   try {
     const found = await locked(client, before);
@@ -61,17 +59,19 @@ async function attempt(client: ClientBase, given: string): Promise<Anonymized> {
       throw new UserError(
         `A bulk operation about them is ${running[0]!.state}. Try again when it has ended.`,
       );
-    const changed = await replace(
-      client,
-      found,
-      sequences,
-      files.map(({ id }) => id),
+    const values = await Values.of(client, found.customer);
+    const bulk = files.map(({ id }) => id);
+    const { rows: counts } = await client.query<{ what: string; changed: number }>(
+      "select what, changed::float8 from erp.anonymize_customer($1, $2, $3)",
+      [found.customer, sequences, bulk],
     );
-    const wasDone = Object.values(changed.counts).every((count) => count === 0);
+    const changed = Object.fromEntries(counts.map(({ what, changed: count }) => [what, count]));
+    changed["answers of idempotency keys"] = await replaceAnswers(client, found, values);
+    const wasDone = Object.values(changed).every((count) => count === 0);
     if (!wasDone)
       await client.query("select auth.note_event('customer.anonymized', $1, null, $2)", [
         found.customer,
-        JSON.stringify(changed.counts),
+        JSON.stringify(changed),
       ]);
     const kept = await client.query<Anonymized["kept"][number]>(
       `select t.technical_name as type, d.document_number as number, d.id
@@ -79,16 +79,9 @@ async function attempt(client: ClientBase, given: string): Promise<Anonymized> {
        where d.id = any ($1) order by d.created_at, d.id`,
       [found.documents],
     );
+    const mentioned = await mentions(client, found, values);
     await client.query("commit");
-    const { customer, number } = found;
-    return {
-      customer,
-      number,
-      wasDone,
-      changed: changed.counts,
-      kept: kept.rows,
-      mentions: changed.mentions,
-    };
+    return { number: found.number, wasDone, changed, kept: kept.rows, mentions: mentioned };
   } catch (error) {
     await client.query("rollback").catch(() => {});
     throw error;
@@ -123,41 +116,13 @@ async function requireSettled(
   throw new UserError(`The address is still needed by ${names}. Complete or cancel these first.`);
 }
 
-async function replace(client: ClientBase, found: Found, known: string[], bulk: string[]) {
-  const values = await Values.of(client, found);
-  const needles = [found.customer, ...found.orders, found.email.toLowerCase()];
-  const counts: Record<string, number> = {};
-  const run = async (what: string, text: string, parameters: unknown[]) => {
-    const { rowCount } = await client.query(text, parameters);
-    counts[what] = (counts[what] ?? 0) + rowCount!;
-  };
-  for (const { what, ids, text } of inTables) await run(what, text, [found[ids]]);
-  // What waits becomes events meanwhile, so it comes first. A change of now isn't among the old values
-  const subjects = subjectsOf(found);
-  await run("changes to be numbered", inEvents("events.outbox", "subject_id = any ($1)"), [subjects]);
-  const sequences = known.concat(await sequencesAbout(client, subjects, known.at(-1)));
-  await run("events", inEvents("events.event", "sequence = any ($1)"), [sequences]);
-  await run(
-    "attempts to send webhooks",
-    `update events.delivery_attempt a set request_headers = '{}', response_headers = null, response_body = null
-     from events.delivery d where d.id = a.delivery_id and d.sequence = any ($1)
-       and (a.response_body is not null or a.response_headers is not null or a.request_headers <> '{}')`,
-    [sequences],
-  );
-  await run("files of bulk operations", "delete from bulk.chunk where operation_id = any ($1)", [bulk]);
-  await run("refusals of bulk operations", "delete from bulk.refusal where operation_id = any ($1)", [bulk]);
-  await run(
-    "bulk operations",
-    `update bulk.operation set expires_at = now(), stored_bytes = 0, query = null, variables = null
-     where id = any ($1) and (expires_at > now() or query is not null or variables is not null)`,
-    [bulk],
-  );
-  counts["answers of idempotency keys"] = await replaceAnswers(client, needles, values);
-  return { counts, mentions: await mentions(client, found, values) };
-}
-
 /** Replaces values in what mutations have answered, which repetitions with the same key get. */
-async function replaceAnswers(client: ClientBase, needles: string[], values: Values): Promise<number> {
+async function replaceAnswers(
+  client: ClientBase,
+  { customer, orders, email }: Found,
+  values: Values,
+): Promise<number> {
+  const needles = [customer, ...orders, email.toLowerCase()];
   let count = 0;
   const { rows } = await client.query<{ credential_id: string; key: string; payload: unknown }>(
     `select credential_id, key, payload from mutation.idempotency_key where ${answersAbout}`,

@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
 import { bulkFilesAbout } from "./bulk-files.ts";
-import { answersAbout, findCustomer, sequencesAbout, subjectsOf } from "./find.ts";
+import { answersAbout, eventsAbout, findCustomer } from "./find.ts";
 
 interface DocumentRow {
   document_number: string | null;
@@ -9,23 +9,8 @@ interface DocumentRow {
   content_type: string | null;
 }
 
-const linesOf = (table: string, key: string) =>
-  `(select coalesce(jsonb_agg(l order by l.id), '[]') from ${table} l where l.${key} = r.id)`;
-
-/** A row with what belongs to it. */
-const parts: Record<string, string> = {
-  orders: `select to_jsonb(r) || jsonb_build_object('line_items', ${linesOf("erp.sales_order_line_item", "order_id")}) as row
-    from erp.sales_order r where r.id = any ($1)`,
-  quotes: `select to_jsonb(r) || jsonb_build_object('line_items', ${linesOf("erp.quote_line_item", "quote_id")}) as row
-    from erp.quote r where r.id = any ($1)`,
-  fulfillment_orders: `select to_jsonb(r) || jsonb_build_object('line_items',
-      ${linesOf("erp.fulfillment_order_line_item", "fulfillment_order_id")}) as row
-    from erp.fulfillment_order r where r.id = any ($1)`,
-  fulfillments: "select to_jsonb(r) as row from erp.fulfillment r where r.id = any ($1)",
-  labels: "select to_jsonb(r) as row from erp.shipping_label r where r.id = any ($1)",
-  returns: "select to_jsonb(r) as row from erp.return_order r where r.id = any ($1)",
-  receipts: "select to_jsonb(r) as row from erp.goods_receipt r where r.id = any ($1)",
-};
+/** Kinds of rows of erp.export_customer, of which there may be none. */
+const kinds = ["orders", "quotes", "fulfillment_orders", "fulfillments", "labels", "returns", "receipts"];
 
 /** All that the database has about a customer, as of one moment. */
 export async function exportCustomer(client: ClientBase, given: string): Promise<object> {
@@ -34,20 +19,15 @@ export async function exportCustomer(client: ClientBase, given: string): Promise
     const found = await findCustomer(client, given);
     const rowsOf = async (text: string, ...values: unknown[]) =>
       (await client.query<{ row: object }>(text, values)).rows.map(({ row }) => row);
-    const [customer] = await rowsOf(
-      `select to_jsonb(r) || jsonb_build_object('tags', (
-         select coalesce(jsonb_agg(t.name order by t.name), '[]') from erp.customer_tag c join erp.tag t on t.id = c.tag_id
-         where c.customer_id = r.id)) as row
-       from erp.customer r where r.id = $1`,
-      found.customer,
+    const { rows } = await client.query<{ kind: string; content: object }>(
+      "select * from erp.export_customer($1)",
+      [found.customer],
     );
-    const related: Record<string, object[]> = {};
-    for (const [name, text] of Object.entries(parts))
-      related[name] = await rowsOf(text, found[name as "orders"]);
-    const sequences = await sequencesAbout(client, subjectsOf(found));
+    const ofKind = (wanted: string) =>
+      rows.filter(({ kind }) => kind === wanted).map(({ content }) => content);
     const all = {
-      customer,
-      ...related,
+      customer: ofKind("customer")[0],
+      ...Object.fromEntries(kinds.map((kind) => [kind, ofKind(kind)])),
       documents: await documents(client, found.documents),
       events: await rowsOf(
         `select to_jsonb(e) || jsonb_build_object('deliveries', (
@@ -55,21 +35,18 @@ export async function exportCustomer(client: ClientBase, given: string): Promise
              select coalesce(jsonb_agg(a order by a.number), '[]') from events.delivery_attempt a where a.delivery_id = d.id
            )) order by d.id), '[]') from events.delivery d where d.sequence = e.sequence)) as row
          from events.event e where e.sequence = any ($1) order by e.sequence`,
-        sequences,
+        await eventsAbout(client, found.customer),
       ),
       events_to_be_numbered: await rowsOf(
-        "select to_jsonb(o) as row from events.outbox o where o.subject_id = any ($1) order by o.position",
-        subjectsOf(found),
+        "select to_jsonb(o) as row from events.outbox o where o.subject_id = any (erp.subjects_about($1)) order by o.position",
+        found.customer,
       ),
       answers_of_idempotency_keys: await rowsOf(
         `select to_jsonb(k) - 'request' as row from mutation.idempotency_key k where ${answersAbout}`,
         [found.customer, ...found.orders, found.email.toLowerCase()],
       ),
       bulk_operations: await bulkFilesAbout(client, found),
-      audit: await rowsOf(
-        "select to_jsonb(a) as row from auth.audit_event a where a.action ~ '^customer[.]' and a.subject = $1 order by a.id",
-        found.customer,
-      ),
+      audit: ofKind("audit"),
     };
     await client.query("select auth.note_event('customer.exported', $1)", [found.customer]);
     await client.query("commit");

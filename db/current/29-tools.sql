@@ -1,0 +1,9 @@
+--!include erp/about_customer.sql
+--!include erp/subjects_about.sql
+--!include erp/country_alone.sql
+--!include erp/personal_values.sql
+--!include erp/export_customer.sql
+--!include events/anonymous_data.sql
+--!include events/sequences_about.sql
+--!include erp/anonymize_rows.sql
+--!include erp/anonymize_customer.sql

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { ClientBase } from "pg";
-import { relationName } from "./ddl/rule.ts";
+import { relationName } from "./ddl/known.ts";
 import { parsed } from "./script.ts";
 
 /** The columns of tables that have rows, by the table's name with its schema. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { check } from "../../src/check/check.ts";
-import { dangerousDdl, ddlRules } from "../../src/check/ddl/ddl.ts";
+import { dangerousDdl } from "../../src/check/ddl/ddl.ts";
+import { ddlRules } from "../../src/check/ddl/rules.ts";
 import { useDatabase } from "../lib/database.ts";
 
 /** For each rule, mistakes that it must find with what it is about, and what looks like them but does no harm. */
@@ -165,7 +166,7 @@ describe("dangerous statements", () => {
     check(used.client, { current: [{ name: "5-try.sql", text }], only: [dangerousDdl] });
 
   test("each rule has mistakes to find, and what it must let pass", () => {
-    assert.deepEqual(Object.keys(cases).sort(), ddlRules.map(({ name }) => name).sort());
+    assert.deepEqual(Object.keys(cases).sort(), Object.keys(ddlRules).sort());
   });
 
   for (const [rule, { mistakes, harmless }] of Object.entries(cases)) {

@@ -2,14 +2,12 @@ import type { ClientBase } from "pg";
 import type { Finding } from "../finding.ts";
 import type { Script } from "../script.ts";
 import type { Source, Subject } from "../check-source.ts";
-import { columnRules } from "./columns.ts";
-import { addedConstraints, constraintRules } from "./constraints.ts";
-import type { Danger, DdlRule, Known } from "./rule.ts";
-import { relationName } from "./rule.ts";
-import { tableRules } from "./tables.ts";
-
-/** All rules about statements that block, rewrite or lose something. */
-export const ddlRules: readonly DdlRule[] = [...columnRules, ...constraintRules, ...tableRules];
+import { addedConstraints } from "./alter-table.ts";
+import { relationName } from "./known.ts";
+import type { Known } from "./known.ts";
+import { ddlRules } from "./rules.ts";
+import type { Danger, DdlRule } from "./rules.ts";
+import { dangersOf } from "./statements.ts";
 
 /** Statements that block readers or writers of tables with rows, rewrite them, or lose what is in them. */
 export const dangerousDdl: Source = {
@@ -23,22 +21,14 @@ export const dangerousDdl: Source = {
 function dangersIn(script: Script, subject: Subject, catalogue: Catalogue): Finding[] {
   const known = knownOf(script, subject, catalogue);
   return script.statements.flatMap(({ nodes, place }) =>
-    nodes.flatMap((node) =>
-      ddlRules.flatMap((rule) =>
-        rule.find(node, known).map((danger) => ({ ...findingOf(rule, danger), ...place })),
-      ),
-    ),
+    nodes.flatMap((node) => dangersOf(node, known).map((danger) => ({ ...findingOf(danger), ...place }))),
   );
 }
 
-const findingOf = ({ name, severity = "error", why, wayOut }: DdlRule, danger: Danger) => ({
-  rule: name,
-  severity,
-  object: danger.object,
-  what: danger.what,
-  why,
-  wayOut: (danger.wayOut ?? wayOut).replaceAll("TABLE", danger.object),
-});
+function findingOf({ rule, object, what = "", wayOut: own }: Danger) {
+  const { severity = "error", why, wayOut }: DdlRule = ddlRules[rule];
+  return { rule, severity, object, what, why, wayOut: (own ?? wayOut).replaceAll("TABLE", object) };
+}
 
 function knownOf(script: Script, { oldColumns }: Subject, catalogue: Catalogue): Known {
   return {

@@ -1,14 +1,4 @@
-import type { AlterTableCmd, Node, RangeVar } from "libpg-query";
-import type { Severity } from "../finding.ts";
-
-/** Something dangerous in a statement. */
-export interface Danger {
-  /** The table, or whatever else it is about. */
-  object: string;
-  what: string;
-  /** Instead of the rule's. */
-  wayOut?: string;
-}
+import type { Node, RangeVar } from "libpg-query";
 
 /** What is known of the database that a migration is going to run on, and of the rest of the migration. */
 export interface Known {
@@ -30,17 +20,6 @@ export interface Known {
   statementCount: number;
 }
 
-/** A rule about dangerous statements. */
-export interface DdlRule {
-  name: string;
-  /** By default it is an error. */
-  severity?: Severity;
-  why: string;
-  /** `TABLE` and `WHAT` stand for what is found. */
-  wayOut: string;
-  find(node: Node, known: Known): Danger[];
-}
-
 export const relationName = ({ schemaname, relname }: RangeVar): string =>
   schemaname === undefined ? relname! : `${schemaname}.${relname!}`;
 
@@ -48,17 +27,6 @@ export const relationName = ({ schemaname, relname }: RangeVar): string =>
 export const dotted = (words: readonly Node[] | undefined): string =>
   (words ?? []).flatMap((word) => ("String" in word ? [word.String.sval!] : [])).join(".");
 
-/** The parts of `alter table`, if it is about a table with rows. */
-export function changesOf(
-  node: Node,
-  known: Known,
-): { table: string; relation: RangeVar; change: AlterTableCmd }[] {
-  if (!("AlterTableStmt" in node)) return [];
-  const { relation, cmds = [], objtype } = node.AlterTableStmt;
-  if (objtype !== "OBJECT_TABLE" || relation === undefined || !known.isOld(relation)) return [];
-  return cmds.flatMap((command) =>
-    "AlterTableCmd" in command
-      ? [{ table: relationName(relation), relation, change: command.AlterTableCmd }]
-      : [],
-  );
-}
+/** The tables in a list of nodes. */
+export const relationsIn = (nodes: readonly Node[] = []): RangeVar[] =>
+  nodes.flatMap((one) => ("RangeVar" in one ? [one.RangeVar] : []));

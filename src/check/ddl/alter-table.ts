@@ -1,0 +1,137 @@
+import type { AlterTableCmd, AlterTableStmt, ColumnDef, Constraint, Node, RangeVar } from "libpg-query";
+import { dotted, relationName } from "./known.ts";
+import type { Known } from "./known.ts";
+import { dangers, ddlRules } from "./rules.ts";
+import type { Danger } from "./rules.ts";
+
+/** The dangers of `alter table`, if it is about a table with rows. */
+export function dangersOfAlterTable(
+  { relation, cmds = [], objtype }: AlterTableStmt,
+  known: Known,
+): Danger[] {
+  if (objtype !== "OBJECT_TABLE" || relation === undefined || !known.isOld(relation)) return [];
+  return cmds.flatMap((command) =>
+    "AlterTableCmd" in command ? dangersOfChange(relation, command.AlterTableCmd, known) : [],
+  );
+}
+
+const rewriting: Record<string, string> = {
+  AT_SetTableSpace: "set tablespace",
+  AT_SetUnLogged: "set unlogged",
+  AT_SetLogged: "set logged",
+  AT_SetAccessMethod: "set access method",
+};
+
+function dangersOfChange(relation: RangeVar, change: AlterTableCmd, known: Known): Danger[] {
+  const { subtype, name = "", def } = change;
+  const table = relationName(relation);
+  const column = { object: `${table}.${name}` };
+  const isOld = !known.isNewColumn(relation, name);
+  const what = rewriting[subtype!];
+  const isNewColumn = subtype === "AT_AddColumn";
+  const { wayOut } = ddlRules["not-null-scans"];
+  return dangers(
+    ...(isNewColumn && def && "ColumnDef" in def ? dangersOfColumn(table, def.ColumnDef, known) : []),
+    ...constraintsIn(change).flatMap((one) => dangersOfConstraint(table, one, isNewColumn)),
+    subtype === "AT_SetNotNull" &&
+      isOld &&
+      !known.isCheckedNotNull(table, name) && {
+        rule: "not-null-scans",
+        ...column,
+        wayOut: wayOut.replaceAll("TABLE", table).replaceAll("COLUMN", name),
+      },
+    subtype === "AT_AlterColumnType" && isOld && { rule: "type-rewrites-table", ...column },
+    subtype === "AT_DropColumn" && isOld && { rule: "drops-data", ...column, what: "a column" },
+    subtype === "AT_ValidateConstraint" &&
+      known.addedConstraints.has(`${table}.${name}`) && {
+        rule: "validates-at-once",
+        object: table,
+        what: name,
+      },
+    what !== undefined && { rule: "rewrites-table", object: table, what },
+  );
+}
+
+const constraintsOf = ({ constraints = [] }: ColumnDef): Constraint[] =>
+  constraints.flatMap((one) => ("Constraint" in one ? [one.Constraint] : []));
+
+/** The constraints that a part of `alter table` adds, those of a new column too. */
+function constraintsIn({ subtype, def }: AlterTableCmd): Constraint[] {
+  if (def === undefined) return [];
+  if (subtype === "AT_AddConstraint" && "Constraint" in def) return [def.Constraint];
+  return subtype === "AT_AddColumn" && "ColumnDef" in def ? constraintsOf(def.ColumnDef) : [];
+}
+
+/** Constraints that a statement adds to tables, as `table.constraint`. */
+export function addedConstraints(node: Node): string[] {
+  if (!("AlterTableStmt" in node)) return [];
+  const { relation, cmds = [] } = node.AlterTableStmt;
+  return cmds.flatMap((command) =>
+    "AlterTableCmd" in command
+      ? constraintsIn(command.AlterTableCmd).map(({ conname }) => `${relationName(relation!)}.${conname}`)
+      : [],
+  );
+}
+
+/** Why a new column has every row written anew; undefined when it doesn't. */
+function rewriteOf(definition: ColumnDef, known: Known): string | undefined {
+  const type = dotted(definition.typeName?.names);
+  if (/^(small|big)?serial\d?$/.test(type)) return "a serial column";
+  if (known.isCheckedType(type)) return `of the domain ${type}, whose rule is checked in each row`;
+  for (const { contype, generated_kind: kind, raw_expr: value } of constraintsOf(definition)) {
+    if (contype === "CONSTR_IDENTITY") return "an identity column";
+    if (contype === "CONSTR_GENERATED" && kind === "s") return "a stored generated column";
+    const volatile =
+      contype === "CONSTR_DEFAULT" ? calledIn(value).find((name) => known.isVolatile(name)) : undefined;
+    if (volatile !== undefined) return `the default ${volatile}(), which is another for each row`;
+  }
+  return undefined;
+}
+
+/** Functions that an expression calls. */
+function calledIn(node: unknown): string[] {
+  if (typeof node !== "object" || node === null) return [];
+  const own =
+    "FuncCall" in node
+      ? [dotted((node.FuncCall as { funcname?: Node[] }).funcname).replace(/^.*\./, "")]
+      : [];
+  return [...own, ...Object.values(node).flatMap(calledIn)];
+}
+
+const filling = new Set<Constraint["contype"]>(["CONSTR_DEFAULT", "CONSTR_GENERATED", "CONSTR_IDENTITY"]);
+
+function dangersOfColumn(table: string, definition: ColumnDef, known: Known): Danger[] {
+  const object = `${table}.${definition.colname}`;
+  const what = rewriteOf(definition, known);
+  const kinds = constraintsOf(definition).map(({ contype }) => contype);
+  const isFilled =
+    kinds.some((kind) => filling.has(kind)) || /serial/.test(dotted(definition.typeName?.names));
+  return dangers(
+    what !== undefined && { rule: "column-rewrites-table", object, what },
+    kinds.includes("CONSTR_NOTNULL") && !isFilled && { rule: "not-null-without-default", object },
+  );
+}
+
+/** Constraints for which all rows are looked at, and those that build an index. */
+const scanning: Partial<Record<NonNullable<Constraint["contype"]>, string>> = {
+  CONSTR_CHECK: "check",
+  CONSTR_FOREIGN: "foreign key",
+  CONSTR_NOTNULL: "not null",
+};
+const indexed = new Set<Constraint["contype"]>(["CONSTR_UNIQUE", "CONSTR_PRIMARY", "CONSTR_EXCLUSION"]);
+
+function dangersOfConstraint(
+  table: string,
+  { contype, conname = "", skip_validation: isUnchecked = false, indexname }: Constraint,
+  isOfNewColumn: boolean,
+): Danger[] {
+  const title = scanning[contype!];
+  // A new column without a value refers to nothing, and has its own rule about not null
+  const scans = !isUnchecked && (!isOfNewColumn || contype === "CONSTR_CHECK");
+  return dangers(
+    title !== undefined &&
+      scans && { rule: "constraint-scans", object: table, what: `${title} ${conname}`.trim() },
+    indexed.has(contype) &&
+      indexname === undefined && { rule: "constraint-builds-index", object: table, what: conname },
+  );
+}

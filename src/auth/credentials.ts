@@ -43,9 +43,8 @@ export interface CredentialOverview {
 
 /** The columns of auth.credential_overview and administration.credentials, with the names of {@link CredentialOverview}. */
 export const credentialColumns = `id, name, access_keys[1] as "clientId", scopes, active,
-  created_at as "createdAt", last_used_at as "lastUsedAt", rotated_at as "rotatedAt",
-  deactivated_at as "deactivatedAt", old_key_ends_at as "oldKeyEndsAt", expires_at as "expiresAt",
-  stored_operations_only as "storedOperationsOnly"`;
+  stored_operations_only as "storedOperationsOnly", created_at as "createdAt", last_used_at as "lastUsedAt",
+  rotated_at as "rotatedAt", deactivated_at as "deactivatedAt", old_key_ends_at as "oldKeyEndsAt", expires_at as "expiresAt"`;
 
 /** A request about credentials that can't be met. Its message is for the caller. */
 export class CredentialError extends UserError {}

@@ -2,6 +2,7 @@ import { text as textOf } from "node:stream/consumers";
 import * as administrators from "../auth/administrators.ts";
 import type { Administrator } from "../auth/administrators.ts";
 import { randomPassword } from "../auth/passwords.ts";
+import { inSnakeCase } from "./terminal.ts";
 import type { Result } from "./terminal.ts";
 import { asOwner } from "./with-database.ts";
 
@@ -31,16 +32,12 @@ export async function deactivateAdmin(name: string): Promise<Result> {
 
 export async function listAdmins(): Promise<Result> {
   const all = await asOwner(administrators.listAdministrators);
-  return { json: all.map(toJson), text: all.map(describe).join("\n") || "There are no administrators." };
+  return { json: all.map(inSnakeCase), text: all.map(describe).join("\n") || "There are no administrators." };
 }
 
 function withPassword(name: string, text: string, given: string | null, password: string): Result {
   if (given !== null) return { json: { name }, text };
   return { json: { name, password }, text: `${text}\n\n  password  ${password}   (shown only now)` };
-}
-
-function toJson({ name, active, createdAt, lastLogInAt }: Administrator) {
-  return { name, active, created_at: createdAt, last_log_in_at: lastLogInAt };
 }
 
 function describe({ name, active, lastLogInAt }: Administrator): string {

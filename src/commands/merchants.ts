@@ -30,16 +30,16 @@ function place(): Place {
   return { settings, folder: settings.merchants };
 }
 
-async function add(
-  { settings, folder }: Place,
+export async function addMerchant(
   name: string,
-  hosts: string[],
-  hasPath: boolean,
+  { host = [], path = false }: { host?: string[]; path?: boolean },
 ): Promise<void> {
+  const { settings, folder } = place();
+  const hosts = host.map((one) => one.toLowerCase());
   requireName(name);
   const adminUrl = adminOf(settings);
   await requireFree(folder, name, hosts);
-  if (hosts.length === 0 && !hasPath) throw new UsageError("A merchant needs --host, or --path.");
+  if (hosts.length === 0 && !path) throw new UsageError("A merchant needs --host, or --path.");
   const databaseUrl = await addMerchantDatabase(adminUrl, name);
   const password = randomPassword();
   const { clientId, clientSecret } = await withClient(
@@ -51,7 +51,7 @@ async function add(
   );
   const store = async () => {
     await requireFree(folder, name, hosts);
-    await storeMerchant(folder, { name, databaseUrl, hosts, hasPath, state: "active" });
+    await storeMerchant(folder, { name, databaseUrl, hosts, hasPath: path, state: "active" });
   };
   await inTurn(folder, store).catch(async (error: unknown) => {
     await dropMerchantDatabase(adminUrl, name, databaseOf(name));
@@ -76,8 +76,8 @@ async function tellOpen(adminUrl: string, name: string): Promise<void> {
   for (const database of open) say(`  revoke connect on database "${database}" from public;`);
 }
 
-async function list({ folder }: Place): Promise<void> {
-  const { merchants, wrong } = await readDirectory(folder);
+export async function listMerchants(): Promise<void> {
+  const { merchants, wrong } = await readDirectory(place().folder);
   for (const { name, state, hosts, hasPath, databaseUrl } of merchants) {
     const ways = [...hosts, ...(hasPath ? [`/m/${name}`] : [])].join(" ");
     console.log([name, state, ways, serverOf(databaseUrl) + new URL(databaseUrl).pathname].join("\t"));
@@ -86,7 +86,11 @@ async function list({ folder }: Place): Promise<void> {
 }
 
 /** Migrates some at a time. One that fails doesn't stop the others. */
-async function migrate({ settings, folder }: Place, names: readonly string[], atOnce: number): Promise<void> {
+export async function migrateMerchants(
+  names: readonly string[],
+  { atOnce }: { atOnce: number },
+): Promise<void> {
+  const { settings, folder } = place();
   const adminUrl = adminOf(settings);
   const { merchants, wrong } = await readDirectory(folder);
   const isWanted = ({ name }: { name: string }) => names.length === 0 || names.includes(name);
@@ -119,28 +123,36 @@ async function migrate({ settings, folder }: Place, names: readonly string[], at
     throw new UserError(`${failed.length} failed. The others are done: run it again for ${failed.join(" ")}`);
 }
 
-async function setState(place: Place, name: string, state: Merchant["state"]): Promise<void> {
-  await change(place, name, (now) => ({ ...now, state }));
+export async function setMerchantState(name: string, state: Merchant["state"]): Promise<void> {
+  await change(place(), name, (now) => ({ ...now, state }));
   say(`${name} is ${state} within a second.`);
 }
 
-async function remove(place: Place, name: string, isToDrop: boolean): Promise<void> {
-  if (!isToDrop && (await isWrong(place, name))) {
-    await inTurn(place.folder, () => forgetMerchant(place.folder, name));
+export const moveMerchant = (name: string, { copied }: { copied?: true }): Promise<void> =>
+  (copied ? moveToCopy : move)(place(), name);
+
+export async function removeMerchant(
+  name: string,
+  { drop: isToDrop = false }: { drop?: boolean },
+): Promise<void> {
+  const here = place();
+  const { folder, settings } = here;
+  if (!isToDrop && (await isWrong(here, name))) {
+    await inTurn(folder, () => forgetMerchant(folder, name));
     return say(`${name} is served no more. Its file was wrong; its database, if it has one, is still there.`);
   }
-  const { databaseUrl } = await merchantNamed(place, name);
-  const adminUrl = isToDrop ? adminOf(place.settings) : null;
+  const { databaseUrl } = await merchantNamed(here, name);
+  const adminUrl = isToDrop ? adminOf(settings) : null;
   if (adminUrl !== null && serverOf(adminUrl) !== serverOf(databaseUrl))
     throw new UserError(
       `The database of ${name} is at ${serverOf(databaseUrl)}, DATABASE_URL's at another place.`,
     );
   const database = databaseIn(databaseUrl);
   if (adminUrl !== null) await refuseOthers(adminUrl, name, database);
-  await inTurn(place.folder, async () => {
-    if ((await merchantNamed(place, name)).databaseUrl !== databaseUrl)
+  await inTurn(folder, async () => {
+    if ((await merchantNamed(here, name)).databaseUrl !== databaseUrl)
       throw new UserError(`${name} is served from another database meanwhile: nothing was removed.`);
-    await forgetMerchant(place.folder, name);
+    await forgetMerchant(folder, name);
   });
   if (adminUrl !== null) await dropMerchantDatabase(adminUrl, name, database);
   say(
@@ -158,24 +170,3 @@ async function refuseOthers(adminUrl: string, name: string, database: string): P
       `Drop those first, if nobody needs them:\n\n  ${drops}`,
   );
 }
-
-export const addMerchant = (name: string, { host = [], path }: { host?: string[]; path?: true }) =>
-  add(
-    place(),
-    name,
-    host.map((one) => one.toLowerCase()),
-    path === true,
-  );
-
-export const listMerchants = () => list(place());
-
-export const migrateMerchants = (names: string[], { atOnce }: { atOnce: number }) =>
-  migrate(place(), names, atOnce);
-
-export const setMerchantState = (name: string, state: Merchant["state"]) => setState(place(), name, state);
-
-export const moveMerchant = (name: string, { copied }: { copied?: true }) =>
-  (copied ? moveToCopy : move)(place(), name);
-
-export const removeMerchant = (name: string, { drop }: { drop?: true }) =>
-  remove(place(), name, drop === true);

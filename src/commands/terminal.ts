@@ -32,6 +32,15 @@ export interface Result {
 export const print = ({ json, text }: Result, isJson = false): void =>
   void process.stdout.write(`${isJson ? JSON.stringify(json) : text}\n`);
 
+/** A row as JSON has it: `created_at` for `createdAt`. */
+export const inSnakeCase = (row: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value as unknown,
+    ]),
+  );
+
 /**
  * Lines of columns that are as wide as their longest cell.
  *

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import * as credentials from "../auth/credentials.ts";
 import type { CredentialOverview, ClientCredentials, Resources } from "../auth/credentials.ts";
-import { UsageError } from "./terminal.ts";
+import { inSnakeCase, UsageError } from "./terminal.ts";
 import type { Result } from "./terminal.ts";
 import { asOwner } from "./with-database.ts";
 
@@ -35,7 +35,7 @@ export async function createToken({ name, operations, access, ...wanted }: NewCr
 
 export async function listTokens(): Promise<Result> {
   const all = await asOwner(credentials.listCredentials);
-  return { json: all.map(toJson), text: all.map(describe).join("\n\n") || "There are no credentials." };
+  return { json: all.map(inSnakeCase), text: all.map(describe).join("\n\n") || "There are no credentials." };
 }
 
 /** Does something with a credential, given its id or a client_id. */
@@ -60,23 +60,18 @@ export const changeToken = (given: string, operations: "stored" | "all"): Promis
     return { json: { id, operations }, text: `${id} may send ${operations} operations.` };
   });
 
-export const activateToken = (given: string): Promise<Result> =>
-  withToken(given, async (connection, id) => {
-    await credentials.activateCredential(connection, id);
-    return { json: { id, active: true }, text: `Activated ${id}.` };
-  });
+/** Changes a credential, and says so by a verb in the past and what is so now. */
+const changing =
+  (change: typeof credentials.activateCredential, verb: string, state: object) =>
+  (given: string): Promise<Result> =>
+    withToken(given, async (connection, id) => {
+      await change(connection, id);
+      return { json: { id, ...state }, text: `${verb} ${id}.` };
+    });
 
-export const deactivateToken = (given: string): Promise<Result> =>
-  withToken(given, async (connection, id) => {
-    await credentials.deactivateCredential(connection, id);
-    return { json: { id, active: false }, text: `Deactivated ${id}.` };
-  });
-
-export const deleteToken = (given: string): Promise<Result> =>
-  withToken(given, async (connection, id) => {
-    await credentials.deleteCredential(connection, id);
-    return { json: { id, deleted: true }, text: `Deleted ${id}.` };
-  });
+export const activateToken = changing(credentials.activateCredential, "Activated", { active: true });
+export const deactivateToken = changing(credentials.deactivateCredential, "Deactivated", { active: false });
+export const deleteToken = changing(credentials.deleteCredential, "Deleted", { deleted: true });
 
 function parseResources(values: string[] = []): Resources {
   const names = values.flatMap((value) => value.split(",")).map((name) => name.trim());
@@ -116,22 +111,4 @@ function describe({
     `  state      ${state}, ${lastUsedAt ? `last used ${lastUsedAt.toISOString()}` : "never used"}`,
     `  scopes     ${scopes.join(" ") || "none"}${storedOperationsOnly ? "\n  operations stored ones only" : ""}`,
   ].join("\n");
-}
-
-function toJson({ id, name, clientId, scopes, active, storedOperationsOnly, ...times }: CredentialOverview) {
-  const { createdAt, lastUsedAt, rotatedAt, deactivatedAt, oldKeyEndsAt, expiresAt } = times;
-  return {
-    id,
-    name,
-    client_id: clientId,
-    scopes,
-    active,
-    stored_operations_only: storedOperationsOnly,
-    created_at: createdAt,
-    last_used_at: lastUsedAt,
-    rotated_at: rotatedAt,
-    deactivated_at: deactivatedAt,
-    old_key_ends_at: oldKeyEndsAt,
-    expires_at: expiresAt,
-  };
 }

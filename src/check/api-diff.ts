@@ -3,12 +3,7 @@ import { apiChanges, schemaOf } from "./api-changes.ts";
 import { eventChanges } from "./event-changes.ts";
 import type { Finding } from "./finding.ts";
 import type { BrokenOperation } from "./used-operations.ts";
-import {
-  brokenOperations,
-  readOperations,
-  readPayloadQueries,
-  readTrustedOperations,
-} from "./used-operations.ts";
+import { brokenOperations, readOperations, readStoredOperations } from "./used-operations.ts";
 import type { Places } from "./places.ts";
 import type { Source } from "./check-source.ts";
 import { readUsers, usersAt } from "./users.ts";
@@ -47,11 +42,7 @@ export const apiDiff: Source = {
     if (changes.every(({ weight }) => weight !== "breaking")) return findings;
     const schema = schemaOf(before.sdl);
     const users = await readUsers(recorded, "unstable");
-    const operations = [
-      ...(await readOperations()),
-      ...(await readPayloadQueries(recorded)),
-      ...(await readTrustedOperations(recorded)),
-    ];
+    const operations = [...(await readOperations()), ...(await readStoredOperations(recorded))];
     const broken = brokenOperations(operations, schema, schemaOf(now.sdl));
     return [
       ...findings.map((finding) => {

@@ -1,11 +1,7 @@
+import type { Place } from "../migrations/migration-files.ts";
+
 /** Severity of a finding: errors refuse the migration; warnings and notes are only reported. */
 export type Severity = "error" | "warning" | "note";
-
-/** A location: a file from the root of the project, and a line counted from 1. */
-export interface Place {
-  file: string;
-  line: number;
-}
 
 /** Something that a check has found. */
 export interface Finding {

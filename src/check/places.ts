@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { migrationsFolder } from "../migrations/migration-files.ts";
-import type { Place } from "./finding.ts";
+import type { Place } from "../migrations/migration-files.ts";
 import type { Script } from "./script.ts";
 
 const creation =

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import type { Node } from "libpg-query";
-import type { CurrentFile } from "../migrations/migration-files.ts";
-import { isWithoutTransaction, withIncludes } from "../migrations/migration-files.ts";
+import type { CurrentFile, Place } from "../migrations/migration-files.ts";
+import { isWithoutTransaction, originsOf, withIncludes } from "../migrations/migration-files.ts";
 import { loadParser } from "../postgres/parser.ts";
 import type { Parser } from "../postgres/parser.ts";
-import type { Finding, Place } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 
 /** A statement of a migration. */
 export interface Statement {
@@ -120,17 +120,3 @@ const linesIn = (text: string): number => text.split("\n").length - 1;
 /** The lines of a file, whatever was included into it. */
 export const linesOf = (text: string, file: string): Place[] =>
   text.split("\n").map((_, index) => ({ file, line: index + 1 }));
-
-/** For each line of a migration, the file that it was included from, and the line there. */
-export function originsOf(text: string, file: string): Place[] {
-  const open: Place[] = [{ file, line: 0 }];
-  const here = () => ({ ...open.at(-1)! });
-  return text.split("\n").map((line) => {
-    const [, included] = /^--! Included (.+)$/.exec(line) ?? [];
-    if (line.startsWith("--! EndIncluded ") && open.length > 1) open.pop();
-    else open.at(-1)!.line++;
-    const place = here();
-    if (included !== undefined) open.push({ file: `db/fixtures/${included}`, line: 0 });
-    return place;
-  });
-}

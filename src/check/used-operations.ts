@@ -3,7 +3,6 @@ import { extname } from "node:path";
 import type { GraphQLSchema } from "graphql";
 import { Kind, parse, validate } from "graphql";
 import type { ClientBase } from "pg";
-import { hasTable } from "./users.ts";
 
 /** Where an operation is: a file from the root of the project, with its line; or in words, without one. */
 interface Source {
@@ -40,37 +39,18 @@ export async function readOperations(): Promise<StoredOperation[]> {
   return found.flat();
 }
 
-/** Payload queries of the subscriptions to webhooks that ask `unstable`. */
-export async function readPayloadQueries(client: ClientBase): Promise<StoredOperation[]> {
-  const { rows } = await client.query<{ id: string; topic: string; text: string }>(
-    `select id, topic, payload_query as text from events.webhook_subscription
-     where payload_query is not null and api_version = 'unstable' order by id`,
+/** Operations of `unstable` that the database keeps: payload queries of webhooks, and those that are stored for clients. */
+export async function readStoredOperations(client: ClientBase): Promise<StoredOperation[]> {
+  const { rows } = await client.query<{ file: string; text: string }>(
+    `(select format('webhook subscription %s to %s', id, topic) as file, payload_query as text
+      from events.webhook_subscription where payload_query is not null and api_version = 'unstable' order by id)
+     union all
+     (select format('stored operation %s of %s (%s…)', o.name, coalesce(c.name, 'all credentials'),
+        left(encode(o.sha256, 'hex'), 12)), o.document
+      from auth.stored_operation o left join auth.credential c on c.id = o.credential_id
+      where o.version = 'unstable' order by o.name, o.sha256, c.name)`,
   );
-  return rows.map(({ id, topic, text }) => ({
-    file: `webhook subscription ${id} to ${topic}`,
-    line: null,
-    text,
-  }));
-}
-
-/** Operations of `unstable` that are stored for clients. */
-export async function readTrustedOperations(client: ClientBase): Promise<StoredOperation[]> {
-  if (!(await hasTable(client, "auth.stored_operation"))) return [];
-  const { rows } = await client.query<{
-    name: string;
-    credential: string | null;
-    sha256: string;
-    text: string;
-  }>(
-    `select o.name, c.name as credential, encode(o.sha256, 'hex') as sha256, o.document as text
-     from auth.stored_operation o left join auth.credential c on c.id = o.credential_id
-     where o.version = 'unstable' order by o.name, o.sha256, c.name`,
-  );
-  return rows.map(({ name, credential, sha256, text }) => ({
-    file: `stored operation ${name} of ${credential ?? "all credentials"} (${sha256.slice(0, 12)}…)`,
-    line: null,
-    text,
-  }));
+  return rows.map((row) => ({ ...row, line: null }));
 }
 
 async function filesIn(folder: string): Promise<string[]> {

@@ -17,7 +17,6 @@ const spanDays = 90;
 
 /** Who has used which fields of a version lately, as the service has noted it. */
 export async function readUsers(client: ClientBase, version: string): Promise<FieldUser[]> {
-  if (!(await hasTable(client, "auth.field_use"))) return [];
   const { rows } = await client.query<FieldUser>(
     `select c.name, u.field, u.last_used_on::text as "lastUsedOn"
      from auth.field_use u join auth.credential c on c.id = u.credential_id
@@ -26,14 +25,6 @@ export async function readUsers(client: ClientBase, version: string): Promise<Fi
     [version, spanDays],
   );
   return rows;
-}
-
-/** Whether a database has a table, which came with a migration. */
-export async function hasTable(client: ClientBase, name: string): Promise<boolean> {
-  const { rows } = await client.query<{ known: boolean }>("select to_regclass($1) is not null as known", [
-    name,
-  ]);
-  return rows[0]!.known;
 }
 
 /** Clients that a change at a path concerns, each once with the last day: they used the field, or one that leads there. */

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { UserError } from "../errors/user-error.ts";
-import { isWithoutTransaction } from "./migration-files.ts";
+import { isWithoutTransaction, originsOf } from "./migration-files.ts";
 import { loadParser } from "../postgres/parser.ts";
 import { onMessage } from "../postgres/pg-private.ts";
 
@@ -77,23 +77,11 @@ async function beginOf(text: string, index: number | undefined): Promise<number 
 
 /** The file and line at a position of a migration, counted from 1. */
 function placeOf(text: string, position: number): string {
-  const lines = text.slice(0, position).split("\n");
-  const open: { file: string; line: number }[] = [{ file: "", line: 0 }];
-  for (const line of lines) {
-    const [, split] = /^--! split: (.+)$/.exec(line) ?? [];
-    const [, included] = /^--! Included (.+)$/.exec(line) ?? [];
-    if (split !== undefined) open.splice(0, open.length, { file: `db/current/${split}`, line: 0 });
-    else if (included !== undefined) open.push({ file: `db/fixtures/${included}`, line: 0 });
-    else if (line.startsWith("--! EndIncluded ") && open.length > 1) {
-      open.pop();
-      open.at(-1)!.line++;
-    } else open.at(-1)!.line++;
-  }
-  const { file, line } = open.at(-1)!;
-  const places = [`line ${line}`];
-  if (file !== "") places.unshift(file);
-  if (open.length > 1 && open[0]!.file !== "") places.push(`which ${open[0]!.file} includes`);
-  return places.join(", ");
+  const origins = originsOf(text.slice(0, position), "");
+  const { file, line } = origins.at(-1)!;
+  const around = origins.findLast((one) => !one.file.startsWith("db/fixtures/"))?.file;
+  const includes = around && around !== file ? `which ${around} includes` : "";
+  return [file, `line ${line}`, includes].filter(Boolean).join(", ");
 }
 
 /** The statement at which a function failed. */

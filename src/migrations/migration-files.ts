@@ -69,6 +69,27 @@ export function splitFiles(text: string): CurrentFile[] {
   return files.filter(hasStatements);
 }
 
+/** A file from the root of the project, and a line counted from 1. */
+export interface Place {
+  file: string;
+  line: number;
+}
+
+/** For each line of a migration, the file that it is from, and the line there. @param file that of the whole */
+export function originsOf(text: string, file: string): Place[] {
+  let open: Place[] = [{ file, line: 0 }];
+  return text.split("\n").map((line) => {
+    const [, split] = /^--! split: (.+)$/.exec(line) ?? [];
+    const [, included] = /^--! Included (.+)$/.exec(line) ?? [];
+    if (split !== undefined) open = [{ file: `db/current/${split}`, line: 0 }];
+    else if (line.startsWith("--! EndIncluded ") && open.length > 1) open.pop();
+    else open.at(-1)!.line++;
+    const place = { ...open.at(-1)! };
+    if (included !== undefined) open.push({ file: `db/fixtures/${included}`, line: 0 });
+    return place;
+  });
+}
+
 /** Files joined to one text, without those that do nothing, which graphile-migrate leaves in it. */
 export const withoutBlank = (text: string): string =>
   splitFiles(text)

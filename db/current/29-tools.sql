@@ -2,8 +2,12 @@
 --!include erp/subjects_about.sql
 --!include erp/country_alone.sql
 --!include erp/personal_values.sql
---!include erp/export_customer.sql
+--!include erp/names_person.sql
+--!include erp/without_person.sql
+--!include erp/mentions_of_customer.sql
+--!include mutation/answers_about.sql
 --!include events/anonymous_data.sql
 --!include events/sequences_about.sql
+--!include erp/export_customer.sql
 --!include erp/anonymize_rows.sql
 --!include erp/anonymize_customer.sql

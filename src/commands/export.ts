@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { UserError } from "../errors/user-error.ts";
 import { ApiClient } from "./api-client.ts";
-import { ProgressBar } from "./progress.ts";
+import { progressBar } from "./progress.ts";
 import { readText } from "./read-text.ts";
 import { say, UsageError } from "./terminal.ts";
 
@@ -34,10 +34,13 @@ export async function exportFile(
   const client = new ApiClient();
   const { bulkOperationRun: asked } = await client.ask<Asked>(run, { input: { query, variables, format } });
   if (!asked.bulkOperation) throw new UserError(asked.userErrors[0]?.message ?? "It was refused.");
-  const bar = new ProgressBar("Reading", "lines", 0);
+  const bar = progressBar("Reading", "lines");
   const done = await client
-    .follow(asked.bulkOperation.id, ({ doneCount }) => bar.show(doneCount, doneCount))
-    .finally(() => bar.end());
+    .follow(asked.bulkOperation.id, ({ doneCount }) => {
+      bar.setTotal(doneCount);
+      bar.update(doneCount);
+    })
+    .finally(() => bar.stop());
   if (done.resultUrl === null) throw new UserError(`It is ${done.state}. ${done.errorMessage ?? ""}`.trim());
   await client.save(done.resultUrl, path);
   say(`${done.doneCount} lines of ${done.rowCount} rows: ${path}`);

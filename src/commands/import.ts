@@ -7,7 +7,7 @@ import type { Resource } from "../bulk/resources.ts";
 import { UserError } from "../errors/user-error.ts";
 import { ApiClient } from "./api-client.ts";
 import type { BulkOperation } from "./api-client.ts";
-import { ProgressBar } from "./progress.ts";
+import { progressBar } from "./progress.ts";
 import { say, UsageError } from "./terminal.ts";
 
 /** A file to be loaded. */
@@ -29,11 +29,11 @@ async function sourceOf(path: string, charset = "utf-8"): Promise<Source> {
 
 /** Sends the file, compressed. @returns the id of the bulk operation */
 async function send(client: ApiClient, resource: Resource, source: Source): Promise<string> {
-  const bar = new ProgressBar("Sending", "bytes", source.bytes);
+  const bar = progressBar("Sending", "bytes", source.bytes);
   let sent = 0;
   const counter = new Transform({
     transform(bytes: Buffer, _encoding, done) {
-      bar.show((sent += bytes.length));
+      bar.update((sent += bytes.length));
       done(null, bytes);
     },
   });
@@ -54,19 +54,20 @@ async function send(client: ApiClient, resource: Resource, source: Source): Prom
     const { bulkOperation } = (await response.json()) as { bulkOperation: { id: string } };
     return bulkOperation.id;
   } finally {
-    bar.end();
+    bar.stop();
     file.destroy();
   }
 }
 
 async function follow(client: ApiClient, id: string): Promise<BulkOperation> {
-  const bar = new ProgressBar("Loading", "rows", 0);
+  const bar = progressBar("Loading", "rows");
   try {
-    return await client.follow(id, ({ doneCount, refusedCount, rowCount }) =>
-      bar.show(doneCount + refusedCount, rowCount ?? 0),
-    );
+    return await client.follow(id, ({ doneCount, refusedCount, rowCount }) => {
+      bar.setTotal(rowCount ?? 0);
+      bar.update(doneCount + refusedCount);
+    });
   } finally {
-    bar.end();
+    bar.stop();
   }
 }
 

@@ -1,7 +1,4 @@
-import { createAdministrator } from "../auth/administrators.ts";
-import { createCredential } from "../auth/credentials.ts";
-import { randomPassword } from "../auth/passwords.ts";
-import { databaseIn, withClient } from "../postgres/client.ts";
+import { databaseIn } from "../postgres/client.ts";
 import { besides } from "../migrations/templates.ts";
 import { urlAsOwner } from "../postgres/roles.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -18,6 +15,7 @@ import {
 import type { Merchant } from "../merchants/merchant.ts";
 import { requireName } from "../merchants/merchant.ts";
 import { readSettings } from "../process/settings.ts";
+import { makeFirstSecrets } from "./first-secrets.ts";
 import { adminOf, change, inTurn, isWrong, merchantNamed, requireFree } from "./merchants/files.ts";
 import type { Place } from "./merchants/files.ts";
 import { move, moveToCopy } from "./merchants/move.ts";
@@ -41,14 +39,8 @@ export async function addMerchant(
   await requireFree(folder, name, hosts);
   if (hosts.length === 0 && !path) throw new UsageError("A merchant needs --host, or --path.");
   const databaseUrl = await addMerchantDatabase(adminUrl, name);
-  const password = randomPassword();
-  const { clientId, clientSecret } = await withClient(
-    urlAsOwner(besides(adminUrl, databaseOf(name))),
-    async (client) => {
-      await createAdministrator(client, "admin", password);
-      return createCredential(client, { name: "First credential", read: "all", write: "all" });
-    },
-  );
+  const { credential, password } = await makeFirstSecrets(urlAsOwner(besides(adminUrl, databaseOf(name))));
+  const { clientId, clientSecret } = credential!;
   const store = async () => {
     await requireFree(folder, name, hosts);
     await storeMerchant(folder, { name, databaseUrl, hosts, hasPath: path, state: "active" });

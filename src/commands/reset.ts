@@ -7,14 +7,13 @@ import {
   besides,
   committedKeys,
   copyTemplate,
-  createCommitted,
+  createServed,
   shortHash,
   templateName,
 } from "../migrations/templates.ts";
 import { dropDatabase } from "../migrations/own-databases.ts";
 import { asideOf, copyRows, replaceDatabase } from "../migrations/replace.ts";
 import { urlAsOwner } from "../postgres/roles.ts";
-import { installQueueSchema } from "../migrations/worker-schema.ts";
 import { fillDemo, readDemo } from "./demo.ts";
 
 export interface ResetOptions extends Pick<MigrateOptions, "locks" | "onWait"> {
@@ -49,8 +48,7 @@ export async function resetDatabase(
         if (!(await hasCurrentMigration())) throw error;
         // The demonstration data may be for what db/current makes
         await dropDatabase(admin, made);
-        await createCommitted(admin, adminUrl, made);
-        await installQueueSchema(url);
+        await createServed(admin, adminUrl, made);
         await runCurrent();
         await fillDemo({ connectionString: urlAsOwner(url), scale: 1 });
       }
@@ -74,10 +72,8 @@ async function createDemo(admin: pg.Client, adminUrl: string, name: string): Pro
   await copyTemplate(admin, adminUrl, name, {
     template: templateName("demo", key),
     async make(template) {
-      await createCommitted(admin, adminUrl, template);
-      const url = besides(adminUrl, template);
-      await installQueueSchema(url);
-      await fillDemo({ connectionString: urlAsOwner(url), scale: 1 });
+      await createServed(admin, adminUrl, template);
+      await fillDemo({ connectionString: urlAsOwner(besides(adminUrl, template)), scale: 1 });
     },
   });
 }

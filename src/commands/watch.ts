@@ -32,7 +32,6 @@ export async function watch(stopping: AbortSignal): Promise<Running> {
       study.resume();
     },
     onWait: say,
-    onWithoutShadow: say,
   });
   return {
     failed: service.failed,

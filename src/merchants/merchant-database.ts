@@ -4,7 +4,7 @@ import pg from "pg";
 import { placeOf, withClient } from "../postgres/client.ts";
 import type { MigrateOptions } from "../migrations/migrate-options.ts";
 import { migrateDatabase } from "../migrations/migrations.ts";
-import { besides, committedKeys, copyTemplate, createCommitted } from "../migrations/templates.ts";
+import { besides, committedKeys, copyTemplate, createServed } from "../migrations/templates.ts";
 import { templateName } from "../migrations/templates.ts";
 import { fenceNeighbours } from "../migrations/neighbours.ts";
 import { dropDatabase, isTaken } from "../migrations/own-databases.ts";
@@ -126,8 +126,7 @@ async function copyMigrated(admin: pg.Client, adminUrl: string, name: string): P
   await copyTemplate(admin, adminUrl, name, {
     template,
     async make(made) {
-      await createCommitted(admin, adminUrl, made);
-      await installQueueSchema(besides(adminUrl, made));
+      await createServed(admin, adminUrl, made);
       // A fifth of it is what migrations left behind, in each copy
       await withClient(besides(adminUrl, made), (client) => client.query("vacuum full"));
     },

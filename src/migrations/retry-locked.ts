@@ -39,8 +39,6 @@ export interface RetryLockedOptions extends LockLimits {
   holders: () => string;
   /** Called with a line after each failed attempt. */
   onWait: (line: string) => void;
-  /** Whether a failure was caused by locks. */
-  isLocked?: (error: unknown) => boolean;
 }
 
 /**
@@ -51,11 +49,11 @@ export interface RetryLockedOptions extends LockLimits {
  */
 export function retryLocked<T>(
   work: () => Promise<T>,
-  { name, lockTimeoutMs, attempts, holders, onWait, isLocked = isLockFailure }: RetryLockedOptions,
+  { name, lockTimeoutMs, attempts, holders, onWait }: RetryLockedOptions,
 ): Promise<T> {
   return retry(work, {
     pauseMs(cause, attempt) {
-      if (!isLocked(cause)) throw cause;
+      if (!isLockFailure(cause)) throw cause;
       const waits = `${name} waits for a lock${holders()}`;
       if (attempt >= attempts) {
         throw new UserError(

@@ -14,11 +14,6 @@ const closeMs = 1_000;
 /** What the shadow of a database is called. */
 export const shadowOf = (name: string): string => derivedName(name, "_rehearsal");
 
-export interface ShadowOptions extends Pick<MigrateOptions, "locks"> {
-  /** Told once why there is none, when it takes somebody to change that. */
-  onWithoutShadow: (line: string) => void;
-}
-
 /**
  * A database with the same migrations as the one at hand, and no rows. What a migration makes of the catalog is found out
  * there, where its locks hold up nobody. It is only a means: without it, or when it differs, the database itself serves.
@@ -28,7 +23,7 @@ export class Shadow implements Stage {
   readonly #name: string;
   readonly #mark: string;
   readonly #options: MigrateOptions;
-  readonly #onWithout: (line: string) => void;
+  readonly #onWait: MigrateOptions["onWait"];
   #migrator: Migrator | null = null;
   #following: Promise<void> | null = null;
   /** Whether what is run next has been rehearsed, and waits to be kept: then it needn't be run here again. */
@@ -37,14 +32,17 @@ export class Shadow implements Stage {
   /** Whether it isn't made any more. */
   #isOver = false;
 
-  /** @param adminUrl the database that it is the shadow of, as a role that may make others */
-  constructor(adminUrl: string, { locks, onWithoutShadow }: ShadowOptions) {
+  /**
+   * @param adminUrl the database that it is the shadow of, as a role that may make others
+   * @param options.onWait told once why there is none, when it takes somebody to change that
+   */
+  constructor(adminUrl: string, { locks, onWait }: Pick<MigrateOptions, "locks" | "onWait">) {
     this.#adminUrl = adminUrl;
     const name = databaseIn(adminUrl);
     this.#name = shadowOf(name);
     this.#mark = `Shadow of db:watch for ${name}`;
     this.#options = locks === undefined ? {} : { locks };
-    this.#onWithout = onWithoutShadow;
+    this.#onWait = onWait;
   }
 
   async rehearse(text: string, state: string, rehearsal: Rehearsal): Promise<boolean> {
@@ -113,7 +111,7 @@ export class Shadow implements Stage {
   }
 
   #without(reason: string): void {
-    if (!this.#hasTold) this.#onWithout(`A save is tried on the database itself: ${reason}.`);
+    if (!this.#hasTold) this.#onWait?.(`A save is tried on the database itself: ${reason}.`);
     this.#hasTold = true;
   }
 

@@ -7,6 +7,7 @@ import { dropDatabase, isTaken, renameMarked } from "./own-databases.ts";
 import { readCommitted } from "./migration-files.ts";
 import type { MigrateOptions } from "./migrate-options.ts";
 import { migrateDatabase } from "./migrations.ts";
+import { installQueueSchema } from "./worker-schema.ts";
 
 const fence = new URL("../../db/fence.sql", import.meta.url);
 
@@ -88,6 +89,12 @@ export async function createCommitted(
   const make = (made: string) => makeCommitted(admin, adminUrl, made, keys);
   const template = templateName("schema", keys.at(-1) ?? "none");
   await (isKept ? copyTemplate(admin, adminUrl, name, { template, make }) : make(name));
+}
+
+/** Makes such a database with the job queue, to be served. */
+export async function createServed(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
+  await createCommitted(admin, adminUrl, name);
+  await installQueueSchema(besides(adminUrl, name));
 }
 
 /** Makes a database with the first committed migrations, beginning with the template that has most of them. */

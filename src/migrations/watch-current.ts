@@ -11,7 +11,6 @@ import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
 import { isLockFailure } from "./retry-locked.ts";
 import { Shadow } from "./shadow.ts";
-import type { ShadowOptions } from "./shadow.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
@@ -44,7 +43,7 @@ export interface Run {
   ms: number;
 }
 
-export interface WatchOptions extends MigrateOptions, ShadowOptions {
+export interface WatchOptions extends MigrateOptions {
   rehearsal: Rehearsal;
   onRun: (run: Run) => void;
   /**

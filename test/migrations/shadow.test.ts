@@ -21,8 +21,8 @@ test("the name of a shadow is one that Postgres keeps, and another for each data
 
 test("who may not make databases is told so once, and works on without a shadow", async () => {
   const lines: string[] = [];
-  const onWithoutShadow = (line: string) => void lines.push(line);
-  const shadow = new Shadow(used.database.loginUrl, { onWithoutShadow });
+  const onWait = (line: string) => void lines.push(line);
+  const shadow = new Shadow(used.database.loginUrl, { onWait });
   await shadow.follow([], "");
   await shadow.follow([], "");
   await shadow.close();
@@ -32,7 +32,7 @@ test("who may not make databases is told so once, and works on without a shadow"
 test("a shadow that can neither be made nor dropped ends nothing, as when Postgres is away", async () => {
   const lines: string[] = [];
   const away = Object.assign(new URL(used.database.adminUrl), { host: "127.0.0.1:1" }).href;
-  const shadow = new Shadow(away, { onWithoutShadow: (line) => void lines.push(line) });
+  const shadow = new Shadow(away, { onWait: (line) => void lines.push(line) });
   await shadow.follow([], "");
   await shadow.close();
   assert.deepEqual(lines, []);

@@ -2,9 +2,8 @@ import type { ClientBase } from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { growingPause, retry } from "../../lib/retry.ts";
 import { bulkFilesAbout } from "./bulk-files.ts";
-import { answersAbout, eventsAbout, findCustomer } from "./find.ts";
+import { findCustomer } from "./find.ts";
 import type { Found } from "./find.ts";
-import { Values } from "./values.ts";
 
 /** What was done. */
 export interface Anonymized {
@@ -49,7 +48,10 @@ async function attempt(client: ClientBase, given: string): Promise<Anonymized> {
   // What takes long comes before the locks
   const before = await findCustomer(client, given);
   const files = await bulkFilesAbout(client, before);
-  const sequences = await eventsAbout(client, before.customer);
+  const { rows: events } = await client.query<{ sequence: string }>(
+    "select events.sequences_about(erp.subjects_about($1)) as sequence",
+    [before.customer],
+  );
   await client.query("begin; set local lock_timeout = '3s'; set local statement_timeout = '5min'");
   try {
     const found = await locked(client, before);
@@ -59,14 +61,16 @@ async function attempt(client: ClientBase, given: string): Promise<Anonymized> {
       throw new UserError(
         `A bulk operation about them is ${running[0]!.state}. Try again when it has ended.`,
       );
-    const values = await Values.of(client, found.customer);
+    const { rows: mentions } = await client.query<{ place: string }>(
+      "select erp.mentions_of_customer($1) as place",
+      [found.customer],
+    );
     const bulk = files.map(({ id }) => id);
     const { rows: counts } = await client.query<{ what: string; changed: number }>(
       "select what, changed::float8 from erp.anonymize_customer($1, $2, $3)",
-      [found.customer, sequences, bulk],
+      [found.customer, events.map(({ sequence }) => sequence), bulk],
     );
     const changed = Object.fromEntries(counts.map(({ what, changed: count }) => [what, count]));
-    changed["answers of idempotency keys"] = await replaceAnswers(client, found, values);
     const wasDone = Object.values(changed).every((count) => count === 0);
     if (!wasDone)
       await client.query("select auth.note_event('customer.anonymized', $1, null, $2)", [
@@ -79,9 +83,11 @@ async function attempt(client: ClientBase, given: string): Promise<Anonymized> {
        where d.id = any ($1) order by d.created_at, d.id`,
       [found.documents],
     );
-    const mentioned = await mentions(client, found, values);
     await client.query("commit");
-    return { number: found.number, wasDone, changed, kept: kept.rows, mentions: mentioned };
+    return {
+      ...{ number: found.number, wasDone, changed, kept: kept.rows },
+      mentions: mentions.map(({ place }) => place),
+    };
   } catch (error) {
     await client.query("rollback").catch(() => {});
     throw error;
@@ -114,45 +120,4 @@ async function requireSettled(
   if (rows.length === 0) return;
   const names = rows.map(({ what }) => what).join(", ");
   throw new UserError(`The address is still needed by ${names}. Complete or cancel these first.`);
-}
-
-/** Replaces values in what mutations have answered, which repetitions with the same key get. */
-async function replaceAnswers(
-  client: ClientBase,
-  { customer, orders, email }: Found,
-  values: Values,
-): Promise<number> {
-  const needles = [customer, ...orders, email.toLowerCase()];
-  let count = 0;
-  const { rows } = await client.query<{ credential_id: string; key: string; payload: unknown }>(
-    `select credential_id, key, payload from mutation.idempotency_key where ${answersAbout}`,
-    [needles],
-  );
-  for (const { credential_id: credential, key, payload } of rows) {
-    const other = JSON.stringify(values.without(payload));
-    if (other === JSON.stringify(payload)) continue;
-    count++;
-    await client.query(
-      "update mutation.idempotency_key set payload = $3 where credential_id = $1 and key = $2",
-      [credential, key, other],
-    );
-  }
-  return count;
-}
-
-/** Texts of people about the customer's orders, in which one of the values is left. */
-async function mentions(client: ClientBase, { orders, quotes }: Found, values: Values): Promise<string[]> {
-  const { rows } = await client.query<{ place: string; text: string }>(
-    `select 'line ' || l.id || ' of the order ' || coalesce(o.order_number, o.id::text) as place,
-       concat_ws(' ', l.identifier, l.label, l.description, l.payload) as text
-     from erp.sales_order_line_item l join erp.sales_order o on o.id = l.order_id where o.id = any ($1)
-     union all
-     select 'line ' || l.id || ' of the quote ' || q.number, concat_ws(' ', l.identifier, l.label, l.description)
-     from erp.quote_line_item l join erp.quote q on q.id = l.quote_id where q.id = any ($2)
-     union all
-     select 'comment of the stock movement ' || m.id, m.comment from ledger.stock_movement m
-     where m.comment is not null and (m.source_order_id = any ($1) or m.destination_order_id = any ($1))`,
-    [orders, quotes],
-  );
-  return rows.filter(({ text }) => values.isIn(text)).map(({ place }) => place);
 }

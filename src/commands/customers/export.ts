@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
 import { bulkFilesAbout } from "./bulk-files.ts";
-import { answersAbout, eventsAbout, findCustomer } from "./find.ts";
+import { findCustomer } from "./find.ts";
 
 interface DocumentRow {
   document_number: string | null;
@@ -10,15 +10,16 @@ interface DocumentRow {
 }
 
 /** Kinds of rows of erp.export_customer, of which there may be none. */
-const kinds = ["orders", "quotes", "fulfillment_orders", "fulfillments", "labels", "returns", "receipts"];
+const kinds = [
+  ...["orders", "quotes", "fulfillment_orders", "fulfillments", "labels", "returns", "receipts"],
+  ...["events", "events_to_be_numbered", "answers_of_idempotency_keys", "audit"],
+];
 
 /** All that the database has about a customer, as of one moment. */
 export async function exportCustomer(client: ClientBase, given: string): Promise<object> {
   await client.query("begin isolation level repeatable read");
   try {
     const found = await findCustomer(client, given);
-    const rowsOf = async (text: string, ...values: unknown[]) =>
-      (await client.query<{ row: object }>(text, values)).rows.map(({ row }) => row);
     const { rows } = await client.query<{ kind: string; content: object }>(
       "select * from erp.export_customer($1)",
       [found.customer],
@@ -29,24 +30,7 @@ export async function exportCustomer(client: ClientBase, given: string): Promise
       customer: ofKind("customer")[0],
       ...Object.fromEntries(kinds.map((kind) => [kind, ofKind(kind)])),
       documents: await documents(client, found.documents),
-      events: await rowsOf(
-        `select to_jsonb(e) || jsonb_build_object('deliveries', (
-           select coalesce(jsonb_agg(to_jsonb(d) || jsonb_build_object('attempts', (
-             select coalesce(jsonb_agg(a order by a.number), '[]') from events.delivery_attempt a where a.delivery_id = d.id
-           )) order by d.id), '[]') from events.delivery d where d.sequence = e.sequence)) as row
-         from events.event e where e.sequence = any ($1) order by e.sequence`,
-        await eventsAbout(client, found.customer),
-      ),
-      events_to_be_numbered: await rowsOf(
-        "select to_jsonb(o) as row from events.outbox o where o.subject_id = any (erp.subjects_about($1)) order by o.position",
-        found.customer,
-      ),
-      answers_of_idempotency_keys: await rowsOf(
-        `select to_jsonb(k) - 'request' as row from mutation.idempotency_key k where ${answersAbout}`,
-        [found.customer, ...found.orders, found.email.toLowerCase()],
-      ),
       bulk_operations: await bulkFilesAbout(client, found),
-      audit: ofKind("audit"),
     };
     await client.query("select auth.note_event('customer.exported', $1)", [found.customer]);
     await client.query("commit");

@@ -7,7 +7,6 @@ export interface Found {
   number: string;
   email: string;
   orders: string[];
-  quotes: string[];
   fulfillment_orders: string[];
   documents: string[];
 }
@@ -26,16 +25,3 @@ export async function findCustomer(client: ClientBase, given: string): Promise<F
   }
   return rows[0]!;
 }
-
-/** The numbers of events about a customer. */
-export async function eventsAbout(client: ClientBase, customer: string): Promise<string[]> {
-  const { rows } = await client.query<{ sequence: string }>(
-    "select events.sequences_about(erp.subjects_about($1)) as sequence",
-    [customer],
-  );
-  return rows.map(({ sequence }) => sequence);
-}
-
-/** SQL for the idempotency keys whose answers contain one of some texts in lower case: the first parameter. */
-export const answersAbout =
-  "exists (select from unnest($1::text[]) n where position(n in lower(payload::text)) > 0)";

@@ -2,6 +2,10 @@
 -- What all files of this folder use. The schema demo is gone again when they have all run (see
 -- 1900-finish.sql). Nothing here is random and nothing asks for the time: the same scale and age give the
 -- same rows. Ids, figures and rates don't depend on the age, only moments do.
+set local statement_timeout = 0;
+set local timezone to 'UTC';
+-- Sorting and joining at scale 100 would otherwise use the disk
+set local work_mem to '128MB';
 create schema demo;
 
 create function demo.scale()

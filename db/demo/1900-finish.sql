@@ -4,3 +4,12 @@ select ledger.number_movements();
 select api_meta.fill_words();
 select demo.switch_triggers('enable');
 drop schema demo cascade;
+do $$
+declare
+  wrong text := (select string_agg(p::text, ', ') from (select * from ledger.proof limit 20) p);
+begin
+  if wrong is not null then
+    raise exception 'Stored figures differ from the ledger: %', wrong;
+  end if;
+end
+$$;

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { withClient } from "../postgres/client.ts";
 import { readCommitted } from "../migrations/migration-files.ts";
+import { hashesIn } from "../migrations/migration-history.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Finding } from "./finding.ts";
 import { isRefused } from "./finding.ts";
@@ -42,27 +43,10 @@ async function findInPending(
   client: pg.Client,
   onNote: (note: string) => void,
 ): Promise<Finding[]> {
-  const done = await migrationsDone(client);
+  const { length: done } = await hashesIn(client);
   const pending = (await readCommitted()).slice(done);
   if (done === 0 || pending.length === 0) return [];
   // The check takes long to load, and mostly nothing is pending
   const { findIn } = await import("./find-in-pending.ts");
   return findIn(pending, { adminUrl, client, done, onNote });
-}
-
-/** How many migrations a database has had. */
-async function migrationsDone(client: pg.Client): Promise<number> {
-  const { rows: found } = await client.query<{ known: boolean }>(
-    "select to_regclass('graphile_migrate.migrations') is not null as known",
-  );
-  if (!found[0]!.known) return 0;
-  await client.query("begin; set local role service_owner");
-  try {
-    const { rows } = await client.query<{ count: number }>(
-      "select count(*)::integer as count from graphile_migrate.migrations",
-    );
-    return rows[0]!.count;
-  } finally {
-    await client.query("rollback");
-  }
 }

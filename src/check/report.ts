@@ -35,7 +35,7 @@ const printWaived = (finding: Finding) =>
   `waived ${finding.rule} ${placeOf(finding)}${aboutOf(finding)} (${finding.waived})`;
 
 /** The number of findings of each severity, in a line. */
-export function summaryOf(findings: readonly Finding[]): string {
+function summaryOf(findings: readonly Finding[]): string {
   if (findings.length === 0) return "The check is clean.";
   const open = findings.filter(({ waived }) => waived === undefined);
   const counts = (["error", "warning", "note"] as const).flatMap((severity) => {

@@ -11,19 +11,29 @@ interface PasswordOptions {
   passwordStdin?: true;
 }
 
-export async function createAdmin(name: string, { passwordStdin }: PasswordOptions): Promise<Result> {
-  const given = passwordStdin ? await readPassword() : null;
-  const password = given ?? randomPassword();
-  await asOwner((connection) => administrators.createAdministrator(connection, name, password));
-  return withPassword(name, `Made the administrator “${name}”.`, given, password);
-}
+/** Stores a password, which is given or made, and says so. */
+const settingPassword =
+  (store: typeof administrators.createAdministrator, text: (name: string) => string) =>
+  async (name: string, { passwordStdin }: PasswordOptions): Promise<Result> => {
+    const given = passwordStdin ? await readPassword() : null;
+    const password = given ?? randomPassword();
+    await asOwner((connection) => store(connection, name, password));
+    if (given !== null) return { json: { name }, text: text(name) };
+    return {
+      json: { name, password },
+      text: `${text(name)}\n\n  password  ${password}   (shown only now)`,
+    };
+  };
 
-export async function resetAdminPassword(name: string, { passwordStdin }: PasswordOptions): Promise<Result> {
-  const given = passwordStdin ? await readPassword() : null;
-  const password = given ?? randomPassword();
-  await asOwner((connection) => administrators.resetPassword(connection, name, password));
-  return withPassword(name, `“${name}” has a new password. Old sessions have ended.`, given, password);
-}
+export const createAdmin = settingPassword(
+  administrators.createAdministrator,
+  (name) => `Made the administrator “${name}”.`,
+);
+
+export const resetAdminPassword = settingPassword(
+  administrators.resetPassword,
+  (name) => `“${name}” has a new password. Old sessions have ended.`,
+);
 
 export async function deactivateAdmin(name: string): Promise<Result> {
   await asOwner((connection) => administrators.deactivateAdministrator(connection, name));
@@ -33,11 +43,6 @@ export async function deactivateAdmin(name: string): Promise<Result> {
 export async function listAdmins(): Promise<Result> {
   const all = await asOwner(administrators.listAdministrators);
   return { json: all.map(inSnakeCase), text: all.map(describe).join("\n") || "There are no administrators." };
-}
-
-function withPassword(name: string, text: string, given: string | null, password: string): Result {
-  if (given !== null) return { json: { name }, text };
-  return { json: { name, password }, text: `${text}\n\n  password  ${password}   (shown only now)` };
 }
 
 function describe({ name, active, lastLogInAt }: Administrator): string {

@@ -3,7 +3,7 @@ import { databaseName } from "../migrations/open-database.ts";
 import { readSettings } from "../process/settings.ts";
 import { examine } from "./doctor/examine.ts";
 import type { Examined } from "./doctor/examine.ts";
-import type { Severity } from "./doctor/finding.ts";
+import type { Severity } from "../check/finding.ts";
 import { paint } from "./terminal.ts";
 import { withOwnPostgres } from "./with-database.ts";
 

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { z } from "zod";
 import { UserError } from "../errors/user-error.ts";
 import { readText } from "./read-text.ts";
+import { jsonIn } from "./terminal.ts";
 
 /** A document to be stored, and where it comes from. */
 export interface GivenDocument {
@@ -28,7 +29,7 @@ const manifest = z.union([
  * @throws {UserError} when it has another form, or ids that aren't the SHA-256 of their document
  */
 export async function readManifest(file: string): Promise<GivenDocument[]> {
-  const { success, data } = manifest.safeParse(parsed(await readText(file), file));
+  const { success, data } = manifest.safeParse(jsonIn(await readText(file), `${file} is not JSON.`));
   if (!success)
     throw new UserError(`${file} is neither a manifest of Apollo's persisted queries nor one of Relay.`);
   for (const [id, document] of data) {
@@ -48,11 +49,3 @@ export async function readManifest(file: string): Promise<GivenDocument[]> {
 /** The documents of files, as they are, each in a file of its own. */
 export const readDocuments = (files: readonly string[]): Promise<GivenDocument[]> =>
   Promise.all(files.map(async (file) => ({ document: await readText(file), source: basename(file) })));
-
-function parsed(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new UserError(`${file} is not JSON.`);
-  }
-}

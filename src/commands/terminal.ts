@@ -59,6 +59,15 @@ export function table(
 /** Invalid arguments. */
 export class UsageError extends UserError {}
 
+/** The value of JSON that a person has written. @throws {UserError} with what is said when it is none */
+export function jsonIn(text: string, complaint: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UserError(complaint, { cause });
+  }
+}
+
 /**
  * Runs a command until it ends; explains errors that the person at the terminal can solve.
  *

@@ -84,36 +84,32 @@ export async function dropMerchantDatabase(
 }
 
 /** Other databases in which a merchant's roles have rights, as where it was moved from: roles with rights can't be dropped. */
-export async function otherDatabasesOf(
-  adminUrl: string,
-  merchant: string,
-  database: string,
-): Promise<string[]> {
-  return withClient(adminUrl, async (admin) => {
-    const { rows } = await admin.query<{ name: string }>(
-      `select distinct d.datname as name
-       from pg_shdepend s
-       join pg_database d on d.oid = case when s.classid = 'pg_database'::regclass then s.objid else s.dbid end
-       where s.refclassid = 'pg_authid'::regclass and d.datname <> $2
-         and s.refobjid in (select oid from pg_roles where rolname = any ($1))
-       order by d.datname`,
-      [rolesOf(merchant), database],
-    );
-    return rows.map(({ name }) => name);
-  });
-}
+export const otherDatabasesOf = (adminUrl: string, merchant: string, database: string): Promise<string[]> =>
+  databasesBy(
+    adminUrl,
+    `select distinct d.datname as name
+     from pg_shdepend s
+     join pg_database d on d.oid = case when s.classid = 'pg_database'::regclass then s.objid else s.dbid end
+     where s.refclassid = 'pg_authid'::regclass and d.datname <> $2
+       and s.refobjid in (select oid from pg_roles where rolname = any ($1))
+     order by d.datname`,
+    [rolesOf(merchant), database],
+  );
 
 /** Other databases of the cluster that a merchant's role may open. Postgres lets every role connect unless told otherwise. */
-export async function openDatabases(adminUrl: string, merchant: string): Promise<string[]> {
-  return withClient(adminUrl, async (admin) => {
-    const { rows } = await admin.query<{ name: string }>(
-      `select datname as name from pg_database
-       where datallowconn and has_database_privilege($1, oid, 'connect') and datname <> $2 order by datname`,
-      [loginOf(merchant), databaseOf(merchant)],
-    );
+export const openDatabases = (adminUrl: string, merchant: string): Promise<string[]> =>
+  databasesBy(
+    adminUrl,
+    `select datname as name from pg_database
+     where datallowconn and has_database_privilege($1, oid, 'connect') and datname <> $2 order by datname`,
+    [loginOf(merchant), databaseOf(merchant)],
+  );
+
+const databasesBy = (adminUrl: string, query: string, values: unknown[]): Promise<string[]> =>
+  withClient(adminUrl, async (admin) => {
+    const { rows } = await admin.query<{ name: string }>(query, values);
     return rows.map(({ name }) => name);
   });
-}
 
 const apiLoginOf = (merchant: string): string => `merchant_${merchant}_api_login`;
 

@@ -9,31 +9,38 @@ const explanation =
   "`npx erp db setup` with its DATABASE_URL. docs/operating.md says more under “A database of other migrations”.";
 
 /**
- * Refuses a database that was made by other migrations than those of db/committed, such as older ones. Roles that may
- * not migrate pass: the migration's own message helps them more.
- *
- * @throws {UserError} with instructions
+ * The hashes of the migrations that a database has had, in their order; none before the first set-up, and for roles that
+ * may not migrate.
  */
-export async function requireSameMigrations(client: pg.ClientBase): Promise<void> {
+export async function hashesIn(client: pg.ClientBase): Promise<string[]> {
   // The role doesn't exist before the first set-up
   const { rows: roles } = await client.query<{ may_migrate: boolean | null }>(
     "select pg_has_role(to_regrole('service_owner'), 'set') as may_migrate",
   );
-  if (!roles[0]!.may_migrate) return;
+  if (!roles[0]!.may_migrate) return [];
   await client.query("begin; set local role service_owner");
   try {
     const { rows: found } = await client.query<{ known: boolean }>(
       "select to_regclass('graphile_migrate.migrations') is not null as known",
     );
-    if (!found[0]!.known) return;
+    if (!found[0]!.known) return [];
     const { rows } = await client.query<{ hash: string }>(
       "select hash from graphile_migrate.migrations order by filename",
     );
-    await compare(rows.map(({ hash }) => hash));
+    return rows.map(({ hash }) => hash);
   } finally {
     await client.query("rollback");
   }
 }
+
+/**
+ * Refuses a database that was made by other migrations than those of db/committed, such as older ones. Roles that may
+ * not migrate pass: the migration's own message helps them more.
+ *
+ * @throws {UserError} with instructions
+ */
+export const requireSameMigrations = async (client: pg.ClientBase): Promise<void> =>
+  compare(await hashesIn(client));
 
 /** The same for the role that the service logs in as. Migrations that don't record their identity count as others. */
 export async function requireServedMigrations(client: pg.ClientBase): Promise<void> {

@@ -1,8 +1,9 @@
 import { codeOf } from "../errors/postgres-errors.ts";
 import type pg from "pg";
 import { UserError } from "../errors/user-error.ts";
-import { growingPause, retry } from "../lib/retry.ts";
-import { connect } from "../postgres/client.ts";
+import { growingPause, pause, retry } from "../lib/retry.ts";
+import { within } from "../lib/within.ts";
+import { withClient } from "../postgres/client.ts";
 
 /** How long a migration waits for locks. While it waits, later statements on the same table wait behind it. */
 export interface LockLimits {
@@ -88,14 +89,13 @@ interface Blocker {
   xact_start: Date | null;
 }
 
+/** Milliseconds that the end of a look may take. */
+const closeMs = 1_000;
+
 /** Watches, on its own connection, who holds locks that connections of one application_name wait for. */
 export class LockObserver {
-  readonly #url: string;
-  readonly #application: string;
-  readonly #everyMs: number;
-  #client: pg.Client | null = null;
-  #timer: NodeJS.Timeout | undefined;
-  #isLooking = false;
+  readonly #closing = new AbortController();
+  readonly #watching: Promise<void>;
   #last = "";
 
   /**
@@ -103,11 +103,9 @@ export class LockObserver {
    * @param lockTimeoutMs how long they wait: it looks several times within that
    */
   constructor(url: string, application: string, lockTimeoutMs: number) {
-    this.#url = url;
-    this.#application = application;
-    this.#everyMs = Math.max(20, Math.min(250, lockTimeoutMs / 4));
-    this.#timer = setInterval(() => void this.#look(), this.#everyMs);
-    this.#timer.unref();
+    const everyMs = Math.max(20, Math.min(250, lockTimeoutMs / 4));
+    // This is only information, so failures don't matter
+    this.#watching = this.#watch(url, application, everyMs).catch(() => {});
   }
 
   /** The last holders that it saw, as the end of a sentence; empty when there were none. */
@@ -116,29 +114,21 @@ export class LockObserver {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    const client = this.#client;
-    this.#client = null;
-    await client?.end().catch(() => {});
+    this.#closing.abort();
+    await within(closeMs, this.#watching);
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    try {
-      if (this.#client === null) {
-        const client = await connect(this.#url);
-        if (this.#timer === undefined) return await client.end();
-        this.#client = client;
+  async #watch(url: string, application: string, everyMs: number): Promise<void> {
+    const { signal } = this.#closing;
+    await pause(everyMs, signal);
+    if (signal.aborted) return;
+    await withClient(url, async (client) => {
+      while (!signal.aborted) {
+        const { rows } = await client.query<Blocker>(blockers, [application]);
+        if (rows.length > 0) this.#last = described(rows);
+        await pause(everyMs, signal);
       }
-      const { rows } = await this.#client.query<Blocker>(blockers, [this.#application]);
-      if (rows.length > 0) this.#last = described(rows);
-    } catch {
-      // This is only information, so failures don't matter
-    } finally {
-      this.#isLooking = false;
-    }
+    });
   }
 }
 

@@ -1,11 +1,10 @@
 import type pg from "pg";
+import type { Severity } from "../../check/finding.ts";
 import type { Settings } from "../../process/settings.ts";
-
-/** How bad a finding is: an error needs somebody today, a warning this week, a note nobody. */
-export type Severity = "error" | "warning" | "note";
 
 /** What an examination has found, and what to do about it. */
 export interface Finding {
+  /** An error needs somebody today, a warning this week, a note nobody. */
   severity: Severity;
   what: string;
   toDo: string;

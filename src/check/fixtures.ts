@@ -1,6 +1,12 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { migrationsFolder, readCommitted, readCurrent, withIncludes } from "../migrations/migration-files.ts";
+import {
+  migrationsFolder,
+  readCommitted,
+  readCurrent,
+  sqlFilesIn,
+  withIncludes,
+} from "../migrations/migration-files.ts";
 import type { Finding } from "./finding.ts";
 import type { Source } from "./check-source.ts";
 
@@ -18,7 +24,7 @@ export const forgottenFixtures: Source = {
         [...text.matchAll(/^--! Included (\S+)$/gm)].map(([, name]) => name!),
       ),
     );
-    const names = await fixtureNames();
+    const names = await sqlFilesIn("fixtures");
     const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
     return names
       .filter((name, index) => !pending.has(name) && committed.get(name) !== texts[index]!.trim())
@@ -27,14 +33,6 @@ export const forgottenFixtures: Source = {
 };
 
 const folder = join(migrationsFolder, "fixtures");
-
-async function fixtureNames(): Promise<string[]> {
-  const names = await readdir(folder, { recursive: true });
-  return names
-    .filter((name) => name.endsWith(".sql"))
-    .map((name) => name.replaceAll("\\", "/"))
-    .sort();
-}
 
 const forgotten = (name: string, isKnown: boolean): Finding => ({
   rule: "forgotten-fixture",

@@ -51,15 +51,11 @@ export async function findByLint(client: ClientBase, { name, why, wayOut, query 
 }
 
 /** All queries of db/lint. */
-export const lints: Source = lintsNamed(() => true);
-
-/** Some queries of db/lint. */
-export function lintsNamed(isWanted: (name: string) => boolean): Source {
-  const find: Source["find"] = async ({ client }) => {
+export const lints: Source = {
+  name: "db/lint",
+  async find({ client }) {
     const found: Found[] = [];
-    for (const lint of (await readLints()).filter(({ name }) => isWanted(name)))
-      found.push(...(await findByLint(client, lint)));
+    for (const lint of await readLints()) found.push(...(await findByLint(client, lint)));
     return found;
-  };
-  return { name: "db/lint", find };
-}
+  },
+};

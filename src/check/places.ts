@@ -1,6 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { migrationsFolder } from "../migrations/migration-files.ts";
+import { migrationsFolder, sqlFilesIn } from "../migrations/migration-files.ts";
 import type { Place } from "../migrations/migration-files.ts";
 import type { Script } from "./script.ts";
 
@@ -50,16 +50,12 @@ export class Places {
 /** Statements in fixtures and in committed migrations, of which the newest counts. */
 async function readMade(): Promise<Map<string, Place>> {
   const made = new Map<string, Place>();
-  for (const folder of ["committed", "fixtures"]) {
-    const names = (await readdir(join(migrationsFolder, folder), { recursive: true })).filter((name) =>
-      name.endsWith(".sql"),
-    );
-    for (const name of names.sort()) {
+  for (const folder of ["committed", "fixtures"] as const) {
+    for (const name of await sqlFilesIn(folder)) {
       const text = await readFile(join(migrationsFolder, folder, name), "utf8");
       for (const [index, line] of text.split("\n").entries()) {
         const [, object] = creation.exec(line) ?? [];
-        if (object !== undefined)
-          made.set(object, { file: `db/${folder}/${name.replaceAll("\\", "/")}`, line: index + 1 });
+        if (object !== undefined) made.set(object, { file: `db/${folder}/${name}`, line: index + 1 });
       }
     }
   }

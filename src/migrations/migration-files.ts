@@ -206,18 +206,23 @@ export async function requireUntouched({
   );
 }
 
+/** The names of the SQL files in a folder of db and below it, in their order. */
+export async function sqlFilesIn(folder: "current" | "committed" | "fixtures"): Promise<string[]> {
+  const names = await readdir(join(migrationsFolder, folder), { recursive: true }).catch(() => []);
+  return names
+    .filter((name) => name.endsWith(".sql"))
+    .map((name) => name.replaceAll("\\", "/"))
+    .sort();
+}
+
 /** Returns a text that changes whenever a file of db/current or db/fixtures does. */
 export async function filesSignature(): Promise<string> {
-  const lists = ["current", "fixtures"].map(async (folder) => {
-    const path = join(migrationsFolder, folder);
-    const names = await readdir(path, { recursive: true }).catch(() => []);
-    const fileStates = names
-      .filter((name) => name.endsWith(".sql"))
-      .map(async (name) => {
-        const file = await stat(join(path, name)).catch(() => null);
-        return `${name} ${file?.mtimeMs} ${file?.size}`;
-      });
-    return (await Promise.all(fileStates)).sort().join("\n");
+  const lists = (["current", "fixtures"] as const).map(async (folder) => {
+    const fileStates = (await sqlFilesIn(folder)).map(async (name) => {
+      const file = await stat(join(migrationsFolder, folder, name)).catch(() => null);
+      return `${name} ${file?.mtimeMs} ${file?.size}`;
+    });
+    return (await Promise.all(fileStates)).join("\n");
   });
   return (await Promise.all(lists)).join("\n");
 }

@@ -143,17 +143,11 @@ export async function setUpDatabase(
   return url;
 }
 
-/** A database for a command. */
-export interface CommandDatabase {
-  url: string;
-  close(): Promise<void>;
-}
-
 /**
  * A connection as administrator: to DATABASE_URL, to the running service's own Postgres, or to that Postgres started
  * for the time of the command.
  */
-export async function openAsAdmin(settings: DatabaseSettings): Promise<CommandDatabase> {
+export async function openAsAdmin(settings: DatabaseSettings): Promise<Pick<OpenDatabase, "url" | "close">> {
   const running = settings.databaseUrl ?? (await runningClusterUrl(settings.dataDirectory, databaseName));
   if (running) return { url: running, close: async () => {} };
   const { adminUrl, close } = await openDatabase(settings);

@@ -7,7 +7,8 @@ import { apiDiff } from "../../src/check/api-diff.ts";
 import { check } from "../../src/check/check.ts";
 import { dangerousDdl } from "../../src/check/ddl/ddl.ts";
 import type { Finding } from "../../src/check/finding.ts";
-import { lintsNamed } from "../../src/check/lints.ts";
+import type { Source } from "../../src/check/check-source.ts";
+import { findByLint, readLints } from "../../src/check/lints.ts";
 import { printFindings } from "../../src/check/report.ts";
 import type { ApiState } from "../../src/check/state.ts";
 import { readState } from "../../src/check/state.ts";
@@ -57,6 +58,14 @@ describe("the mistakes of docs/evolving.md", () => {
     assert.deepEqual({ sdl, events, parts }, state);
   });
 
+  const lintNamed = (rule: string): Source => ({
+    name: rule,
+    async find({ client }) {
+      const lint = (await readLints()).find(({ name }) => name === rule);
+      return lint ? findByLint(client, lint) : [];
+    },
+  });
+
   /** What erp db check says of a migration, with the comparison of the API only where that says it. */
   async function saidOf({ sql, message }: Mistake): Promise<string> {
     const { client } = used;
@@ -68,7 +77,7 @@ describe("the mistakes of docs/evolving.md", () => {
       const [, rule] = /^\w+ ([a-z-]+)/.exec(message)!;
       const isOfApi = /^api-/.test(rule!);
       // All of the check takes a second, so only the part that is named
-      const only = isOfApi ? [apiDiff] : [dangerousDdl, lintsNamed((name) => name === rule)];
+      const only = isOfApi ? [apiDiff] : [dangerousDdl, lintNamed(rule!)];
       return printFindings(
         await check(client, { current, only, before: state, after: () => stateIn(client) }),
       );

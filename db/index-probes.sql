@@ -1,6 +1,7 @@
 -- Queries that clients can make of the lists of `unstable`, for the check to see whether an index answers
 -- them: one by each filter of a column that has many values, one in the order of the list, one by each
--- relation that leads back from another view. Types are those that a query compares by equality or order.
+-- relation that leads back from another view. Types are those that a query compares by equality or order: if
+-- that isn't leakproof, Postgres hides the rows first that policies hide, and an index is of no use.
 with listed as (
   select v.view, format('%I.%I', v.schema, v.name) as name,
     (
@@ -64,8 +65,14 @@ relation as (
   having bool_and(a.name is not null)
 )
 
-select l.name as view, l.tables, p.kind, p.what, p.types,
-  format('select from %s v %s', l.name, p.condition) as query
+select l.name as view, l.tables, p.kind, p.what, format('select from %s v %s', l.name, p.condition) as query,
+  (
+    select coalesce(bool_and(f.proleakproof), false)
+    from unnest(p.types) t
+    left join pg_operator o on o.oprname = '=' and o.oprleft = o.oprright
+      and o.oprleft = to_regtype(replace(t, 'character varying', 'text'))
+    left join pg_proc f on f.oid = o.oprcode
+  ) as "isLeakproof"
 from listed l
 cross join lateral (
   select 1 as place, f.position, 'filter' as kind, f.what, f.types, 'where ' || f.condition as condition

@@ -13,8 +13,8 @@ interface Probe {
   kind: "filter" | "order" | "relation";
   what: string;
   query: string;
-  /** The types that it compares by equality or order; none of other comparisons. */
-  types: string[];
+  /** Whether what it compares by equality or order is compared without telling of other rows. */
+  isLeakproof: boolean;
 }
 
 const file = new URL("../../../db/index-probes.sql", import.meta.url);
@@ -49,7 +49,7 @@ const rules = {
 /** Which rule a query breaks; null when an index answers it, or its role has no rights yet. */
 async function brokenBy(
   client: ClientBase,
-  { kind, query, types }: Probe,
+  { kind, query, isLeakproof }: Probe,
 ): Promise<keyof typeof rules | null> {
   const plan = await planOf(client, query, "service_api");
   if (plan === null) return null;
@@ -58,19 +58,8 @@ async function brokenBy(
   const ofOwner = await planOf(client, query);
   if (!ofOwner || !isByIndex(ofOwner)) return kind;
   // Else Postgres has only found the index of a policy better
-  if (await isLeakproof(client, types)) return null;
+  if (isLeakproof) return null;
   return kind === "filter" ? "leakyFilter" : kind;
-}
-
-async function isLeakproof(client: ClientBase, operators: readonly string[]): Promise<boolean> {
-  const { rows } = await client.query<{ all: boolean }>(
-    `select coalesce(bool_and(p.proleakproof), false) as all
-     from unnest($1::text[]) t left join pg_catalog.pg_operator o on o.oprname = '=' and o.oprleft = o.oprright
-       and o.oprleft = to_regtype(replace(t, 'character varying', 'text'))
-     left join pg_catalog.pg_proc p on p.oid = o.oprcode`,
-    [operators],
-  );
-  return rows[0]!.all;
 }
 
 async function sizesIn(client: ClientBase): Promise<Map<string, number>> {
@@ -109,7 +98,8 @@ export const indexUse: Source = {
         const severity = rows >= largeRows || name === "relation" ? "warning" : "note";
         // Filters of a view are told together
         const key = name === "relation" ? probe.what : name;
-        const what = [broken.get(key)?.what, probe.what].filter(Boolean).join(", ");
+        const others = key === name ? broken.get(key)?.what : undefined;
+        const what = [others, probe.what].filter(Boolean).join(", ");
         broken.set(key, { ...rules[name], severity, object: probe.view, what });
       }
       found.push(...broken.values());

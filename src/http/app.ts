@@ -120,5 +120,5 @@ function operationsBehind(first: Pipeline, parts: Parts, addressOf: AddressOf) {
     .useIfAny(
       sendTogether && readRows && answerMutations(mutationAnswerer(sendTogether, readRows), unread, replicas),
     )
-    .use(executeOperation(unread));
+    .use(executeOperation(logger, unread));
 }

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import type { ReadBacklog } from "../jobs/backlog.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { Waits } from "../lib/fair-queue.ts";
-import { readCounts } from "../reads/counts.ts";
+import { readCounts } from "../reads/answer-by-statement.ts";
 import { watchBacklog } from "./backlog-metrics.ts";
 import { RequestFigures } from "./request-figures.ts";
 import type { Answered } from "./request-figures.ts";

@@ -1,5 +1,6 @@
 import type { PgCodec, PgEnumCodec } from "postgraphile/@dataplan/pg";
 import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
+import { perObject } from "../src/lib/remembered.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
 
 declare global {
@@ -11,14 +12,10 @@ declare global {
   }
 }
 
-const textCodecs = new WeakMap<PgEnumCodec, PgCodec>();
-
 /** The codec of all text columns of one enum. */
-function textEnumCodec(enumCodec: PgEnumCodec): PgCodec {
-  const known = textCodecs.get(enumCodec);
-  if (known) return known;
+const textEnumCodec = perObject((enumCodec: PgEnumCodec): PgCodec => {
   const { sqlType, castFromPg } = TYPES.text;
-  const codec: PgCodec = {
+  return {
     name: `${enumCodec.name}Text`,
     sqlType,
     ...(castFromPg ? { castFromPg } : {}),
@@ -30,9 +27,7 @@ function textEnumCodec(enumCodec: PgEnumCodec): PgCodec {
     hasNaturalOrdering: false,
     extensions: { enumOfText: enumCodec, pgType: "text" },
   };
-  textCodecs.set(enumCodec, codec);
-  return codec;
-}
+});
 
 /** Reads the lines `@value Open No work has begun.` of the type's comment as descriptions of the values. */
 function describeValues(codec: PgEnumCodec): void {

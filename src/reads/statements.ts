@@ -10,6 +10,7 @@ import type {
 import { getVariableValues, Kind } from "postgraphile/graphql";
 import { isApiError } from "../errors/api-error.ts";
 import { findOperation } from "../graphql/operation.ts";
+import { perObject } from "../lib/remembered.ts";
 import type { Given } from "./arguments.ts";
 import type { Slot, Statement } from "./compilation.ts";
 import { compile } from "./compile.ts";
@@ -122,14 +123,12 @@ export const valuesOf = (slots: readonly Slot[], given: ReadonlyMap<FieldNode, G
   slots.map(({ node, index }) => given.get(node)!.values[index]);
 
 const reads = { prepare: prepareOperation, compile, textOf: ({ text }: Statement) => text };
-const bySchema = new WeakMap<GraphQLSchema, Compilations<Statement>>();
+const compilations = perObject<GraphQLSchema, Compilations<Statement>>(() => new Compilations(reads));
 
 /** The one statement that answers a request; null to leave it to Grafast. */
 export function readStatementOf(request: OperationRequest): ReadStatement | null {
   const { schema } = request;
-  let compilations = bySchema.get(schema);
-  if (!compilations) bySchema.set(schema, (compilations = new Compilations(reads)));
-  const found = compilations.find(request);
+  const found = compilations(schema).find(request);
   if (found === null) return null;
   const { compiled, operation, variables, given } = found;
   return {

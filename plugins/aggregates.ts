@@ -16,8 +16,7 @@ import {
   isAggregated,
   specsOf,
 } from "./lib/aggregate-specs.ts";
-import type { RowsStep } from "./lib/page-rows.ts";
-import type { RowStep } from "./lib/list-page.ts";
+import type { RowsStep, RowStep } from "./lib/list-page.ts";
 import { rowsOf } from "./lib/views.ts";
 
 /** Of the library's plugins, those that we offer: no conditions on groups, no orders and filters by aggregates. */

@@ -3,7 +3,7 @@ import { getOperationAST } from "postgraphile/graphql";
 import { introspectionOf } from "../../../graphql/introspection.ts";
 import type { SchemaWork } from "../../../graphql/schema-thread.ts";
 import type { Middleware } from "../../pipeline.ts";
-import { refuseTurn } from "../limits/no-turn.ts";
+import { refuseTurn } from "../limits/turns.ts";
 import type { UnreadAnswers } from "../limits/unread-answers.ts";
 import { sendData } from "./send-data.ts";
 

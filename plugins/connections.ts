@@ -62,16 +62,16 @@ function listSource(
 function planPage($rows: RowsStep, list: PagedList, args: FieldArgs): PageOfRows {
   const raw = (name: keyof RawPage): Step =>
     list.orders || name === "first" || name === "after" ? args.getRaw(name) : constant(undefined);
-  const $after = raw("after");
+  const [$after, $orderBy] = [raw("after"), raw("orderBy")];
   const $raw = object({
     first: raw("first"),
     last: raw("last"),
     after: $after,
     before: raw("before"),
-    orderBy: raw("orderBy"),
+    orderBy: $orderBy,
   });
   const $page = lambda($raw, (given) => readPage(list, given as RawPage));
-  return new PageOfRows($rows, list, { $after, $page });
+  return new PageOfRows($rows, list, { $after, $orderBy, $page });
 }
 
 /**

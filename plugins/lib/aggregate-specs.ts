@@ -7,6 +7,7 @@ import type { Aggregate, Group, Groups } from "../../src/reads/aggregation.ts";
 import { requirementOf } from "../scopes.ts";
 import { exactly } from "./text-codecs.ts";
 import { tagText, tagWords } from "./tags.ts";
+import { fieldNameOf } from "./views.ts";
 
 /** Names that the library gives, and doesn't declare. */
 interface Names {
@@ -109,15 +110,13 @@ export const groupsOf = ({ inflection }: GraphileBuild.Build, resource: PgResour
 
 /** What a field of an aggregate shows, by its name. */
 export function aggregateOf(
-  { inflection }: GraphileBuild.Build,
+  build: GraphileBuild.Build,
   { codec }: PgResource,
   spec: Spec,
   fieldName: string,
 ): Aggregate | undefined {
   const columns = [...aggregatedColumns(codec), ...groupColumns(codec)];
-  const column = columns.find(
-    (attributeName) => inflection.attribute({ attributeName, codec: codec as never }) === fieldName,
-  );
+  const column = columns.find((name) => fieldNameOf(build, codec, name) === fieldName);
   if (column === undefined) return undefined;
   const attribute = codec.attributes![column] as PgCodecAttribute;
   const wrap = (value: SQL) => spec.sqlAggregateWrap(value, attribute.codec);

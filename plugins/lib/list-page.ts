@@ -7,7 +7,7 @@ import type {
 } from "postgraphile/@dataplan/pg";
 import { TYPES } from "postgraphile/@dataplan/pg";
 import type { EdgeStep, Step } from "postgraphile/grafast";
-import { ConnectionStep, constant, lambda } from "postgraphile/grafast";
+import { ConnectionStep, constant, ConstantStep, lambda } from "postgraphile/grafast";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { decodeCursor, encodeCursor, listText, openRanges } from "../../src/graphql/cursor.ts";
@@ -29,9 +29,10 @@ export type RowsStep = PgSelectStep<View>;
 export type RowStep = PgSelectSingleStep<View>;
 export type EdgeOfRows = EdgeStep<unknown, RowStep>;
 
-/** The arguments of a list: the cursor, and all of them checked. */
+/** The arguments of a list: cursor and order, and all of them checked. */
 export interface PageSteps {
   $after: Step;
+  $orderBy: Step;
   $page: Step<PageRequest>;
 }
 
@@ -83,16 +84,17 @@ export class PageOfRows extends ConnectionStep<
   readonly #list: PagedList;
   readonly #pageDependency: number;
 
-  constructor($rows: RowsStep, list: PagedList, { $after, $page }: PageSteps) {
+  constructor($rows: RowsStep, list: PagedList, { $after, $orderBy, $page }: PageSteps) {
     super($rows);
     this.#list = list;
     // As a dependency, because steps that are only referenced may be replaced during planning.
     this.#pageDependency = this.addUnaryDependency($page);
+    const isOrdered = !($orderBy instanceof ConstantStep && $orderBy.data == null);
     cursorsOf.set($rows, {
       list,
       $page,
       after: list.followed ? $rows.placeholder($after, TYPES.text) : null,
-      place: list.orders ? placeOf($rows, list, $page) : null,
+      place: isOrdered ? placeOf($rows, list, $page) : null,
     });
     $rows.apply(lambda($page, orderRows));
     $rows.setOrderIsUnique();

@@ -1,4 +1,4 @@
-import type { PgCodec, PgCodecWithAttributes } from "postgraphile/@dataplan/pg";
+import type { PgCodec } from "postgraphile/@dataplan/pg";
 import { isEnumCodec } from "postgraphile/@dataplan/pg";
 import { encodeGlobalId } from "../../src/graphql/global-id.ts";
 import { writeKey } from "../../src/graphql/key-forms.ts";
@@ -9,6 +9,7 @@ import { beginOfSecond } from "../../src/reads/moment-operators.ts";
 import type { Mutation } from "./mutation-functions.ts";
 import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
 import { tagText } from "./tags.ts";
+import { fieldNameOf } from "./views.ts";
 
 /** A JSON value as `mutation.run` takes and returns it. */
 type Json = unknown;
@@ -35,7 +36,7 @@ export function inputEncoder(build: GraphileBuild.Build, codec: PgCodec): Conver
   if (codec.extensions?.globalIdOf) return unlessNull(codec.toPg as Converter);
   if (!codec.attributes) return asItIs;
   const fields = Object.entries(codec.attributes).map(([attributeName, attribute]) => {
-    const fieldName = build.inflection.attribute({ attributeName, codec: codec as PgCodecWithAttributes });
+    const fieldName = fieldNameOf(build, codec, attributeName);
     // Columns of whole seconds would round it
     const isWhole = attribute.codec.name === "dateTime" && !exactMoments.has(attributeName);
     const encode = isWhole ? unlessNull(beginOfSecond as Converter) : inputEncoder(build, attribute.codec);

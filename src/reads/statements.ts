@@ -9,6 +9,7 @@ import type {
 } from "postgraphile/graphql";
 import { getVariableValues, Kind } from "postgraphile/graphql";
 import { isApiError } from "../errors/api-error.ts";
+import { factsOf } from "../graphql/document-facts.ts";
 import { findOperation } from "../graphql/operation.ts";
 import { perObject } from "../lib/remembered.ts";
 import type { Given } from "./arguments.ts";
@@ -81,7 +82,7 @@ export class Compilations<Compiled extends object> {
     if (!operation || !variables) return null;
     let request;
     try {
-      request = readRequest(operation, variables);
+      request = readRequest(operation, factsOf(schema, document).flags, variables);
     } catch (error) {
       // Grafast reports wrong arguments, with the right path.
       if (isApiError(error)) return null;

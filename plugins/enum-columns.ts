@@ -13,21 +13,12 @@ declare global {
 }
 
 /** The codec of all text columns of one enum. */
-const textEnumCodec = perObject((enumCodec: PgEnumCodec): PgCodec => {
-  const { sqlType, castFromPg } = TYPES.text;
-  return {
-    name: `${enumCodec.name}Text`,
-    sqlType,
-    ...(castFromPg ? { castFromPg } : {}),
-    fromPg: (value: string) => value,
-    toPg: (value: string) => value,
-    attributes: undefined,
-    executor: null,
-    hasNaturalEquality: true,
-    hasNaturalOrdering: false,
-    extensions: { enumOfText: enumCodec, pgType: "text" },
-  };
-});
+const textEnumCodec = perObject((enumCodec: PgEnumCodec): PgCodec => ({
+  ...TYPES.text,
+  name: `${enumCodec.name}Text`,
+  hasNaturalOrdering: false,
+  extensions: { enumOfText: enumCodec, pgType: "text" },
+}));
 
 /** Reads the lines `@value Open No work has begun.` of the type's comment as descriptions of the values. */
 function describeValues(codec: PgEnumCodec): void {

@@ -76,7 +76,10 @@ function sourceOfLibrary(build: GraphileBuild.Build, scope: FieldScope): FieldSo
 }
 
 /** The column that a field shows. */
-export function columnSource({ pgCodec, pgFieldAttribute: attribute }: FieldScope): FieldSource | undefined {
+export function columnSource({
+  pgCodec,
+  pgFieldAttribute: attribute,
+}: FieldScope): (FieldSource & { kind: "column" }) | undefined {
   if (!attribute || attribute.via || attribute.identicalVia) return undefined;
   const columns = pgCodec ? attributesOf(pgCodec as PgCodec) : [];
   const name = columns.find(([, candidate]) => candidate === attribute)?.[0];

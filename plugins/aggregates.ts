@@ -16,9 +16,8 @@ import {
   isAggregated,
   specsOf,
 } from "./lib/aggregate-specs.ts";
-import type { RowsStep } from "./lib/page-rows.ts";
-import type { RowStep } from "./lib/list-page.ts";
-import { rowsOf } from "./lib/views.ts";
+import type { RowsStep, RowStep } from "./lib/list-page.ts";
+import { fieldNameOf, rowsOf } from "./lib/views.ts";
 
 /** Of the library's plugins, those that we offer: no conditions on groups, no orders and filters by aggregates. */
 const offered = new Set([
@@ -230,7 +229,7 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
         const resource = scope.pgTypeResource as PgResource | undefined;
         if (!scope.isPgAggregateGroupEnum || !resource) return values;
         for (const [name, { column }] of groupsOf(build, resource)) {
-          const field = build.inflection.attribute({ attributeName: column, codec: resource.codec as never });
+          const field = fieldNameOf(build, resource.codec, column);
           const part = /_TRUNCATED_TO_(HOUR|DAY|MONTH)$/.exec(name)?.[1];
           const value = values[name];
           if (!value) throw new Error(`${resource.name} can't be grouped by ${column}`);

@@ -1,3 +1,5 @@
+import { perObject, remembered } from "../src/lib/remembered.ts";
+
 /**
  * Results that the library computes from the behaviors of views, columns and relations: texts such as `-* +connection`.
  */
@@ -47,23 +49,22 @@ export const BehaviorsPlugin: GraphileConfig.Plugin = {
 function remember(library: Behavior): void {
   const { entityMatches, getBehaviorForEntity, getPreferencesAppliedBehaviors, parseBehaviorString } =
     library;
-  const all = new WeakMap<Behavior, Known>();
-  const knownOf = (behavior: Behavior) => of(all, behavior, () => new Known());
+  const knownOf = perObject<Behavior, Known>(() => new Known());
   library.entityMatches = function (type, entity, filter) {
     const { behaviorString: text } = this.getBehaviorForEntity(type, entity);
-    const answers = of(
+    const answers = remembered(
       knownOf(this).matches,
       `${type} ${filter}`,
       () => new Map<string, boolean | undefined>(),
     );
-    return of(answers, text, () => entityMatches.call(this, type, entity, filter));
+    return remembered(answers, text, () => entityMatches.call(this, type, entity, filter));
   };
   library.getBehaviorForEntity = function (type, entity) {
     if (!Array.isArray(entity) || entity.length !== 2) return getBehaviorForEntity.call(this, type, entity);
     const [whole, part] = entity as [unknown, unknown];
-    const ofWhole = of(knownOf(this).ofParts, type, () => new Map<unknown, Map<unknown, Text>>());
-    return of(
-      of(ofWhole, whole, () => new Map<unknown, Text>()),
+    const ofWhole = remembered(knownOf(this).ofParts, type, () => new Map<unknown, Map<unknown, Text>>());
+    return remembered(
+      remembered(ofWhole, whole, () => new Map<unknown, Text>()),
       part,
       () => {
         // The library looks for the entity among all others, one by one
@@ -74,23 +75,11 @@ function remember(library: Behavior): void {
   };
   library.getPreferencesAppliedBehaviors = function (type, inferred, override) {
     const key = [type, inferred.behaviorString, override.behaviorString].join("\n");
-    return of(knownOf(this).applied, key, () =>
+    return remembered(knownOf(this).applied, key, () =>
       getPreferencesAppliedBehaviors.call(this, type, inferred, override),
     );
   };
   library.parseBehaviorString = function (text) {
-    return of(knownOf(this).parsed, text, () => parseBehaviorString.call(this, text));
+    return remembered(knownOf(this).parsed, text, () => parseBehaviorString.call(this, text));
   };
-}
-
-/** The cached value of a key, computed if it is missing. */
-function of<Key, Value>(
-  known: { get(key: Key): Value | undefined; has(key: Key): boolean; set(key: Key, value: Value): unknown },
-  key: Key,
-  workOut: () => Value,
-): Value {
-  if (known.has(key)) return known.get(key)!;
-  const value = workOut();
-  known.set(key, value);
-  return value;
 }

@@ -2,7 +2,7 @@ import type { PgCodec, PgCodecWithAttributes, PgRegistry } from "postgraphile/@d
 import { isEnumCodec } from "postgraphile/@dataplan/pg";
 import { attributesOf } from "../src/reads/codecs.ts";
 import { hasTag } from "./lib/tags.ts";
-import { viewsOf } from "./lib/views.ts";
+import { fieldNameOf, viewsOf } from "./lib/views.ts";
 
 /** Names with what has them. */
 class Names {
@@ -57,7 +57,7 @@ function addFields({ inflection, input, behavior }: GraphileBuild.Build, codec: 
   for (const [attributeName] of attributesOf(codec))
     if (behavior.pgCodecAttributeMatches([owner, attributeName], "attribute:select"))
       names.add(
-        inflection.attribute({ attributeName, codec: owner }),
+        fieldNameOf({ inflection }, codec, attributeName),
         `the column ${inSql(codec)}.${attributeName}`,
       );
   for (const [relationName, relation] of Object.entries(registry.pgRelations[codec.name] ?? {})) {

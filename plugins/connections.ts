@@ -11,8 +11,7 @@ import {
   GraphQLString,
 } from "postgraphile/graphql";
 import { defaultPageSize } from "../src/graphql/page-size.ts";
-import type { EdgeOfRows } from "./lib/list-page.ts";
-import type { RowsStep } from "./lib/page-rows.ts";
+import type { EdgeOfRows, RowsStep } from "./lib/list-page.ts";
 import { cursorOf, PageOfRows } from "./lib/list-page.ts";
 import type { Key } from "../src/reads/keys.ts";
 import { keyOfResource } from "./lib/view-keys.ts";
@@ -63,15 +62,16 @@ function listSource(
 function planPage($rows: RowsStep, list: PagedList, args: FieldArgs): PageOfRows {
   const raw = (name: keyof RawPage): Step =>
     list.orders || name === "first" || name === "after" ? args.getRaw(name) : constant(undefined);
-  const $raw = {
+  const [$after, $orderBy] = [raw("after"), raw("orderBy")];
+  const $raw = object({
     first: raw("first"),
     last: raw("last"),
-    after: raw("after"),
+    after: $after,
     before: raw("before"),
-    orderBy: raw("orderBy"),
-  };
-  const $page = lambda(object($raw), (given) => readPage(list, given as RawPage));
-  return new PageOfRows($rows, list, { $raw, $page });
+    orderBy: $orderBy,
+  });
+  const $page = lambda($raw, (given) => readPage(list, given as RawPage));
+  return new PageOfRows($rows, list, { $after, $orderBy, $page });
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { PgCodec, PgEnumCodec } from "postgraphile/@dataplan/pg";
 import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
+import { perObject } from "../src/lib/remembered.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
 
 declare global {
@@ -11,28 +12,13 @@ declare global {
   }
 }
 
-const textCodecs = new WeakMap<PgEnumCodec, PgCodec>();
-
 /** The codec of all text columns of one enum. */
-function textEnumCodec(enumCodec: PgEnumCodec): PgCodec {
-  const known = textCodecs.get(enumCodec);
-  if (known) return known;
-  const { sqlType, castFromPg } = TYPES.text;
-  const codec: PgCodec = {
-    name: `${enumCodec.name}Text`,
-    sqlType,
-    ...(castFromPg ? { castFromPg } : {}),
-    fromPg: (value: string) => value,
-    toPg: (value: string) => value,
-    attributes: undefined,
-    executor: null,
-    hasNaturalEquality: true,
-    hasNaturalOrdering: false,
-    extensions: { enumOfText: enumCodec, pgType: "text" },
-  };
-  textCodecs.set(enumCodec, codec);
-  return codec;
-}
+const textEnumCodec = perObject((enumCodec: PgEnumCodec): PgCodec => ({
+  ...TYPES.text,
+  name: `${enumCodec.name}Text`,
+  hasNaturalOrdering: false,
+  extensions: { enumOfText: enumCodec, pgType: "text" },
+}));
 
 /** Reads the lines `@value Open No work has begun.` of the type's comment as descriptions of the values. */
 function describeValues(codec: PgEnumCodec): void {

@@ -3,11 +3,10 @@ import { pgFromExpression, pgSelect, sqlFromArgDigests, TYPES } from "postgraphi
 import type { FieldArgs, GrafastFieldConfig, Step } from "postgraphile/grafast";
 import { access, connection, lambda, operationPlan } from "postgraphile/grafast";
 import type { GraphQLInputType, GraphQLOutputType } from "postgraphile/graphql";
-import { getNamedType, GraphQLID, GraphQLList, GraphQLNonNull } from "postgraphile/graphql";
+import { GraphQLNonNull } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import { splitGlobalId } from "../src/graphql/global-id.ts";
 import { readKey } from "../src/graphql/key-forms.ts";
-import { elementOf } from "../src/reads/codecs.ts";
 import type { FieldSource } from "../src/reads/field-source.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import { isPresent, readArgument } from "../src/reads/function-call.ts";
@@ -17,6 +16,7 @@ import type { RowStep } from "./lib/list-page.ts";
 import type { ReadFunction } from "./lib/read-functions.ts";
 import { readFunctionsOf } from "./lib/read-functions.ts";
 import { hasTag } from "./lib/tags.ts";
+import { typeOf } from "./lib/types.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -58,18 +58,6 @@ export const FunctionsPlugin: GraphileConfig.Plugin = {
     },
   },
 };
-
-function typeOf(build: GraphileBuild.Build, codec: PgCodec, way: "input" | "output") {
-  const element = elementOf(codec);
-  const { globalIdOf, scalar } = (element ?? codec).extensions ?? {};
-  const named = globalIdOf
-    ? GraphQLID
-    : scalar
-      ? build.getTypeByName(scalar)
-      : build.getGraphQLTypeByPgCodec(element ?? codec, way);
-  if (!named) throw new Error(`The type ${codec.name} can't be used in functions of the API`);
-  return element ? new GraphQLList(new GraphQLNonNull(getNamedType(named as GraphQLOutputType))) : named;
-}
 
 function argumentsOf(build: GraphileBuild.Build, { call, required }: ReadFunction) {
   const config = call.arguments.map(({ fieldName, name, codec }) => {

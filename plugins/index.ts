@@ -2,8 +2,6 @@ import { PgSimplifyInflectionPlugin, PgSimplifyInflectionPreset } from "@graphil
 import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import "../src/graphql/context.ts";
 import { aggregatesPreset } from "./aggregates.ts";
-import type { ReportOptions } from "./grafserv-answers.ts";
-import { makeAnswersPlugin } from "./grafserv-answers.ts";
 import { BehaviorsPlugin } from "./behaviors.ts";
 import { catalogQuery, makeCatalogPlugin, readCatalog } from "./catalog.ts";
 import { ClashesPlugin } from "./clashes.ts";
@@ -19,15 +17,13 @@ import { ListColumnsPlugin } from "./list-columns.ts";
 import { MutationFieldsPlugin } from "./mutation-fields.ts";
 import { NamingPlugin } from "./naming.ts";
 import { NodePlugin, NodesPlugin } from "./node.ts";
-import type { OnRead } from "./reads.ts";
-import { makeReadsPlugin } from "./reads.ts";
+import { ReadsPlugin } from "./reads.ts";
 import { RelationFiltersPlugin } from "./relation-filters.ts";
-import { ScalarsPlugin, SpecifiedScalarsPlugin } from "./scalars.ts";
 import { ScopesPlugin } from "./scopes.ts";
 import { SearchPlugin } from "./search.ts";
 import { SubscriptionsPlugin } from "./subscriptions.ts";
 import { SurfacePlugin } from "./surface.ts";
-import { ValueTypesPlugin } from "./value-types.ts";
+import { SpecifiedScalarsPlugin, ValueTypesPlugin } from "./value-types.ts";
 import { WiderListsPlugin } from "./wider-lists.ts";
 
 export { catalogQuery, readCatalog };
@@ -42,10 +38,6 @@ export interface PresetOptions {
   catalog?: (() => Promise<string>) | undefined;
   /** Whether to answer each known read by one statement. */
   fastReads?: boolean;
-  /** Called with the executor of each read. */
-  onRead?: OnRead;
-  /** How errors of requests are reported, and where; only for instances that answer requests. */
-  report?: ReportOptions;
 }
 
 const { inflection: shortNames } = PgSimplifyInflectionPlugin;
@@ -107,16 +99,13 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
 /**
  * The GraphQL schema of one version: its plugins, in order.
  *
- * The context of each request comes from the server, which extends this preset with `grafast.context` (see
- * src/graphql/context.ts).
+ * Each execution brings its own context (src/graphql/context.ts).
  */
 export function createPreset({
   pgService,
   schemaName,
   catalog = () => readCatalog(pgService, schemaName),
   fastReads = true,
-  onRead,
-  report,
 }: PresetOptions): GraphileConfig.Preset {
   // It was frozen before lists and scalars had what these plugins add
   const isFirst = schemaName === "api_2026_06_unstable";
@@ -136,7 +125,6 @@ export function createPreset({
       SurfacePlugin,
       ClashesPlugin,
       // GraphQL types of columns
-      ScalarsPlugin,
       ValueTypesPlugin,
       EnumColumnsPlugin,
       ComputedColumnsPlugin,
@@ -157,12 +145,10 @@ export function createPreset({
       // Scopes
       ScopesPlugin,
       // Reads by one statement
-      ...(fastReads ? [makeReadsPlugin(onRead)] : []),
+      ...(fastReads ? [ReadsPlugin] : []),
       // Descriptions of what the plugins above made
       DeprecationsPlugin,
       DescriptionsPlugin,
-      // Answers to requests
-      ...(report ? [makeAnswersPlugin(report)] : []),
     ],
     disablePlugins: switchedOff,
     pgServices: [{ ...pgService, schemas: [schemaName] }],

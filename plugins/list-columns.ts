@@ -5,7 +5,7 @@ import { inhibitIf } from "postgraphile/grafast";
 import type { GraphQLOutputType } from "postgraphile/graphql";
 import { getNamedType, GraphQLList, GraphQLNonNull, isNonNullType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
-import { attributesOf, elementOf } from "../src/reads/codecs.ts";
+import { elementOf } from "../src/reads/codecs.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import { hasTag } from "./lib/tags.ts";
 import { columnSource } from "./reads.ts";
@@ -28,20 +28,20 @@ export const ListColumnsPlugin: GraphileConfig.Plugin = {
   schema: {
     hooks: {
       GraphQLObjectType_fields_field(field, _build, { scope }) {
-        const { pgFieldAttribute: attribute, pgCodec: codec } = scope;
+        const { pgFieldAttribute: attribute } = scope;
         const element = attribute && elementOf(attribute.codec as PgCodec);
         if (!element) return field;
         const isRequired = isNonNullType(field.type);
         const type = listOf(field.type, hasTag(attribute, "nullElements"));
         field.type = isRequired ? new GraphQLNonNull(type) : type;
-        if (isRequired || !element.attributes) return field;
-        const name = attributesOf(codec as PgCodec).find(([, candidate]) => candidate === attribute)![0];
+        const source = columnSource(scope);
+        if (isRequired || !element.attributes || !source) return field;
         const { plan } = field;
-        return withSource(columnSource(scope), {
+        return withSource(source, {
           ...field,
           plan($row: PgSelectSingleStep, args: FieldArgs, info: FieldInfo) {
             const $rows = (plan!($row, args, info) as PgSelectStep).items();
-            const column = sql`${$row.getClassStep().alias}.${sql.identifier(name)}`;
+            const column = sql`${$row.getClassStep().alias}.${sql.identifier(source.name)}`;
             return inhibitIf($rows as Step, $row.select(sql`${column} is null`, TYPES.boolean, true));
           },
         });

@@ -1,16 +1,11 @@
+import { perObject, remembered } from "../src/lib/remembered.ts";
 import { tagText } from "./lib/tags.ts";
 
-const known = new WeakMap<object, Map<string, string>>();
+const names = perObject<object, Map<string, string>>(() => new Map());
 
 /** A name that has been made of another before. The library makes each a hundred times, which takes a sixth of a build. */
-function once(preset: object, what: string, name: string, make: (name: string) => string): string {
-  let names = known.get(preset);
-  if (!names) known.set(preset, (names = new Map<string, string>()));
-  const key = `${what} ${name}`;
-  let made = names.get(key);
-  if (made === undefined) names.set(key, (made = make(name)));
-  return made;
-}
+const once = (preset: object, what: string, name: string, make: (name: string) => string): string =>
+  remembered(names(preset), `${what} ${name}`, () => make(name));
 
 /**
  * Names of root fields. Smart tags of views, `@graphile/simplify-inflection` and the library's defaults name everything

@@ -1,19 +1,14 @@
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { GrafastExecutionArgs } from "postgraphile/grafast";
 import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
-import { answerBy } from "../src/reads/answer-by-statement.ts";
+import { answerBy, readCounts } from "../src/reads/answer-by-statement.ts";
 import { attributesOf } from "../src/reads/codecs.ts";
-import type { ReadExecutor } from "../src/reads/counts.ts";
-import { readCounts } from "../src/reads/counts.ts";
 import type { FieldSource } from "../src/reads/field-source.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import { readStatementOf } from "../src/reads/statements.ts";
 import { aggregateOf } from "./lib/aggregate-specs.ts";
 import type { FieldScope } from "./lib/views.ts";
 import { hopOf, rowsOf } from "./lib/views.ts";
-
-/** Called with the executor of a read operation, twice if it first seemed to go by SQL. */
-export type OnRead = (executor: ReadExecutor, args: GrafastExecutionArgs) => void;
 
 const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
   getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;
@@ -25,7 +20,7 @@ const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
  * operation only when all parts have one. Everything else goes to Grafast, whose answers are the standard: test/reads
  * compares them. docs/performance.md says what is covered.
  */
-export const makeReadsPlugin = (onRead: OnRead = () => {}): GraphileConfig.Plugin => ({
+export const ReadsPlugin: GraphileConfig.Plugin = {
   name: "ReadsPlugin",
   description: "Answers read operations by one SQL statement each",
   schema: {
@@ -46,19 +41,20 @@ export const makeReadsPlugin = (onRead: OnRead = () => {}): GraphileConfig.Plugi
         after: ["ScopesPlugin"],
         callback(next, { args }) {
           const statement = readStatementOf(args);
+          const { onRead } = args.contextValue as Grafast.Context;
           const byGrafast = () => {
             readCounts.grafast++;
-            onRead("grafast", args);
+            onRead?.("grafast");
             return next();
           };
           if (statement === null) return isQuery(args) ? byGrafast() : next();
-          onRead("sql", args);
+          onRead?.("sql");
           return answerBy(statement, args, byGrafast);
         },
       },
     },
   },
-});
+};
 
 /** The source of a field that has the library's own plan, according to the scope that the library gives it. */
 function sourceOfLibrary(build: GraphileBuild.Build, scope: FieldScope): FieldSource | undefined {
@@ -80,7 +76,10 @@ function sourceOfLibrary(build: GraphileBuild.Build, scope: FieldScope): FieldSo
 }
 
 /** The column that a field shows. */
-export function columnSource({ pgCodec, pgFieldAttribute: attribute }: FieldScope): FieldSource | undefined {
+export function columnSource({
+  pgCodec,
+  pgFieldAttribute: attribute,
+}: FieldScope): (FieldSource & { kind: "column" }) | undefined {
   if (!attribute || attribute.via || attribute.identicalVia) return undefined;
   const columns = pgCodec ? attributesOf(pgCodec as PgCodec) : [];
   const name = columns.find(([, candidate]) => candidate === attribute)?.[0];

@@ -8,7 +8,7 @@ import { quantifiers } from "../src/reads/related-rows.ts";
 import { keyOfResource } from "./lib/view-keys.ts";
 import { hasTag } from "./lib/tags.ts";
 import type { FieldScope } from "./lib/views.ts";
-import { hopOf, hopsTo, takesNoFilter } from "./lib/views.ts";
+import { fieldNameOf, hopOf, hopsTo, takesNoFilter } from "./lib/views.ts";
 
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -58,9 +58,7 @@ function relationFields(build: GraphileBuild.Build, codec: PgCodec): GraphQLInpu
     offered.set(name, { hops, isMany, fields: build.filterFields.get(filtered.codec)! });
     const entry = build.inflection.tableType(filtered.codec);
     const { to, on } = hops.at(-1)!;
-    const found = on.map(({ remote }) =>
-      build.inflection.attribute({ codec: to.codec as never, attributeName: remote }),
-    );
+    const found = on.map(({ remote }) => fieldNameOf(build, to.codec, remote));
     const indexes = [found.map((each) => `${build.inflection.tableType(to.codec)}.${each}`)];
     const field: GraphQLInputFieldConfig = {
       type: build.getInputTypeByName(`${entry}${isMany ? "ListFilter" : "FilterInput"}`),

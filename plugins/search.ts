@@ -8,7 +8,7 @@ import { sql } from "postgraphile/pg-sql2";
 import { foundBy, readSearch } from "../src/reads/search-words.ts";
 import type { PageOfRows } from "./lib/list-page.ts";
 import { tagText, wordsOf } from "./lib/tags.ts";
-import { searchOf } from "./lib/views.ts";
+import { fieldNameOf, searchOf } from "./lib/views.ts";
 
 const oneOf = new Intl.ListFormat("en", { type: "disjunction" });
 
@@ -24,9 +24,7 @@ function describe(build: GraphileBuild.Build, resource: PgResource): string {
     );
     return { name, target: relation?.remoteResource as PgResource | undefined };
   });
-  const own = found.flatMap(({ name, target }) =>
-    target ? [] : [`\`${build.inflection.attribute({ codec: codec as never, attributeName: name })}\``],
-  );
+  const own = found.flatMap(({ name, target }) => (target ? [] : [`\`${fieldNameOf(build, codec, name)}\``]));
   const others = found.flatMap(({ target }) =>
     target
       ? [` So are those whose ${build.inflection.tableType(target.codec)} is found, if you may read it.`]

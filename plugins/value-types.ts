@@ -1,9 +1,12 @@
 import type { PgCodec, PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
-import { listOfCodec } from "postgraphile/@dataplan/pg";
+import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
+import type { GraphQLScalarTypeConfig } from "postgraphile/graphql";
+import { Kind, print } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import type { ScalarName } from "./lib/text-codecs.ts";
 import { builtInCodec, citextCodec, exactly, otherCodec, rangeCodec } from "./lib/text-codecs.ts";
-import { inputReader, rangeReader, readers } from "./lib/scalar-texts.ts";
+import { parseDateTime } from "./lib/date-time.ts";
+import { inputReader, parseJson, rangeReader, readers } from "./lib/scalar-texts.ts";
 import { hasTag, tagWords } from "./lib/tags.ts";
 
 /** Of each scalar an example, and what it is. */
@@ -36,7 +39,9 @@ const ranges: Readonly<Record<string, [bound: ScalarName, example: string]>> = {
   DateTimeRange: ["DateTime", '"[2026-01-01T00:00:00Z,2026-02-01T00:00:00Z)"'],
 };
 
-const configs = new Map([
+type Config = Partial<GraphQLScalarTypeConfig<unknown, unknown>>;
+
+const configs = new Map<string, Config>([
   ...Object.entries(scalars).map(([name, [example, description]]) =>
     configOf(name, description, inputReader(name, readers[name as ScalarName], example)),
   ),
@@ -44,15 +49,25 @@ const configs = new Map([
     const description = `A range of values, as a text such as \`${example.slice(1, -1)}\`. A bound that is missing is open.`;
     return configOf(name, description, inputReader(name, rangeReader(bound), example));
   }),
+  configOf(
+    "DateTime",
+    "A moment, as an RFC 3339 text such as `2026-06-30T08:15:00+00:00`. " +
+      "Answers are in UTC, to the second. Inputs may have any offset, or `Z`.",
+    {
+      parseValue: parseDateTime,
+      parseLiteral: (node) => parseDateTime(node.kind === Kind.STRING ? node.value : print(node)),
+    },
+  ),
+  ["JSON", { parseValue: (value) => parseJson(value) }],
 ]);
 
-function configOf(name: string, description: string, read: ReturnType<typeof inputReader>) {
-  return [name, { description, serialize: (value: unknown) => value, ...read }] as const;
+function configOf(name: string, description: string, read: Config): [string, Config] {
+  return [name, { description, serialize: (value) => value, ...read }];
 }
 
 /** Types of Postgres itself that the library reads as we do. It makes objects of points, and money a number that isn't exact. */
 const leftToLibrary = new Set(
-  "bool int2 int4 int8 float4 float8 numeric text varchar name char json jsonb timestamptz".split(" "),
+  "bool int2 int4 int8 float4 float8 numeric text varchar name char json jsonb".split(" "),
 );
 
 /** By the types of one introspection. */
@@ -67,7 +82,8 @@ const codecs = new WeakMap<object, PgCodec>();
  */
 export const ValueTypesPlugin: GraphileConfig.Plugin = {
   name: "ValueTypesPlugin",
-  description: "Dates, times, durations, bytes, addresses, ranges, and numbers that lose no digit, as texts",
+  description:
+    "Moments, dates, times, durations, bytes, addresses, ranges, and numbers that lose no digit, as texts",
   before: ["PgCodecsPlugin"],
   gather: {
     hooks: {
@@ -130,11 +146,53 @@ export const ValueTypesPlugin: GraphileConfig.Plugin = {
             const { scalar } = codec.extensions ?? {};
             if (scalar) build.setGraphQLTypeForPgCodec(codec, ["input", "output"], scalar);
           }
+          // A JSON number, exact up to 2^53; Int ends at 2^31
+          for (const codec of [TYPES.numeric, TYPES.bigint])
+            build.setGraphQLTypeForPgCodec(codec, ["input", "output"], "Float");
           return _;
         },
       },
       // The library has some of these names for scalars that refuse nothing
       GraphQLScalarType: (config) => ({ ...config, ...configs.get(config.name) }),
+    },
+  },
+};
+
+const postgres = "https://www.postgresql.org/docs/18";
+const rangeTypes = `${postgres}/rangetypes.html#RANGETYPES-IO`;
+
+/** Of each scalar, what specifies its texts. */
+const specifications: Readonly<Record<string, string>> = {
+  DateTime: "https://www.rfc-editor.org/rfc/rfc3339#section-5.6",
+  Date: "https://www.rfc-editor.org/rfc/rfc3339#section-5.6",
+  Time: "https://www.rfc-editor.org/rfc/rfc3339#section-5.6",
+  LocalDateTime: "https://www.w3.org/TR/xmlschema11-2/#dateTime",
+  Duration: "https://www.rfc-editor.org/rfc/rfc3339#appendix-A",
+  JSON: "https://www.rfc-editor.org/rfc/rfc8259",
+  UUID: "https://www.rfc-editor.org/rfc/rfc9562",
+  Base64: "https://www.rfc-editor.org/rfc/rfc4648#section-4",
+  BigInt: `${postgres}/datatype-numeric.html#DATATYPE-INT`,
+  Decimal: `${postgres}/datatype-numeric.html#DATATYPE-NUMERIC-DECIMAL`,
+  InternetAddress: `${postgres}/datatype-net-types.html#DATATYPE-INET`,
+  MacAddress: `${postgres}/datatype-net-types.html#DATATYPE-MACADDR`,
+  IntRange: rangeTypes,
+  BigIntRange: rangeTypes,
+  DecimalRange: rangeTypes,
+  DateRange: rangeTypes,
+  LocalDateTimeRange: rangeTypes,
+  DateTimeRange: rangeTypes,
+};
+
+/** Adds `@specifiedBy` to scalars. */
+export const SpecifiedScalarsPlugin: GraphileConfig.Plugin = {
+  name: "SpecifiedScalarsPlugin",
+  description: "Scalars say what specifies them",
+  schema: {
+    hooks: {
+      GraphQLScalarType: (config) => ({
+        ...config,
+        specifiedByURL: specifications[config.name] ?? config.specifiedByURL,
+      }),
     },
   },
 };

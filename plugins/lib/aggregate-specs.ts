@@ -2,10 +2,12 @@ import type {} from "@graphile/pg-aggregates";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
+import { remembered } from "../../src/lib/remembered.ts";
 import type { Aggregate, Group, Groups } from "../../src/reads/aggregation.ts";
 import { requirementOf } from "../scopes.ts";
 import { exactly } from "./text-codecs.ts";
 import { tagText, tagWords } from "./tags.ts";
+import { fieldNameOf } from "./views.ts";
 
 /** Names that the library gives, and doesn't declare. */
 interface Names {
@@ -89,42 +91,32 @@ export const groupSpecs: GroupSpec[] = ["hour", "day", "month"].map((part) => ({
 const groups = new WeakMap<PgResource, Groups>();
 
 /** What the rows of a view can be grouped by, by the values of the enum that the library makes. */
-export function groupsOf({ inflection }: GraphileBuild.Build, resource: PgResource): Groups {
-  const known = groups.get(resource);
-  if (known) return known;
-  const names = inflection as unknown as Names;
-  const found = new Map<string, Group>();
-  for (const attributeName of groupColumns(resource.codec)) {
-    const attribute = resource.codec.attributes![attributeName] as PgCodecAttribute;
-    const group = { column: attributeName, attribute };
-    found.set(names.aggregateGroupByAttributeEnum({ resource, attributeName }), {
-      ...group,
-      wrap: (column) => column,
-    });
-    for (const aggregateGroupBySpec of groupSpecs) {
-      if (!aggregateGroupBySpec.isSuitableType(attribute.codec)) continue;
-      const of = { resource, attributeName, aggregateGroupBySpec };
-      found.set(names.aggregateGroupByAttributeDerivativeEnum(of), {
-        ...group,
-        wrap: aggregateGroupBySpec.sqlWrap,
-      });
+export const groupsOf = ({ inflection }: GraphileBuild.Build, resource: PgResource): Groups =>
+  remembered(groups, resource, () => {
+    const names = inflection as unknown as Names;
+    const found = new Map<string, Group>();
+    for (const column of groupColumns(resource.codec)) {
+      const attribute = resource.codec.attributes![column] as PgCodecAttribute;
+      const of = { resource, attributeName: column };
+      found.set(names.aggregateGroupByAttributeEnum(of), { column, attribute, wrap: (value) => value });
+      for (const aggregateGroupBySpec of groupSpecs) {
+        if (!aggregateGroupBySpec.isSuitableType(attribute.codec)) continue;
+        const name = names.aggregateGroupByAttributeDerivativeEnum({ ...of, aggregateGroupBySpec });
+        found.set(name, { column, attribute, wrap: aggregateGroupBySpec.sqlWrap });
+      }
     }
-  }
-  groups.set(resource, found);
-  return found;
-}
+    return found;
+  });
 
 /** What a field of an aggregate shows, by its name. */
 export function aggregateOf(
-  { inflection }: GraphileBuild.Build,
+  build: GraphileBuild.Build,
   { codec }: PgResource,
   spec: Spec,
   fieldName: string,
 ): Aggregate | undefined {
   const columns = [...aggregatedColumns(codec), ...groupColumns(codec)];
-  const column = columns.find(
-    (attributeName) => inflection.attribute({ attributeName, codec: codec as never }) === fieldName,
-  );
+  const column = columns.find((name) => fieldNameOf(build, codec, name) === fieldName);
   if (column === undefined) return undefined;
   const attribute = codec.attributes![column] as PgCodecAttribute;
   const wrap = (value: SQL) => spec.sqlAggregateWrap(value, attribute.codec);

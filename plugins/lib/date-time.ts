@@ -33,6 +33,3 @@ export function parseDateTime(text: unknown): string {
   const fraction = decimals.slice(0, 6).replace(/0+$/, "").padEnd(3, "0");
   return moment.toISOString().replace("000Z", `${fraction}Z`);
 }
-
-/** The beginning of a moment's second, for columns of whole seconds, which would round it. */
-export const wholeSecond = (moment: string): string => moment.replace(/\.\d+Z$/, ".000Z");

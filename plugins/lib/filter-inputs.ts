@@ -20,6 +20,7 @@ import { requirementOf } from "../scopes.ts";
 import { keyOfResource } from "./view-keys.ts";
 import type { Tagged } from "./tags.ts";
 import { hasTag, tagLines, tagText, wordsOf } from "./tags.ts";
+import { fieldNameOf } from "./views.ts";
 
 /** The type of a column's values in GraphQL. */
 export interface ValueType {
@@ -51,9 +52,7 @@ function indexesOf(
   const isFound =
     name === "id" || hasTag(attributes[name], "indexed") || hasTag(attributes[name], "foundExactly");
   const found = ordered.length > 0 ? ordered : isFound ? [[name]] : [];
-  return found.map((names) =>
-    names.map((attributeName) => build.inflection.attribute({ codec, attributeName })),
-  );
+  return found.map((names) => names.map((column) => fieldNameOf(build, codec, column)));
 }
 
 /** Operators for a GraphQL type, or undefined when its values can't be filtered. */
@@ -126,7 +125,7 @@ export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map
       throw new Error(`@filters of ${codec.name}: ${name} has no filter: wrong type, or scopes of its own`);
     if (!offered) continue;
     const operandCodec = operandOf(attribute.codec) as PgCodecAnyScalar;
-    const fieldName = build.inflection.attribute({ codec, attributeName: name });
+    const fieldName = fieldNameOf(build, codec, name);
     const indexes = indexesOf(build, resource, name);
     const made = { name, codec: operandCodec, operators: offered, indexes, ...type };
     const { expression } = attribute;

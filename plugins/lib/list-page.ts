@@ -1,36 +1,43 @@
-import type { PgSelectSingleStep } from "postgraphile/@dataplan/pg";
+import type {
+  PgCodecWithAttributes,
+  PgResource,
+  PgSelectQueryBuilder,
+  PgSelectSingleStep,
+  PgSelectStep,
+} from "postgraphile/@dataplan/pg";
 import { TYPES } from "postgraphile/@dataplan/pg";
 import type { EdgeStep, Step } from "postgraphile/grafast";
 import { ConnectionStep, constant, ConstantStep, lambda } from "postgraphile/grafast";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import { decodeCursor, encodeCursor, listText } from "../../src/graphql/cursor.ts";
-import { openTransactions } from "../../src/reads/followed.ts";
+import { decodeCursor, encodeCursor, listText, openRanges } from "../../src/graphql/cursor.ts";
 import { splitGlobalId } from "../../src/graphql/global-id.ts";
-import { orderOf } from "../../src/reads/keys.ts";
-import type { PagedList, PageRequest, RawPage } from "../../src/reads/page-request.ts";
+import { readPlace } from "../../src/graphql/key-forms.ts";
+import type { StageSql } from "../../src/reads/followed.ts";
+import { openTransactions } from "../../src/reads/followed.ts";
+import { comparable, parameterType, rowOf } from "../../src/reads/keys.ts";
+import type { Order } from "../../src/reads/orders.ts";
+import { placeTextOf } from "../../src/reads/orders.ts";
+import type { PagedList, PageRequest } from "../../src/reads/page-request.ts";
 import { cursorListOf } from "../../src/reads/page-request.ts";
 import type { Range } from "../../src/reads/ranges.ts";
-import type { RowsStep, View } from "./page-rows.ts";
-import { keep, orderRows, placeOf, stayWithin } from "./page-rows.ts";
+import { conditionsOf } from "../../src/reads/ranges.ts";
 
-/** The library's steps for rows of a view, and for edges of its pages. */
+type View = PgResource<string, PgCodecWithAttributes>;
+/** The library's steps for rows of a view, for one of them, and for edges of its pages. */
+export type RowsStep = PgSelectStep<View>;
 export type RowStep = PgSelectSingleStep<View>;
 export type EdgeOfRows = EdgeStep<unknown, RowStep>;
 
-/** The arguments of a list: raw, and checked. */
+/** The arguments of a list: cursor and order, and all of them checked. */
 export interface PageSteps {
-  $raw: Readonly<Record<keyof RawPage, Step>>;
+  $after: Step;
+  $orderBy: Step;
   $page: Step<PageRequest>;
 }
 
 // An edge knows its rows, but not the field that lists them
 const cursorsOf = new WeakMap<RowsStep, Cursors>();
-
-/** The value of an argument that is no variable; undefined when it is known only during execution. */
-function knownValue($argument: Step): { value: unknown } | undefined {
-  return $argument instanceof ConstantStep ? { value: $argument.data } : undefined;
-}
 
 /** What cursors of a list are made of. */
 interface Cursors {
@@ -76,41 +83,24 @@ export class PageOfRows extends ConnectionStep<
   static override $$export = { moduleName: "plugins/lib/list-page", exportName: "PageOfRows" };
   readonly #list: PagedList;
   readonly #pageDependency: number;
-  /** Whether the page can have no rows because none are asked for. */
-  readonly #mayBeEmpty: boolean;
-  /** Which cursors may be given. */
-  readonly #may: { begin: boolean; end: boolean };
 
-  constructor($rows: RowsStep, list: PagedList, { $raw, $page }: PageSteps) {
+  constructor($rows: RowsStep, list: PagedList, { $after, $orderBy, $page }: PageSteps) {
     super($rows);
     this.#list = list;
     // As a dependency, because steps that are only referenced may be replaced during planning.
     this.#pageDependency = this.addUnaryDependency($page);
-    const mayBe = (name: keyof RawPage) => {
-      const known = knownValue($raw[name]);
-      return !known || known.value != null;
-    };
-    this.#mayBeEmpty = [$raw.first, $raw.last].some(
-      ($size) => (knownValue($size) ?? { value: 0 }).value === 0,
-    );
-    this.#may = { begin: mayBe("after"), end: mayBe("before") };
-    const isOrdered = mayBe("orderBy");
-    const remembersAfter = list.followed !== undefined && this.#may.begin;
+    const isOrdered = !($orderBy instanceof ConstantStep && $orderBy.data == null);
     cursorsOf.set($rows, {
       list,
       $page,
-      after: remembersAfter ? $rows.placeholder($raw.after, TYPES.text) : null,
+      after: list.followed ? $rows.placeholder($after, TYPES.text) : null,
       place: isOrdered ? placeOf($rows, list, $page) : null,
     });
-    if (isOrdered) $rows.apply(lambda($page, orderRows));
-    else
-      for (const fragment of orderOf(list.key, $rows.alias))
-        $rows.orderBy({ fragment, codec: TYPES.text, direction: "ASC" });
+    $rows.apply(lambda($page, orderRows));
     $rows.setOrderIsUnique();
     this.setFirst(lambda($page, ({ size, isBackward }) => (isBackward ? null : size)));
-    if (mayBe("last") || this.#may.end)
-      this.setLast(lambda($page, ({ size, isBackward }) => (isBackward ? size : null)));
-    if (this.#may.begin || this.#may.end) $rows.apply(lambda($page, stayWithin(list)));
+    if (list.orders) this.setLast(lambda($page, ({ size, isBackward }) => (isBackward ? size : null)));
+    $rows.apply(lambda($page, stayWithin(list)));
   }
 
   #page(): Step<PageRequest> {
@@ -132,23 +122,21 @@ export class PageOfRows extends ConnectionStep<
   #hasMore(question: "hasNextPage" | "hasPreviousPage"): Step {
     const isNext = question === "hasNextPage";
     const isOpen = ({ isBackward }: PageRequest) => isNext !== isBackward;
-    const parts: Step[] = [];
-    const mayBeOpen = isNext || this.getLast() !== null;
-    if (mayBeOpen) {
+    const isGiven = ({ after, before }: PageRequest) => (isNext ? before : after) !== null;
+    const isEmpty = (page: PageRequest) => page.size === 0 && isOpen(page);
+    const $page = this.#page();
+    const $parts = [
+      this.#exists(lambda($page, isEmpty), isNext ? "afterStart" : "beforeEnd"),
+      this.#exists(
+        lambda($page, (page) => isGiven(page) && !isEmpty(page)),
+        isNext ? "following" : "preceding",
+      ),
+    ];
+    if (isNext || this.#list.orders) {
       const $more = super.pageInfo().get(question);
-      parts.push(lambda([$more, this.#page()] as const, ([more, page]) => Boolean(more) && isOpen(page)));
+      $parts.push(lambda([$more, $page] as const, ([more, page]) => Boolean(more) && isOpen(page)));
     }
-    if (mayBeOpen && this.#mayBeEmpty) {
-      const $wanted = lambda(this.#page(), (page) => page.size === 0 && isOpen(page));
-      parts.push(this.#exists($wanted, isNext ? "afterStart" : "beforeEnd"));
-    }
-    if (isNext ? this.#may.end : this.#may.begin) {
-      const isGiven = ({ after, before }: PageRequest) => (isNext ? before : after) !== null;
-      const $wanted = lambda(this.#page(), (page) => isGiven(page) && !(page.size === 0 && isOpen(page)));
-      parts.push(this.#exists($wanted, isNext ? "following" : "preceding"));
-    }
-    if (parts.length === 0) return constant(false);
-    return parts.length === 1 ? parts[0]! : lambda(parts, (answers) => answers.some(Boolean));
+    return lambda($parts, (answers) => answers.some(Boolean));
   }
 
   /** How many rows the list has, on all pages: counted by the library without an end, and said only up to the maximum. */
@@ -183,3 +171,63 @@ export class PageOfRows extends ConnectionStep<
 const itemsOf = (page: { items: unknown } | null) => (page?.items ?? []) as unknown[];
 const firstItem = (page: { items: unknown } | null): unknown => itemsOf(page)[0] ?? null;
 const lastItem = (page: { items: unknown } | null): unknown => itemsOf(page).at(-1) ?? null;
+
+/** Changes a query of rows before it is run. */
+type Condition = (rows: PgSelectQueryBuilder) => void;
+
+/** The place in a cursor as parameters. */
+function placeSql({ columns }: Order, key: string): (SQL | null)[] {
+  return readPlace(columns, key)!.map((value, part) =>
+    value === null ? null : sql`${sql.value(value)}::${parameterType(columns[part]!)}`,
+  );
+}
+
+/** Leaves of a list a part of it. */
+const keep =
+  (list: PagedList, range: Range) =>
+  ({ order, after, before }: PageRequest): Condition =>
+  (rows) => {
+    const named = { alias: rows.alias, key: list.key, followed: list.followed };
+    const stages = () =>
+      after!.map((stage) => ({
+        key: rowOf(placeSql(order, stage.key) as SQL[]),
+        open: stage.open === "" ? null : sql`${sql.value(openRanges(stage.open))}::int8multirange`,
+      })) as [StageSql, ...StageSql[]];
+    const parts = conditionsOf(range, order, named, {
+      after: after && { place: () => placeSql(order, after.at(-1)!.key), stages },
+      before: before && { place: () => placeSql(order, before.at(-1)!.key) },
+    }).flatMap((condition) => (condition ? [sql.parens(condition)] : []));
+    if (parts.length > 0) rows.where(sql.parens(sql.join(parts, " or ")));
+  };
+
+/** Makes the page stay between its cursors. Clones of mode "aggregate", which look beside the page, ignore that. */
+const stayWithin =
+  (list: PagedList) =>
+  (page: PageRequest): Condition =>
+  (rows) => {
+    if (rows.mode !== "aggregate") keep(list, "page")(page)(rows);
+  };
+
+/** Orders rows as the page asks for. */
+const orderRows =
+  ({ order }: PageRequest): Condition =>
+  (rows) => {
+    for (const column of order.columns) {
+      const nulls = column.isNullable ? ({ nulls: order.isDescending ? "FIRST" : "LAST" } as const) : {};
+      rows.orderBy({
+        fragment: comparable(column, rows.alias),
+        codec: TYPES.text,
+        ...nulls,
+        direction: order.isDescending ? "DESC" : "ASC",
+      });
+    }
+  };
+
+/** The text of a row's place in the order that was asked for. */
+function placeOf($rows: RowsStep, { orders }: PagedList, $page: Step<PageRequest>): SQL {
+  const $name = lambda($page, ({ order }) => order.name);
+  const cases = [...orders!.values()]
+    .filter(({ isDefault }) => !isDefault)
+    .map((order) => sql`when ${sql.literal(order.name)} then ${placeTextOf(order, $rows.alias)}`);
+  return sql`case ${$rows.placeholder($name, TYPES.text)} ${sql.join(cases, " ")} end`;
+}

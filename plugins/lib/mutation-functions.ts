@@ -1,4 +1,5 @@
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
+import { remembered } from "../../src/lib/remembered.ts";
 import { elementOf } from "../../src/reads/codecs.ts";
 import { tagLines, tagWords } from "./tags.ts";
 
@@ -55,17 +56,12 @@ const known = new WeakMap<GraphileBuild.Build["pgResources"], Mutation[]>();
  *
  * @throws when one doesn't have the shape of a mutation
  */
-export function mutationsOf(build: GraphileBuild.Build): Mutation[] {
-  let mutations = known.get(build.pgResources);
-  if (!mutations) {
-    const functions = (Object.values(build.pgResources) as PgResource[]).filter(
-      ({ isMutation }) => isMutation,
-    );
-    mutations = functions.map((resource) => readMutation(build, resource));
-    known.set(build.pgResources, mutations);
-  }
-  return mutations;
-}
+export const mutationsOf = (build: GraphileBuild.Build): Mutation[] =>
+  remembered(known, build.pgResources, (resources) =>
+    (Object.values(resources) as PgResource[]).flatMap((resource) =>
+      resource.isMutation ? readMutation(build, resource) : [],
+    ),
+  );
 
 /** The function's description, with its scopes, user errors and warnings from the tags. */
 export function describeMutation({ resource }: Mutation): string {

@@ -1,4 +1,4 @@
-import type { PgCodec, PgCodecAttribute, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { GrafastFieldConfig, Step } from "postgraphile/grafast";
 import { get, inhibitOnNull } from "postgraphile/grafast";
@@ -16,10 +16,10 @@ import { defaultBound } from "../../src/graphql/page-size.ts";
 import { attributesOf, elementOf } from "../../src/reads/codecs.ts";
 import type { FieldSource } from "../../src/reads/field-source.ts";
 import { withSource } from "../../src/reads/field-source.ts";
-import { isOutput } from "./mutation-functions.ts";
+import { typeOf } from "./types.ts";
 import { findByKey } from "./view-keys.ts";
 import { hasTag, tagLines, tagText } from "./tags.ts";
-import { rowsOf, viewOfType } from "./views.ts";
+import { fieldNameOf, rowsOf, viewOfType } from "./views.ts";
 
 const listOf = (type: GraphQLOutputType) =>
   new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(getNullableType(type))));
@@ -59,17 +59,12 @@ export function inputFieldType(type: GraphQLInputType, { codec }: PgCodecAttribu
 /** The fields of the GraphQL types of user errors, of warnings, and of what becomes of the rows of an upsert. */
 export function noteFields(build: GraphileBuild.Build, codec: PgCodec) {
   const fields = attributesOf(codec).map(([attributeName, attribute]) => {
-    const { codec: column, description } = attribute;
-    const element = elementOf(column);
-    const named = (
-      element && isOutput(element)
-        ? build.getTypeByName(build.inflection.tableType(element))
-        : build.getGraphQLTypeByPgCodec(element ?? column, "output")
-    ) as GraphQLOutputType;
-    const type = element ? new GraphQLList(new GraphQLNonNull(named)) : named;
-    const fieldName = build.inflection.attribute({ attributeName, codec: codec as PgCodecWithAttributes });
-    const config = { type: hasTag(attribute, "notNull") ? new GraphQLNonNull(type) : type, description };
-    return [fieldName, config] as const;
+    const type = typeOf(build, attribute.codec, "output") as GraphQLOutputType;
+    const config = {
+      type: hasTag(attribute, "notNull") ? new GraphQLNonNull(type) : type,
+      description: attribute.description,
+    };
+    return [fieldNameOf(build, codec, attributeName), config] as const;
   });
   return Object.fromEntries(fields);
 }
@@ -84,10 +79,8 @@ export function payloadField(
   const entity = tagText(attribute, "entity");
   const target = entity === undefined ? undefined : findTarget(build, entity);
   const isList = codec.arrayOfCodec !== undefined;
-  const element = elementOf(codec) ?? codec;
-  const typeName = isOutput(element) ? build.inflection.tableType(element) : entity;
   const type = (
-    typeName ? build.getTypeByName(typeName) : build.getGraphQLTypeByPgCodec(element, "output")
+    entity === undefined ? typeOf(build, elementOf(codec) ?? codec, "output") : build.getTypeByName(entity)
   ) as GraphQLOutputType;
   return {
     target,

@@ -1,14 +1,15 @@
-import type { PgCodec, PgCodecWithAttributes } from "postgraphile/@dataplan/pg";
+import type { PgCodec } from "postgraphile/@dataplan/pg";
 import { isEnumCodec } from "postgraphile/@dataplan/pg";
 import { encodeGlobalId } from "../../src/graphql/global-id.ts";
 import { writeKey } from "../../src/graphql/key-forms.ts";
 import type { UserErrorRow } from "../../src/graphql/mutation-check.ts";
 import { withDigits } from "../../src/mutations/exact-json.ts";
 import { elementOf } from "../../src/reads/codecs.ts";
+import { beginOfSecond } from "../../src/reads/moment-operators.ts";
 import type { Mutation } from "./mutation-functions.ts";
 import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
-import { wholeSecond } from "./date-time.ts";
 import { tagText } from "./tags.ts";
+import { fieldNameOf } from "./views.ts";
 
 /** A JSON value as `mutation.run` takes and returns it. */
 type Json = unknown;
@@ -35,9 +36,10 @@ export function inputEncoder(build: GraphileBuild.Build, codec: PgCodec): Conver
   if (codec.extensions?.globalIdOf) return unlessNull(codec.toPg as Converter);
   if (!codec.attributes) return asItIs;
   const fields = Object.entries(codec.attributes).map(([attributeName, attribute]) => {
-    const fieldName = build.inflection.attribute({ attributeName, codec: codec as PgCodecWithAttributes });
+    const fieldName = fieldNameOf(build, codec, attributeName);
+    // Columns of whole seconds would round it
     const isWhole = attribute.codec.name === "dateTime" && !exactMoments.has(attributeName);
-    const encode = isWhole ? unlessNull(wholeSecond as Converter) : inputEncoder(build, attribute.codec);
+    const encode = isWhole ? unlessNull(beginOfSecond as Converter) : inputEncoder(build, attribute.codec);
     return [fieldName, attributeName, encode] as const;
   });
   return unlessNull((value) => {

@@ -6,6 +6,7 @@ import { orderOfKey } from "../../src/reads/orders.ts";
 import { requirementOf } from "../scopes.ts";
 import { keyColumn, keyOfResource } from "./view-keys.ts";
 import { tagLines, wordsOf } from "./tags.ts";
+import { fieldNameOf } from "./views.ts";
 
 type Columns = readonly [OrderColumn, ...OrderColumn[]];
 
@@ -54,9 +55,7 @@ export function ordersOf(build: GraphileBuild.Build, resource: PgResource): Orde
   for (const names of orderedNames(codec)) {
     const columns = columnsOf(build, resource, names);
     if (!columns) continue;
-    const fields = names.map((name) =>
-      build.inflection.attribute({ codec: codec as never, attributeName: name }),
-    );
+    const fields = names.map((name) => fieldNameOf(build, codec, name));
     const others = key.filter(({ name }) => !names.includes(name));
     add(fields.map((field) => build.inflection.constantCase(field)).join("_AND_"), [
       ...columns,
@@ -73,9 +72,7 @@ const describe = (
 ): string => {
   if (isDefault)
     return "In the order of ids, oldest first. Lists have this order unless another is asked for.";
-  const fields = columns.map(
-    ({ name }) => `\`${build.inflection.attribute({ codec: codec as never, attributeName: name })}\``,
-  );
+  const fields = columns.map(({ name }) => `\`${fieldNameOf(build, codec, name)}\``);
   const nulls = columns[0].isNullable ? `, nulls ${isDescending ? "first" : "last"}` : "";
   return `By ${fields.join(", then ")}, ${isDescending ? "descending" : "ascending"}${nulls}.`;
 };

@@ -1,5 +1,6 @@
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
 import { sql } from "postgraphile/pg-sql2";
+import { remembered } from "../../src/lib/remembered.ts";
 import type { CallArgument, FunctionCall } from "../../src/reads/function-call.ts";
 import { attributesOf, elementOf } from "../../src/reads/codecs.ts";
 import { keyOfResource } from "./view-keys.ts";
@@ -45,19 +46,13 @@ function presentColumn(codec: PgCodec, rows: PgResource | undefined): string | u
 const all = new WeakMap<GraphileBuild.Build["pgResources"], ReadFunction[]>();
 
 /** The stable functions of a version that are fields. `db/lint/read-function.sql` reports all others. */
-export function readFunctionsOf(build: GraphileBuild.Build): ReadFunction[] {
-  const known = all.get(build.pgResources);
-  if (known) return known;
-  const views = new Map(
-    viewsOf(build)
-      .filter(keyOfResource)
-      .map((resource) => [resource.codec, resource]),
-  );
-  const functions = Object.values(build.pgResources) as PgResource[];
-  const found = functions.flatMap((resource) => describe(build, resource, views) ?? []);
-  all.set(build.pgResources, found);
-  return found;
-}
+export const readFunctionsOf = (build: GraphileBuild.Build): ReadFunction[] =>
+  remembered(all, build.pgResources, (resources) => {
+    const keyed = viewsOf(build).filter(keyOfResource);
+    const views = new Map(keyed.map((resource) => [resource.codec, resource]));
+    const functions = Object.values(resources) as PgResource[];
+    return functions.flatMap((resource) => describe(build, resource, views) ?? []);
+  });
 
 function describe(
   build: GraphileBuild.Build,

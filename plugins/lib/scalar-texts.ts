@@ -95,3 +95,20 @@ export function inputReader(scalar: string, read: ToText, example: string) {
 }
 
 const takesNumbers = new Set(["BigInt", "Decimal"]);
+
+/** Levels of lists and objects in JSON. What reads them calls itself for each level, also in Postgres. */
+const maxLevels = 200;
+
+/**
+ * A value of JSON that was given as a variable, or in a file. A number beyond those of floating point is infinite by now, and
+ * would be written as null.
+ */
+export function parseJson(value: unknown, levels = 0): unknown {
+  if (value === Infinity || value === -Infinity)
+    throw apiError("BAD_USER_INPUT", "A number of JSON is too large for one of floating point.");
+  if (typeof value !== "object" || value === null) return value;
+  if (levels === maxLevels)
+    throw apiError("BAD_USER_INPUT", `JSON is nested deeper than ${maxLevels} levels.`);
+  for (const part of Object.values(value)) parseJson(part, levels + 1);
+  return value;
+}

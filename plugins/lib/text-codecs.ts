@@ -27,6 +27,7 @@ const scalarOf: Readonly<Record<string, ScalarName | "String">> = {
   date: "Date",
   time: "Time",
   timestamp: "LocalDateTime",
+  timestamptz: "DateTime",
   interval: "Duration",
   bytea: "Base64",
   inet: "InternetAddress",
@@ -66,7 +67,16 @@ function textCodec({ name, sqlType, scalar, oid, pgType = name, bound, toText }:
   };
 }
 
-const spelling: Readonly<Record<string, Pick<TextCodec, "toText">>> = {
+const format = sql.literal('YYYY-MM-DD"T"HH24:MI:SS"+00:00"');
+
+const spelling: Readonly<Record<string, Partial<TextCodec>>> = {
+  timestamptz: {
+    name: "dateTime",
+    sqlType: TYPES.timestamptz.sqlType,
+    pgType: "timestamptz",
+    // In UTC, so that answers don't depend on the session's time zone
+    toText: (moment) => sql`to_char((${moment}) at time zone 'UTC', ${format}::text)`,
+  },
   bytea: { toText: (value) => sql`translate(encode(${value},'base64'),E'\\n','')` },
 };
 

@@ -6,6 +6,7 @@ import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { keyFormOf, labelForm, readKey, textForm, uuidKey, writeKey } from "../../src/graphql/key-forms.ts";
 import { encodeGlobalId, requireKey, splitGlobalId } from "../../src/graphql/global-id.ts";
+import { perObject } from "../../src/lib/remembered.ts";
 import { baseOf, pgTypeOf } from "../../src/reads/codecs.ts";
 import type { Key, KeyColumn } from "../../src/reads/keys.ts";
 import { keyTextOf, orderOf, parameterType, partTextOf } from "../../src/reads/keys.ts";
@@ -28,21 +29,14 @@ export function keyColumn(name: string, { codec }: PgCodecAttribute): KeyColumn 
   return { name, typeName, type: base.sqlType, form: form ?? textForm, asText: form === undefined };
 }
 
-const keys = new WeakMap<PgResource, Key>();
-
 /** The primary key of a view; undefined of one that has none. */
-export function keyOfResource(resource: PgResource): Key | undefined {
-  const known = keys.get(resource);
-  if (known) return known;
-  const names = resource.uniques?.find(({ isPrimary }) => isPrimary)?.attributes;
-  if (!names?.length) return undefined;
+export const keyOfResource = perObject(({ codec, uniques }: PgResource): Key | undefined => {
+  const names = uniques?.find(({ isPrimary }) => isPrimary)?.attributes ?? [];
   const [first, ...others] = names.map((name) =>
-    keyColumn(name, resource.codec.attributes![name] as PgCodecAttribute),
+    keyColumn(name, codec.attributes![name] as PgCodecAttribute),
   );
-  const key: Key = [first!, ...others];
-  keys.set(resource, key);
-  return key;
-}
+  return first && [first, ...others];
+});
 
 interface GlobalIds {
   name: string;

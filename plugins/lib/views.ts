@@ -9,6 +9,13 @@ import { hasTag, tagLines, tagText } from "./tags.ts";
 
 export type FieldScope = GraphileBuild.ScopeObjectFieldsField;
 
+/** The name of the field that shows a column. */
+export const fieldNameOf = (
+  { inflection }: Pick<GraphileBuild.Build, "inflection">,
+  codec: PgCodec,
+  column: string,
+): string => inflection.attribute({ codec: codec as PgCodecWithAttributes, attributeName: column });
+
 /** The views of a version. */
 export const viewsOf = ({ pgResources }: Pick<GraphileBuild.Build, "pgResources">): PgResource[] =>
   (Object.values(pgResources) as PgResource[]).filter(

@@ -3,6 +3,7 @@ import type { GraphQLInputObjectType, GraphQLSchema } from "postgraphile/graphql
 import { coerceInputValue, getNamedType, isInputObjectType } from "postgraphile/graphql";
 import { excessIn } from "../lib/json-size.ts";
 import { loopShare } from "../lib/loop-share.ts";
+import { perObject, remembered } from "../lib/remembered.ts";
 import { isApiError } from "../errors/api-error.ts";
 import type { MutationSource } from "../mutations/source.ts";
 import { textOfInput } from "../mutations/run.ts";
@@ -33,16 +34,11 @@ export interface Upsert extends Pick<MutationSource, "version" | "operation"> {
   read(rows: readonly FileRow[]): Promise<ReadRows>;
 }
 
-const known = new WeakMap<GraphQLSchema, Map<Resource, Upsert>>();
+const known = perObject<GraphQLSchema, Map<Resource, Upsert>>(() => new Map());
 
 /** The upsert of a resource in a schema. */
-export function upsertOf(schema: GraphQLSchema, resource: Resource): Upsert {
-  let ofSchema = known.get(schema);
-  if (!ofSchema) known.set(schema, (ofSchema = new Map<Resource, Upsert>()));
-  let upsert = ofSchema.get(resource);
-  if (!upsert) ofSchema.set(resource, (upsert = makeUpsert(schema, resource)));
-  return upsert;
-}
+export const upsertOf = (schema: GraphQLSchema, resource: Resource): Upsert =>
+  remembered(known(schema), resource, () => makeUpsert(schema, resource));
 
 function makeUpsert(schema: GraphQLSchema, resource: Resource): Upsert {
   const field = schema.getMutationType()?.getFields()[`${resource}Upsert`];

@@ -37,6 +37,8 @@ export interface ServiceContext {
   readonly mutationTimeoutMs?: number;
   /** Makes a secret for a mutation that shows one; without it, such mutations fail. */
   readonly newSecret?: () => NewSecret;
+  /** Called with what answers a query: one SQL statement, or Grafast; twice if the statement fails. */
+  readonly onRead?: ((executor: "sql" | "grafast") => void) | undefined;
   /** The error of the read by one statement, if that was tried. */
   readonly readFailure?: Error | undefined;
   /** Notes that the caller has written something, before its answer. */

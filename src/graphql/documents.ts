@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DocumentNode, GraphQLError, GraphQLSchema, ValidationRule } from "postgraphile/graphql";
+import { perObject } from "../lib/remembered.ts";
 import type { Parsed } from "./check-document.ts";
 import { errorsOf, parseWithin, valueRules } from "./check-document.ts";
 import type { DocumentCache } from "./document-cache.ts";
@@ -36,7 +37,7 @@ export class Documents {
   readonly #cache: DocumentCache;
   readonly #number = schemas++;
   /** Numbers of limits, which merchants may have of their own: a document was read within some. */
-  readonly #limits = new WeakMap<Limits, number>();
+  readonly #numberOf = perObject<Limits, number>(() => this.#count++);
   #count = 0;
 
   constructor(schema: GraphQLSchema, cache: DocumentCache) {
@@ -84,9 +85,7 @@ export class Documents {
   }
 
   #keyOf(text: string, limits: Limits): string {
-    let number = this.#limits.get(limits);
-    if (number === undefined) this.#limits.set(limits, (number = this.#count++));
-    return `${this.#number} ${number} ${text}`;
+    return `${this.#number} ${this.#numberOf(limits)} ${text}`;
   }
 
   #validated(

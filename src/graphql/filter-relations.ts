@@ -7,29 +7,25 @@ import type {
   GraphQLSchema,
 } from "postgraphile/graphql";
 import { getNamedType, isInputObjectType, isInputType, Kind, typeFromAST } from "postgraphile/graphql";
+import { perObject } from "../lib/remembered.ts";
 import type { Variables } from "./operation.ts";
 
-// Most inputs are no filters, and don't have to be walked through
-const leading = new WeakMap<GraphQLInputObjectType, boolean>();
-
-/** Whether values of a type may follow relations. */
-function mayFollow(type: GraphQLInputType): boolean {
-  const first = getNamedType(type);
-  if (!isInputObjectType(first)) return false;
-  const known = leading.get(first);
-  if (known !== undefined) return known;
+/** Whether values of an input may follow relations. Most inputs are no filters, and aren't walked through. */
+const leadsOn = perObject((first: GraphQLInputObjectType): boolean => {
   const reached = new Set([first]);
-  let found = false;
   for (const each of reached) {
     for (const field of Object.values(each.getFields())) {
-      found ||= field.extensions.requiresScopes !== undefined;
+      if (field.extensions.requiresScopes !== undefined) return true;
       const named = getNamedType(field.type);
       if (isInputObjectType(named)) reached.add(named);
     }
-    if (found) break;
   }
-  leading.set(first, found);
-  return found;
+  return false;
+});
+
+function mayFollow(type: GraphQLInputType): boolean {
+  const named = getNamedType(type);
+  return isInputObjectType(named) && leadsOn(named);
 }
 
 /** Calls `look` for each field of an input that requires scopes: for each relation that a filter follows. */

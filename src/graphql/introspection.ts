@@ -5,10 +5,12 @@ import type {
   GraphQLSchema,
   SelectionSetNode,
 } from "postgraphile/graphql";
-import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, Kind } from "postgraphile/graphql";
+import { isEnumType, isInputObjectType, isInterfaceType, isObjectType } from "postgraphile/graphql";
+import { factsOf } from "./document-facts.ts";
 import type { Variables } from "./operation.ts";
 import { findOperation, partsOf } from "./operation.ts";
 import { apiError } from "../errors/api-error.ts";
+import { perObject } from "../lib/remembered.ts";
 
 /** The introspection in an operation. */
 export interface Introspection {
@@ -33,7 +35,6 @@ export function refusalOfIntrospection({ schemas }: Introspection): GraphQLError
 }
 
 const none: Introspection = { schemas: 0, isAll: false, things: 0 };
-const known = new WeakMap<GraphQLSchema, { sizes: SchemaSizes; documents: WeakMap<DocumentNode, boolean> }>();
 
 /** Measures an operation's introspection. */
 export function introspectionOf(
@@ -42,17 +43,13 @@ export function introspectionOf(
   operationName: string | null | undefined,
   variables: Variables,
 ): Introspection {
-  let ofSchema = known.get(schema);
-  if (!ofSchema) known.set(schema, (ofSchema = { sizes: sizesOf(schema), documents: new WeakMap() }));
-  // Most operations have none and return here
-  let hasAny = ofSchema.documents.get(document);
-  if (hasAny === undefined) ofSchema.documents.set(document, (hasAny = mentions(document)));
-  if (!hasAny) return none;
+  // Most operations return here
+  if (!factsOf(schema, document).hasIntrospection) return none;
   const { operation, fragments } = findOperation(document, operationName);
   if (!operation) return none;
   const walked = { schema, operation, fragments, variables };
   const found = { ...none, isAll: true };
-  const { sizes } = ofSchema;
+  const sizes = sizesOf(schema);
 
   /** Estimated things in the answer to a selection set on one object. */
   const thingsIn = (set: SelectionSetNode, isRoot: boolean): number => {
@@ -76,20 +73,10 @@ export function introspectionOf(
   return found;
 }
 
-function mentions({ definitions }: DocumentNode): boolean {
-  const inSet = ({ selections }: SelectionSetNode): boolean =>
-    selections.some((node) => {
-      if (node.kind === Kind.FIELD && (node.name.value === "__schema" || node.name.value === "__type"))
-        return true;
-      return node.kind === Kind.INLINE_FRAGMENT && inSet(node.selectionSet);
-    });
-  return definitions.some((definition) => "selectionSet" in definition && inSet(definition.selectionSet));
-}
-
 /** Average lengths of the lists of introspection, by field name. */
 type SchemaSizes = Record<string, number>;
 
-function sizesOf(schema: GraphQLSchema): SchemaSizes {
+const sizesOf = perObject((schema: GraphQLSchema): SchemaSizes => {
   const types = Object.values(schema.getTypeMap());
   const objects = types.filter((type) => isObjectType(type) || isInterfaceType(type));
   const fields = objects.flatMap((type) => Object.values(type.getFields()));
@@ -105,4 +92,4 @@ function sizesOf(schema: GraphQLSchema): SchemaSizes {
     enumValues: ofTypes(types.filter(isEnumType).map((type) => type.getValues().length)),
     inputFields: ofTypes(types.filter(isInputObjectType).map((type) => Object.keys(type.getFields()).length)),
   };
-}
+});

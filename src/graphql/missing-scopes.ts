@@ -7,9 +7,11 @@ import type {
   GraphQLSchema,
   SelectionSetNode,
 } from "postgraphile/graphql";
-import { getNamedType, Kind, valueFromASTUntyped, visit } from "postgraphile/graphql";
+import { getNamedType, valueFromASTUntyped } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
+import { perObject, remembered } from "../lib/remembered.ts";
 import "./context.ts";
+import { factsOf } from "./document-facts.ts";
 import type { FilterVariable } from "./filter-relations.ts";
 import { filterVariables, forEachRelation, relationsOf } from "./filter-relations.ts";
 import { withDefaults } from "./given-argument.ts";
@@ -100,8 +102,6 @@ export function missingScopes(
 }
 
 interface Known {
-  /** Variables in @skip and @include. */
-  flags: readonly string[];
   /** Variables that may hold filters. */
   filters: readonly FilterVariable[];
   /** By the operation's name, the values of its flags, and the relations that its filters follow. */
@@ -109,40 +109,22 @@ interface Known {
 }
 
 // The server caches documents, so the same query is the same object.
-const known = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, Known>>();
+const knownBySchema = perObject<GraphQLSchema, WeakMap<DocumentNode, Known>>(() => new WeakMap());
 const maxVariants = 32;
-
-function flagsOf(document: DocumentNode): string[] {
-  const flags = new Set<string>();
-  visit(document, {
-    Directive: ({ arguments: given = [] }) => {
-      for (const { value } of given) if (value.kind === Kind.VARIABLE) flags.add(value.name.value);
-    },
-  });
-  return [...flags];
-}
 
 function knownFields({ schema, document, operationName, variableValues }: OperationArgs): RequiringField[] {
   const variables = variableValues ?? {};
-  let documents = known.get(schema);
-  if (!documents) known.set(schema, (documents = new WeakMap()));
-  let found = documents.get(document);
-  if (!found) {
-    found = { flags: flagsOf(document), filters: filterVariables(schema, document), variants: new Map() };
-    documents.set(document, found);
-  }
-  const { flags, filters, variants } = found;
+  const { filters, variants } = remembered(knownBySchema(schema), document, () => ({
+    filters: filterVariables(schema, document),
+    variants: new Map<string, RequiringField[]>(),
+  }));
   // Only whether it is given, true or false matters
   let key = operationName ?? "";
-  for (const name of flags)
+  for (const name of factsOf(schema, document).flags)
     key += ` ${typeof variables[name] === "boolean" ? variables[name] : typeof variables[name]}`;
   if (filters.length > 0) key += ` ${relationsOf(filters, variables)}`;
-  let fields = variants.get(key);
-  if (!fields) {
-    if (variants.size >= maxVariants) variants.clear();
-    variants.set(key, (fields = requiringFields(schema, document, operationName, variables)));
-  }
-  return fields;
+  if (variants.size >= maxVariants && !variants.has(key)) variants.clear();
+  return remembered(variants, key, () => requiringFields(schema, document, operationName, variables));
 }
 
 /** An operation and its caller. */
@@ -152,16 +134,14 @@ export type OperationArgs = Pick<
 >;
 
 // Both stay the same objects, of a document that is kept and of a caller
-const refusals = new WeakMap<RequiringField[], WeakMap<ReadonlySet<string>, GraphQLError | null>>();
+const refusals = perObject<RequiringField[], WeakMap<ReadonlySet<string>, GraphQLError | null>>(
+  () => new WeakMap(),
+);
 const noScopes: ReadonlySet<string> = new Set();
 
 /** FORBIDDEN when the caller lacks a scope for a field of the operation; else null. */
 export function scopeRefusal(args: OperationArgs): GraphQLError | null {
   const { scopes = noScopes } = args.contextValue as Grafast.Context;
   const fields = knownFields(args);
-  let ofFields = refusals.get(fields);
-  if (!ofFields) refusals.set(fields, (ofFields = new WeakMap()));
-  let refusal = ofFields.get(scopes);
-  if (refusal === undefined) ofFields.set(scopes, (refusal = missingScopes(fields, scopes)));
-  return refusal;
+  return remembered(refusals(fields), scopes, () => missingScopes(fields, scopes));
 }

@@ -14,6 +14,7 @@ import {
   isListType,
   isObjectType,
 } from "postgraphile/graphql";
+import { perObject, remembered } from "../lib/remembered.ts";
 import { maxPageSize } from "./page-size.ts";
 import type { Part, Variables, WalkedOperation } from "./operation.ts";
 import { fieldOf, findOperation, partsOf } from "./operation.ts";
@@ -55,7 +56,7 @@ const figuresPerCount = 10;
 const countsOf: Readonly<Record<string, number>> = { aggregates: 4, groupedAggregates: 6 };
 
 // Most operations have their page sizes in the document, so their size depends only on which variables are given
-const known = new WeakMap<GraphQLSchema, WeakMap<OperationDefinitionNode, KnownSizes>>();
+const known = perObject<GraphQLSchema, WeakMap<OperationDefinitionNode, KnownSizes>>(() => new WeakMap());
 
 type KnownSizes = Map<number | "always", OperationSize>;
 /** Cached sizes per operation: clients may send ever new variables. */
@@ -87,18 +88,13 @@ export function operationSize(
 ): OperationSize {
   const { fragments, operation } = findOperation(document, operationName);
   if (!operation) return nothing;
-  let sizes = known.get(schema);
-  if (!sizes) known.set(schema, (sizes = new WeakMap()));
-  const before = sizes.get(operation);
+  const sizes = remembered(known(schema), operation, (): KnownSizes => new Map());
   const given = givenVariables(operation, variables);
-  const same = before?.get("always") ?? (given === null ? undefined : before?.get(given));
+  const same = sizes.get("always") ?? (given === null ? undefined : sizes.get(given));
   if (same) return same;
   const { size, dependence } = new Measurement({ schema, fragments, operation, variables });
   const key = dependence === "document" ? "always" : dependence === "given" ? given : null;
-  if (key !== null && (before?.size ?? 0) < maxKnownSizes) {
-    if (before) before.set(key, size);
-    else sizes.set(operation, new Map([[key, size]]));
-  }
+  if (key !== null && sizes.size < maxKnownSizes) sizes.set(key, size);
   return size;
 }
 

@@ -12,6 +12,7 @@ import type {
   ValueNode,
 } from "postgraphile/graphql";
 import { getOperationAST, isInputObjectType, Kind, parse, print } from "postgraphile/graphql";
+import { perObject, remembered } from "../lib/remembered.ts";
 import { findOperation } from "./operation.ts";
 
 /** An operation as logs, statements and statistics name it: the same for all that differ only in what clients choose. */
@@ -55,15 +56,13 @@ export function nameOperation(
   definition: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): NamedOperation {
-  let named = known.get(definition);
-  if (!named) {
+  return remembered(known, definition, () => {
     const version = schema.extensions.version ?? "";
     const signature = signatureOf(schema, definition, fragments);
     const id = hash("sha256", `${version} ${signature}`, "hex").slice(0, 16);
     const name = definition.name?.value.slice(0, maxName) ?? null;
-    known.set(definition, (named = { id, version, name, signature }));
-  }
-  return named;
+    return { id, version, name, signature };
+  });
 }
 
 /**
@@ -86,17 +85,11 @@ function signatureOf(
   return texts.join(" ");
 }
 
-const inputNames = new WeakMap<GraphQLSchema, ReadonlySet<string>>();
-
 /** The names of all fields of input types. */
-function inputNamesOf(schema: GraphQLSchema): ReadonlySet<string> {
-  let names = inputNames.get(schema);
-  if (!names) {
-    const types = Object.values(schema.getTypeMap()).filter(isInputObjectType);
-    inputNames.set(schema, (names = new Set(types.flatMap((type) => Object.keys(type.getFields())))));
-  }
-  return names;
-}
+const inputNamesOf = perObject((schema: GraphQLSchema): ReadonlySet<string> => {
+  const types = Object.values(schema.getTypeMap()).filter(isInputObjectType);
+  return new Set(types.flatMap((type) => Object.keys(type.getFields())));
+});
 
 class SignatureWriter {
   /** Numbers of fragments, by their names. */

@@ -19,10 +19,9 @@ import {
   unexpectedError,
 } from "./middleware/every-request.ts";
 import { bulkUpload, bulkUploadPath, isForUpload } from "./middleware/files/bulk-upload.ts";
-import { costlyQueue, costlyTurns } from "./middleware/limits/costly-turns.ts";
-import { fairTurns } from "./middleware/limits/fair-turns.ts";
 import { limitStreams } from "./middleware/limits/limit-streams.ts";
 import { showCost } from "./middleware/limits/spend-points.ts";
+import { costlyQueue, costlyTurns, fairTurns } from "./middleware/limits/turns.ts";
 import { countFields, countUse, nameOperation } from "./middleware/observing/count-use.ts";
 import { pass, traceRequests, watchRequests } from "./middleware/observing/watch-requests.ts";
 import { eventsEndpoint, isForEvents } from "./middleware/reading/events-endpoint.ts";
@@ -120,5 +119,5 @@ function operationsBehind(first: Pipeline, parts: Parts, addressOf: AddressOf) {
     .useIfAny(
       sendTogether && readRows && answerMutations(mutationAnswerer(sendTogether, readRows), unread, replicas),
     )
-    .use(executeOperation(unread));
+    .use(executeOperation(logger, unread));
 }

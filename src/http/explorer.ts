@@ -2,7 +2,13 @@ import { fileURLToPath } from "node:url";
 import type { Response } from "express";
 import express, { Router } from "express";
 import type { ServedVersion } from "../versions/serve-version.ts";
-import { changesPathOf, explorerFiles, explorerPathOf } from "../versions/explorer-page.ts";
+import {
+  changesPathOf,
+  explorerFiles,
+  explorerPage,
+  explorerPathOf,
+  ruruFiles,
+} from "../versions/explorer-page.ts";
 import { eventStream } from "./http-server.ts";
 
 /** Sends an event for each change, for as long as the explorer listens. */
@@ -21,7 +27,7 @@ export function explorers(served: readonly ServedVersion[]): Router {
   // The image is without them
   router.get(/^\/ruru-static\/.*\.map$/, (_request, response) => void response.sendStatus(404));
   router.get("/", (_request, response) => response.redirect(explorerPathOf(served[0]!.version)));
-  router.get(["/explorer/*page", "/ruru-static/*file"], (_request, response, next) => {
+  router.get(["/explorer/*page", `${ruruFiles}*file`], (_request, response, next) => {
     // Its scripts are inline and start workers, but it loads everything from here.
     response.setHeader(
       "content-security-policy",
@@ -30,9 +36,13 @@ export function explorers(served: readonly ServedVersion[]): Router {
     next();
   });
   for (const each of served) {
-    const { version, handler } = each;
-    router.get(changesPathOf(explorerPathOf(version)), (_request, response) => sendChanges(each, response));
-    router.get([explorerPathOf(version), "/ruru-static/*file"], handler);
+    const path = explorerPathOf(each.version);
+    router.get(changesPathOf(path), (_request, response) => sendChanges(each, response));
+    router.get(path, async (_request, response) => void response.send(await explorerPage(each.version)));
   }
+  router.get(`${ruruFiles}*file`, async (request, response, next) => {
+    const { serveStatic } = await import("postgraphile/grafserv/ruru/static");
+    serveStatic(ruruFiles)(request, response, next);
+  });
   return router;
 }

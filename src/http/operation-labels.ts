@@ -1,4 +1,5 @@
 import type { RequestUse } from "../auth/request-use.ts";
+import { remembered } from "../lib/remembered.ts";
 
 /** Operations with figures of their own: those that were stored for clients, and others. All beyond that are `other`. */
 const most = { stored: 200, others: 100, othersOfOne: 20 };
@@ -57,8 +58,6 @@ export class OperationLabels {
   }
 
   #other(version: string): OperationLabel {
-    let label = this.#others.get(version);
-    if (!label) this.#others.set(version, (label = other(version)));
-    return label;
+    return remembered(this.#others, version, other);
   }
 }

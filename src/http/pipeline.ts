@@ -3,7 +3,7 @@ import type { Facts, Locals } from "./locals.ts";
 
 /** Node's request. */
 export interface Request extends IncomingMessage {
-  /** Its body, for Grafserv and for parsers of Express. */
+  /** Its body, for parsers of Express. */
   body?: unknown;
   /** See {@link arrivalOf}. A property and not a map, which would keep requests as it grows. */
   arrivedAt?: number;

@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
 import type { RequestUse } from "../auth/request-use.ts";
+import { remembered } from "../lib/remembered.ts";
 import { OperationLabels } from "./operation-labels.ts";
 import type { OperationLabel } from "./operation-labels.ts";
 import { counterOf, DurationTallies } from "./tallies.ts";
@@ -84,7 +85,6 @@ export class RequestFigures {
 }
 
 function countIn<Key, Of>(all: Map<Key, Map<Of, number>>, key: Key, of: Of): void {
-  let counts = all.get(key);
-  if (!counts) all.set(key, (counts = new Map<Of, number>()));
+  const counts = remembered(all, key, () => new Map<Of, number>());
   counts.set(of, (counts.get(of) ?? 0) + 1);
 }

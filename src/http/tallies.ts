@@ -1,9 +1,36 @@
-import { Counter } from "prom-client";
+import { Counter, Gauge } from "prom-client";
 import type { Histogram, LabelValues, Registry } from "prom-client";
 
 // prom-client makes a text of the labels whenever something is counted, and looks for the figure by that: 7 to 10 % of Node's
 // time of a small read (docs/performance.md). What each request counts is added up here instead, by an object that stands for its labels, until
 // the figures are asked for.
+
+/** Values of a metric, by their labels. */
+type Labelled = Iterable<readonly [labels: LabelValues<string>, value: number]>;
+
+/** Makes a gauge of what is known elsewhere. @param aggregator of the gauges of several processes */
+export function gaugeOf(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: string[],
+  read: () => Labelled | Promise<Labelled>,
+  aggregator: "sum" | "max" = "sum",
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames,
+    aggregator,
+    registers: [registry],
+    async collect() {
+      const values = await read();
+      if (labelNames.length === 0) this.remove();
+      else this.reset();
+      for (const [labels, value] of values) this.set(labels, value);
+    },
+  });
+}
 
 /** Makes a counter of what is counted elsewhere. */
 export function counterOf(
@@ -11,7 +38,7 @@ export function counterOf(
   name: string,
   help: string,
   labelNames: string[],
-  read: () => Iterable<readonly [labels: LabelValues<string>, count: number]>,
+  read: () => Labelled,
 ): void {
   new Counter({
     name,

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { GraphQLError } from "postgraphile/graphql";
 import { getNamedType, isInputObjectType } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
+import { factsOf } from "../graphql/document-facts.ts";
 import { requiringFields } from "../graphql/missing-scopes.ts";
-import { usedFieldsOf } from "../graphql/used-fields.ts";
 import { Signal } from "../lib/signal.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Live, LiveRequest } from "./live.ts";
@@ -17,9 +17,8 @@ const longestWaitMs = 60_000;
 
 /** The types whose fields an operation shows, and those that its filters look at. */
 export function shownTypes({ schema, document, operationName, variables }: Shown): Set<string> {
-  const shown = new Set(
-    usedFieldsOf(schema, document).all.map((field) => field.slice(0, field.indexOf("."))),
-  );
+  const { fields } = factsOf(schema, document);
+  const shown = new Set(fields.map((field) => field.slice(0, field.indexOf("."))));
   for (const { field } of requiringFields(schema, document, operationName, variables)) {
     const [owner, name] = field.split(".") as [string, string];
     const type = schema.getType(owner);

@@ -60,7 +60,7 @@ export async function openCommon(options: CommonOptions, closing: Closing) {
     settings,
     logger,
     offered: versions,
-    versions: new SharedVersions({ settings, versions, now: Date.now, secrets, logger }),
+    versions: new SharedVersions({ settings, versions, now: Date.now, secrets }),
     budget,
     /** Merchants that are worked on at a time, by the kind of work. 0 leaves it to other processes. */
     atOnce: {

@@ -106,7 +106,7 @@ function sharedWith(
     ...own,
     issuer: issuerFor(name),
     labelFigures: (registry) => registry.setDefaultLabels({ merchant: name }),
-    serveVersions: (parts) => versions.for(name, own.firstRights.state, parts),
+    serveVersions: (parts) => versions.for(own.firstRights.state, parts),
     listen: places.listen,
     listenWhileUsed: places.listenWhileUsed,
     usage: {

@@ -4,9 +4,9 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { readCatalog } from "../../plugins/index.ts";
 import { livingOf, versionBuilder } from "../process/build-versions.ts";
 import type { BuildOptions, OwnOfVersions } from "../process/build-versions.ts";
+import type { MutationChecks } from "../graphql/mutation-check.ts";
+import type { WithClients } from "../postgres/pg-service.ts";
 import { fingerprintOf } from "../versions/fingerprint.ts";
-import { giveOwnParts } from "../versions/own-parts.ts";
-import type { OwnParts } from "../versions/own-parts.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
 
@@ -38,12 +38,11 @@ export class SharedVersions {
    *
    * @param state of the migrations of its database, whose catalog is read if they aren't known yet
    */
-  async for(merchant: string, state: string, own: OwnOfVersions): Promise<ServedVersion[]> {
-    const { pgService, mutationChecks } = own;
+  async for(state: string, { pgService, mutationChecks }: OwnOfVersions): Promise<ServedVersion[]> {
     const { adaptor, adaptorSettings } = pgService;
     const withPgClient = await adaptor.createWithPgClient(adaptorSettings);
-    const parts = { withPgClient, mutationChecks, logged: { merchant } };
-    return (await this.#of(state, pgService)).map((version) => versionFor(version, parts));
+    const own = { withPgClient, mutationChecks };
+    return (await this.#of(state, pgService)).map((version) => versionFor(version, own));
   }
 
   async #of(state: string, pgService: GraphileConfig.PgServiceConfiguration): Promise<ServedVersion[]> {
@@ -75,7 +74,7 @@ export class SharedVersions {
   }
 
   #buildInTurn(version: Version, catalog: string): Promise<ServedVersion> {
-    const build = this.#building.then(() => this.#build(version, { pgService: refusingService(), catalog }));
+    const build = this.#building.then(() => this.#build(version, refusingService(), {}, catalog));
     this.#building = build.catch(() => {});
     return build;
   }
@@ -85,21 +84,17 @@ export class SharedVersions {
  * A version for one merchant. It was built with connections that refuse all work, so that nothing can run without those of
  * the merchant.
  */
-function versionFor(shared: ServedVersion, own: OwnParts): ServedVersion {
-  return {
-    ...shared,
-    withPgClient: own.withPgClient,
-    writing: { ...shared.writing, checks: own.mutationChecks },
-    answer(request, response) {
-      giveOwnParts(response, own);
-      return shared.answer(request, response);
-    },
-    // Another build is another version
-    reload: () => Promise.resolve(false),
-    prepare: () => Promise.resolve(null),
-    close: () => Promise.resolve(),
-  };
-}
+const versionFor = (
+  shared: ServedVersion,
+  { withPgClient, mutationChecks: checks }: { withPgClient: WithClients; mutationChecks: MutationChecks },
+): ServedVersion => ({
+  ...shared,
+  withPgClient,
+  writing: { ...shared.writing, checks },
+  // Another build is another version
+  reload: () => Promise.resolve(false),
+  prepare: () => Promise.resolve(null),
+});
 
 /** Connections that refuse all work: what a plan runs without those of its merchant must fail, not read of another. */
 function refusingService(): GraphileConfig.PgServiceConfiguration {

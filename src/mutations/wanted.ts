@@ -7,6 +7,7 @@ import {
   OperationTypeNode,
 } from "postgraphile/graphql";
 import { isApiError } from "../errors/api-error.ts";
+import { perObject } from "../lib/remembered.ts";
 import type { Given } from "../reads/arguments.ts";
 import { understood } from "../reads/compilation.ts";
 import type { CompiledPayload } from "../reads/compile-payload.ts";
@@ -69,7 +70,9 @@ const compiler = {
   compile,
   textOf: ({ payload }: CompiledMutation) => payload.statement?.text ?? "",
 };
-const bySchema = new WeakMap<GraphQLSchema, Compilations<CompiledMutation>>();
+const compilations = perObject<GraphQLSchema, Compilations<CompiledMutation>>(
+  () => new Compilations(compiler),
+);
 
 /**
  * The one mutation of a request, if its payload can be read by one statement; null to leave it to Grafast, which also says what
@@ -77,9 +80,7 @@ const bySchema = new WeakMap<GraphQLSchema, Compilations<CompiledMutation>>();
  */
 export function wantedMutationOf(request: OperationRequest): WantedMutation | null {
   const { schema } = request;
-  let compilations = bySchema.get(schema);
-  if (!compilations) bySchema.set(schema, (compilations = new Compilations(compiler)));
-  const found = compilations.find(request);
+  const found = compilations(schema).find(request);
   if (found === null) return null;
   const { compiled, variables, given } = found;
   const { source, node, payload } = compiled;

@@ -1,16 +1,15 @@
 import { DocumentCache } from "../graphql/document-cache.ts";
-import { passedRequestOf } from "../http/middleware/answering/passed-request.ts";
+import type { MutationChecks } from "../graphql/mutation-check.ts";
 import type { Secrets } from "../secrets/secrets.ts";
-import { explorerPathOf } from "../versions/explorer-page.ts";
 import { retirementOf } from "../versions/lifetime.ts";
 import { serveVersion } from "../versions/serve-version.ts";
-import type { ServedVersion, ServeVersionOptions } from "../versions/serve-version.ts";
+import type { ServedVersion, ServeVersionOptions, Writing } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
 import { webhookSettings } from "../webhooks/webhook-limits.ts";
 import { newWebhookSecret } from "../webhooks/webhook-secrets.ts";
 import type { AppSettings } from "./app-settings.ts";
 
-export interface BuildOptions extends Pick<ServeVersionOptions, "firstCatalog" | "logger"> {
+export interface BuildOptions extends Pick<ServeVersionOptions, "firstCatalog"> {
   settings: Omit<AppSettings, "hosts">;
   versions: readonly Version[];
   now: () => number;
@@ -18,7 +17,9 @@ export interface BuildOptions extends Pick<ServeVersionOptions, "firstCatalog" |
 }
 
 /** Parts of versions that are those of one service. */
-export type OwnOfVersions = Required<Pick<ServeVersionOptions, "pgService" | "mutationChecks">>;
+export interface OwnOfVersions extends Pick<ServeVersionOptions, "pgService"> {
+  mutationChecks: MutationChecks;
+}
 
 /** Builds the versions of the API, or finds those that were built for an equal database. */
 export type ServeVersions = (own: OwnOfVersions) => Promise<ServedVersion[]>;
@@ -30,28 +31,23 @@ export const livingOf = ({ versions, now }: Pick<BuildOptions, "versions" | "now
 /** Builds all living versions from the database of a service that is alone. */
 export function buildVersions(options: BuildOptions): ServeVersions {
   const build = versionBuilder(options);
-  return (own) => Promise.all(livingOf(options).map((version) => build(version, own)));
+  return ({ pgService, mutationChecks }) =>
+    Promise.all(livingOf(options).map((version) => build(version, pgService, mutationChecks)));
 }
 
 /** Makes the builder of a version, from one catalog or another. */
-export function versionBuilder({ settings, secrets, logger, firstCatalog }: BuildOptions) {
-  const ofAll = {
-    fastReads: settings.fastReads,
-    logger,
-    firstCatalog,
-    documentCache: new DocumentCache(),
-    requestOf: passedRequestOf,
-    mutationSettings: webhookSettings(settings.webhookAllow, settings.webhookLimits),
+export function versionBuilder({ settings, secrets, firstCatalog }: BuildOptions) {
+  const ofAll = { fastReads: settings.fastReads, firstCatalog, documentCache: new DocumentCache() };
+  const writing: Omit<Writing, "checks"> = {
+    timeoutMs: settings.timeoutsMs.mutation,
+    settings: webhookSettings(settings.webhookAllow, settings.webhookLimits),
     newSecret: () => newWebhookSecret(secrets),
-    mutationTimeoutMs: settings.timeoutsMs.mutation,
   };
   return (
     version: Version,
-    own: Pick<ServeVersionOptions, "pgService" | "mutationChecks" | "catalog">,
+    pgService: GraphileConfig.PgServiceConfiguration,
+    checks: MutationChecks,
+    catalog?: string,
   ): Promise<ServedVersion> =>
-    serveVersion(version, {
-      ...ofAll,
-      ...own,
-      explorerPath: settings.explorer ? explorerPathOf(version) : null,
-    });
+    serveVersion(version, { ...ofAll, pgService, catalog, writing: { ...writing, checks } });
 }

@@ -115,7 +115,7 @@ async function openParts(options: AppOptions, closing: Closing) {
   const { settings, pool, logger, limiterPool = null } = options;
   const { now = Date.now, versions = allVersions, firstCatalog } = options;
   const secrets = new Secrets(settings.secretsKeys);
-  const { shared = alone({ settings, versions, now, secrets, logger, firstCatalog }, closing) } = options;
+  const { shared = alone({ settings, versions, now, secrets, firstCatalog }, closing) } = options;
   const rates = new RateLimits(limiterPool, logger);
   closing.add(() => rates.close());
   const meter = new Meter(rates);

@@ -36,7 +36,6 @@ export async function openVersions(
   const readerOf = (slug: string) => readers.get(slug);
   const mutationChecks = checksOf(settings, readerOf);
   const served = await shared.serveVersions({ pgService, mutationChecks });
-  closing.add(() => Promise.all(served.map((version) => version.close())));
   for (const each of served) readers.set(each.version.slug, new Reader(each, limitsNow, logger));
   const availability = new Availability(served, pool, logger);
   closing.add(() => availability.close());

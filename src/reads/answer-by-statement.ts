@@ -3,10 +3,12 @@ import type { ExecutionResult } from "postgraphile/graphql";
 import { GraphQLError, isNonNullType } from "postgraphile/graphql";
 import type { ErrorCode } from "../errors/api-error.ts";
 import { databaseFailure } from "../errors/postgres-errors.ts";
-import { readCounts } from "./counts.ts";
 import type { ReadStatement } from "./statements.ts";
 
 type Answer = ReturnType<typeof execute>;
+
+/** How many queries have been answered by one statement, and by Grafast, since the process began. */
+export const readCounts = { sql: 0, grafast: 0 };
 
 /** Answers a request by a statement, or by Grafast if that fails. Reads change nothing, so they can be repeated. */
 export async function answerBy(

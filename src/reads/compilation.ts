@@ -12,6 +12,7 @@ import { identifier, json, objectPieces, textOfSql } from "./json-text.ts";
 import type { FieldSource, Rows } from "./field-source.ts";
 import type { Hop } from "./hops.ts";
 import { sourceOf } from "./field-source.ts";
+import { joinOf } from "./related-rows.ts";
 import type { Coerced, ReadableOperation, SelectedField } from "./selection.ts";
 import { NotCovered, selectedFields } from "./selection.ts";
 
@@ -169,7 +170,5 @@ export function fromOf(resource: PgResource): string {
 }
 
 /** The condition of a hop, between the named rows of both sides. */
-export const joinOf = ({ on }: Hop, local: string, remote: string): string =>
-  on
-    .map((match) => `${remote}.${identifier(match.remote)}=${local}.${identifier(match.local)}`)
-    .join(" and ");
+export const joinText = (hop: Hop, local: string, remote: string): string =>
+  textOfSql(joinOf(hop, sql.identifier(local), sql.identifier(remote)));

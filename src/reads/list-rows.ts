@@ -2,7 +2,7 @@ import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import type { PageArguments } from "./arguments.ts";
 import type { Compilation } from "./compilation.ts";
-import { fromOf, joinOf } from "./compilation.ts";
+import { fromOf, joinText } from "./compilation.ts";
 import { cursorExpression } from "./cursors.ts";
 import type { ListSource } from "./field-source.ts";
 import { conditionOf } from "./filter-conditions.ts";
@@ -80,10 +80,10 @@ export class ListRows {
     let [here, last] = [alias, hops.length - 1];
     for (; last > 0; last--) {
       const link = this.#compilation.alias();
-      from += ` join ${fromOf(hops[last - 1]!.to)} ${link} on ${joinOf(hops[last]!, link, here)}`;
+      from += ` join ${fromOf(hops[last - 1]!.to)} ${link} on ${joinText(hops[last]!, link, here)}`;
       here = link;
     }
-    if (hops[0]) conditions.push(joinOf(hops[0], this.#parent!, here));
+    if (hops[0]) conditions.push(joinText(hops[0], this.#parent!, here));
     if (condition !== null) conditions.push(`(${condition})`);
     const found = this.#foundBySearch(alias);
     if (found) conditions.push(`(${found})`);

@@ -1,7 +1,8 @@
 import { sql } from "postgraphile/pg-sql2";
 import type { Operator } from "./operator.ts";
 
-const beginOfSecond = (moment: string): string => moment.replace(/\.\d+Z$/, ".000Z");
+/** The beginning of a moment's second. */
+export const beginOfSecond = (moment: string): string => moment.replace(/\.\d+Z$/, ".000Z");
 
 /** The second after that of a moment; after all there are, if it is the last one that we take. */
 function nextSecond(moment: string): string {

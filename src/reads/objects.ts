@@ -2,7 +2,7 @@ import type { GraphQLObjectType } from "postgraphile/graphql";
 import { getNamedType, isNonNullType, isObjectType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import type { Compilation, Field } from "./compilation.ts";
-import { fromOf, joinOf, objectTypeOf } from "./compilation.ts";
+import { fromOf, joinText, objectTypeOf } from "./compilation.ts";
 import { concatenated, expression, failure, identifier, textOfSql } from "./json-text.ts";
 import { listExpression } from "./lists.ts";
 import type { FieldSource } from "./field-source.ts";
@@ -45,7 +45,7 @@ function valueExpression(
   if (source.kind !== "related" || isNonNullType(field.type)) throw new NotCovered(field.name);
   const target = compilation.alias();
   const object = objectExpression(compilation, objectTypeOf(field), selected, target);
-  const on = joinOf(source.hop, alias, target);
+  const on = joinText(source.hop, alias, target);
   return `coalesce((select ${object} from ${fromOf(source.hop.to)} ${target} where ${on}),'null')`;
 }
 

@@ -16,8 +16,6 @@ import { NotCovered } from "./selection.ts";
 
 /** Computed once for each operation of a document. */
 export interface PreparedOperation extends ReadableOperation {
-  /** Variables in @skip and @include. */
-  flags: readonly string[];
   readers: readonly [FieldNode, ReadArguments][];
 }
 
@@ -43,15 +41,12 @@ export function prepareFields(operation: ReadableOperation, root: GraphQLObjectT
   const { schema, definition, fragments } = operation;
   if (definition.directives?.length) throw new NotCovered("directives");
   const readers: [FieldNode, ReadArguments][] = [];
-  const flags = new Set<string>();
   const visited = new Set<FragmentDefinitionNode>();
 
   const visit = (type: GraphQLNamedType | undefined, set: SelectionSetNode): void => {
     for (const node of set.selections) {
-      for (const { name, arguments: [argument] = [] } of node.directives ?? []) {
-        if (name.value !== "skip" && name.value !== "include") throw new NotCovered(`@${name.value}`);
-        if (argument?.value.kind === Kind.VARIABLE) flags.add(argument.value.name.value);
-      }
+      const other = node.directives?.find(({ name }) => name.value !== "skip" && name.value !== "include");
+      if (other) throw new NotCovered(`@${other.name.value}`);
       if (node.kind === Kind.FIELD) visitField(type, node);
       else if (node.kind === Kind.INLINE_FRAGMENT) {
         const condition = node.typeCondition?.name.value;
@@ -80,12 +75,17 @@ export function prepareFields(operation: ReadableOperation, root: GraphQLObjectT
     if (node.selectionSet && source?.kind !== "value") visit(target, node.selectionSet);
   };
   visit(root, definition.selectionSet);
-  return { ...operation, flags: [...flags], readers };
+  return { ...operation, readers };
 }
 
-/** A request's arguments for the fields of an operation, and a key that determines the SQL. */
+/**
+ * A request's arguments for the fields of an operation, and a key that determines the SQL.
+ *
+ * @param flags variables in @skip and @include
+ */
 export function readRequest(
-  { flags, readers }: PreparedOperation,
+  { readers }: PreparedOperation,
+  flags: readonly string[],
   variables: Coerced,
 ): { key: string; given: Map<FieldNode, Given> } {
   let key = "";

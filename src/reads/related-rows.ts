@@ -37,7 +37,8 @@ export function existsRelated(
   return quantifier === "some" ? found : sql`not ${found}`;
 }
 
-const joinOf = ({ on }: Hop, local: SQL, remote: SQL): SQL =>
+/** The condition of a hop, between the named rows of both sides. */
+export const joinOf = ({ on }: Hop, local: SQL, remote: SQL): SQL =>
   sql.join(
     on.map((match) => sql`${remote}.${sql.identifier(match.remote)}=${local}.${sql.identifier(match.local)}`),
     " and ",

@@ -9,7 +9,9 @@ import type {
 } from "postgraphile/graphql";
 import { getVariableValues, Kind } from "postgraphile/graphql";
 import { isApiError } from "../errors/api-error.ts";
+import { factsOf } from "../graphql/document-facts.ts";
 import { findOperation } from "../graphql/operation.ts";
+import { perObject } from "../lib/remembered.ts";
 import type { Given } from "./arguments.ts";
 import type { Slot, Statement } from "./compilation.ts";
 import { compile } from "./compile.ts";
@@ -80,7 +82,7 @@ export class Compilations<Compiled extends object> {
     if (!operation || !variables) return null;
     let request;
     try {
-      request = readRequest(operation, variables);
+      request = readRequest(operation, factsOf(schema, document).flags, variables);
     } catch (error) {
       // Grafast reports wrong arguments, with the right path.
       if (isApiError(error)) return null;
@@ -122,14 +124,12 @@ export const valuesOf = (slots: readonly Slot[], given: ReadonlyMap<FieldNode, G
   slots.map(({ node, index }) => given.get(node)!.values[index]);
 
 const reads = { prepare: prepareOperation, compile, textOf: ({ text }: Statement) => text };
-const bySchema = new WeakMap<GraphQLSchema, Compilations<Statement>>();
+const compilations = perObject<GraphQLSchema, Compilations<Statement>>(() => new Compilations(reads));
 
 /** The one statement that answers a request; null to leave it to Grafast. */
 export function readStatementOf(request: OperationRequest): ReadStatement | null {
   const { schema } = request;
-  let compilations = bySchema.get(schema);
-  if (!compilations) bySchema.set(schema, (compilations = new Compilations(reads)));
-  const found = compilations.find(request);
+  const found = compilations(schema).find(request);
   if (found === null) return null;
   const { compiled, operation, variables, given } = found;
   return {

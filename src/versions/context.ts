@@ -1,5 +1,6 @@
 import type { ServiceContext } from "../graphql/context.ts";
 import type { Caller } from "../auth/caller.ts";
+import { perObject, remembered } from "../lib/remembered.ts";
 import type { SettingsStatement, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
 import { settingsFor, settingsStatement, usedFor } from "../postgres/pipeline/transaction-settings.ts";
 
@@ -41,7 +42,7 @@ export function contextFor(
 const onlyReads = { transaction_read_only: "on", application_name: "service" };
 
 // Callers are the same objects while nothing about them changes, and they seldom change their language.
-const known = new WeakMap<Caller, Map<string | undefined, SettingsStatement>>();
+const known = perObject<Caller, Map<string | undefined, SettingsStatement>>(() => new Map());
 
 /**
  * The statement that makes the settings for reading. SQL injected into such a read can't write, and can't change that.
@@ -51,10 +52,8 @@ export function readSettingsFor(
   locale: string | undefined,
   use?: StatementUse,
 ): SettingsStatement {
-  let byLocale = known.get(caller);
-  if (!byLocale) known.set(caller, (byLocale = new Map<string | undefined, SettingsStatement>()));
-  let statement = byLocale.get(locale);
-  if (!statement)
-    byLocale.set(locale, (statement = settingsStatement({ ...readSettings(caller, locale), ...onlyReads })!));
+  const statement = remembered(known(caller), locale, () =>
+    settingsStatement({ ...readSettings(caller, locale), ...onlyReads })!,
+  );
   return use ? settingsFor(statement, use) : statement;
 }

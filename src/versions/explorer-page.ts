@@ -1,8 +1,8 @@
 import { examples } from "./explorer-examples.ts";
 import type { Version } from "./versions.ts";
+import { pathOf } from "./versions.ts";
 
-type RuruConfig = NonNullable<GraphileConfig.Preset["ruru"]>;
-type RuruClientConfig = NonNullable<RuruConfig["clientConfig"]>;
+type RuruClientConfig = NonNullable<NonNullable<GraphileConfig.Preset["ruru"]>["clientConfig"]>;
 
 /** Path of the explorer of a version. */
 export function explorerPathOf({ slug }: Version): string {
@@ -52,21 +52,31 @@ function bar(slug: string): string {
 </header>`;
 }
 
-/** How the explorer of a version (Ruru) looks. */
-export function explorerPage(slug: string, explorerPath: string, endpoint: string): RuruConfig {
+/** Where Ruru's own files are. */
+export const ruruFiles = "/ruru-static/";
+
+/** The page of a version's explorer (Ruru). */
+export async function explorerPage(version: Version): Promise<string> {
+  const { ruruHTML } = await import("postgraphile/grafserv/ruru/server");
+  const [explorerPath, endpoint] = [explorerPathOf(version), pathOf(version)];
   const config = JSON.stringify(configOf(explorerPath, endpoint)).replaceAll("<", "\\u003c");
-  return {
+  return ruruHTML({
+    endpoint,
+    staticPath: ruruFiles,
     htmlParts: {
-      titleTag: `<title>Stock and order – GraphQL explorer, ${slug}</title>`,
+      titleTag: `<title>Stock and order – GraphQL explorer, ${version.slug}</title>`,
       metaTags: (tags: string) =>
         `${tags}<meta name="viewport" content="width=device-width, initial-scale=1">`,
       styleTags: (styles: string) => `${styles}<link rel="stylesheet" href="${explorerFiles}/explorer.css">`,
       // Before the editor, which sends its first request at once
       configScript: (script: string) =>
         `${script}<script>const EXPLORER = ${config};</script><script src="${explorerFiles}/explorer.js"></script>`,
-      bodyContent: (content: string) => bar(slug) + content,
+      bodyContent: (content: string) => bar(version.slug) + content,
     },
     // Its type demands every option, though none is needed
-    clientConfig: { defaultQuery: examples[0]!.query } as RuruClientConfig,
-  };
+    clientConfig: {
+      defaultQuery: examples[0]!.query,
+      debugTools: [],
+    } as Partial<RuruClientConfig> as RuruClientConfig,
+  });
 }

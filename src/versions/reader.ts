@@ -1,5 +1,4 @@
 import type { Logger } from "pino";
-import { execute, hookArgs } from "postgraphile/grafast";
 import type {
   DocumentNode,
   ExecutionResult,
@@ -9,23 +8,14 @@ import type {
 } from "postgraphile/graphql";
 import { getVariableValues, Kind, OperationTypeNode } from "postgraphile/graphql";
 import type { ServiceContext } from "../graphql/context.ts";
-import { requiringFields } from "../graphql/missing-scopes.ts";
-import { missingScopes } from "../graphql/missing-scopes.ts";
+import { missingScopes, requiringFields } from "../graphql/missing-scopes.ts";
 import type { WithClients } from "../postgres/pg-service.ts";
 import { apiError } from "../errors/api-error.ts";
 import { clientError } from "../errors/client-errors.ts";
 import { assess } from "../graphql/assess.ts";
 import type { Limits } from "../graphql/limits.ts";
+import { executeIn } from "./execute.ts";
 import type { ServedVersion } from "./serve-version.ts";
-
-declare global {
-  namespace Grafast {
-    interface RequestContext {
-      /** The context of a query that didn't come by HTTP. */
-      inside?: ServiceContext;
-    }
-  }
-}
 
 /** Values of variables. */
 type Variables = Record<string, unknown>;
@@ -95,31 +85,14 @@ export class Reader {
   }
 
   /** The same for a document that is known to be valid, without limits. */
-  async execute(
+  execute(
     document: DocumentNode,
-    variables: Variables,
+    variableValues: Variables,
     context: ServiceContext,
-    withPgClient = this.#version.withPgClient,
+    withPgClient?: WithClients,
   ): Promise<ExecutionResult> {
     const scene = { requestId: context.requestId, logger: this.#logger };
-    try {
-      const { schema, resolvedPreset } = this.#version.current();
-      const args = await hookArgs({
-        schema,
-        resolvedPreset,
-        document,
-        rootValue: null,
-        contextValue: {},
-        variableValues: variables,
-        requestContext: { inside: context },
-      });
-      if (withPgClient) args.contextValue.withPgClient = withPgClient;
-      const result = (await execute(args)) as ExecutionResult;
-      if (!result.errors) return result;
-      return { ...result, errors: result.errors.map((each) => clientError(each, scene)) };
-    } catch (cause) {
-      return { errors: [clientError(cause, scene)] };
-    }
+    return executeIn(this.#version, { document, variableValues }, context, scene, { withPgClient });
   }
 
   async #read(source: string, variables: Variables): Promise<QueryReading> {

@@ -1,33 +1,31 @@
 import { EventEmitter } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Logger } from "pino";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { createPreset, readCatalog } from "../../plugins/index.ts";
-import type { PresetOptions } from "../../plugins/index.ts";
-import type { MutationChecks } from "../graphql/mutation-check.ts";
-import { completed } from "../errors/client-errors.ts";
-import { apiError, isApiError } from "../errors/api-error.ts";
-import type { WithClients } from "../postgres/pg-service.ts";
+import { apiError } from "../errors/api-error.ts";
+import type { NewSecret } from "../graphql/context.ts";
 import type { DocumentCache } from "../graphql/document-cache.ts";
 import { Documents } from "../graphql/documents.ts";
+import type { MutationChecks } from "../graphql/mutation-check.ts";
+import type { WithClients } from "../postgres/pg-service.ts";
 import { builtSchema } from "./built-schema.ts";
-import { explorerPage } from "./explorer-page.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { GraphqlServer } from "./graphql-server.ts";
-import type { Handler, WholeAnswer } from "./graphql-server.ts";
-import { ownPartsOf } from "./own-parts.ts";
-import { contextOf } from "./request-context.ts";
-import type { ForMutations, PassedRequest } from "./request-context.ts";
-import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
+
+/** What applies to all mutations of a version. */
+export interface Writing {
+  /** Longest time that Postgres may work on a mutation, in milliseconds. */
+  timeoutMs: number;
+  /** Database settings for rules about writing. */
+  settings: Readonly<Record<string, string>>;
+  /** Checks of mutations that can't be written in SQL. */
+  checks: MutationChecks;
+  /** Makes a secret for a mutation that shows one. */
+  newSecret: () => NewSecret;
+}
 
 /** A version of the API, ready to answer. */
 export interface ServedVersion {
   version: Version;
-  /** Runs the operation of a request that has passed all other middlewares. */
-  answer(request: IncomingMessage, response: ServerResponse): Promise<WholeAnswer>;
-  /** Serves its explorer, in development. */
-  handler: Handler;
   /** Why its schema could not be built; null when it was. */
   failure(): Error | null;
   /**
@@ -59,51 +57,47 @@ export interface ServedVersion {
   onChange(listener: () => void): () => void;
   /** The connections of its requests; undefined for those that it was built with. */
   withPgClient?: WithClients;
-  /** What applies to all of its mutations. */
-  writing: { timeoutMs: number; settings: Readonly<Record<string, string>>; checks: MutationChecks };
-  close(): Promise<void>;
+  writing: Writing;
 }
 
-export interface ServeVersionOptions extends ForMutations {
+export interface ServeVersionOptions {
   pgService: GraphileConfig.PgServiceConfiguration;
   /** What the catalog has about it, if that has been read; it isn't read again then. */
-  catalog?: string;
+  catalog?: string | undefined;
   /** Reads it the first time, where that needn't be from the database. For tests. */
   firstCatalog?: typeof readCatalog | undefined;
   /** Whether reads may become one statement, see src/reads. */
   fastReads: boolean;
-  logger: Logger;
   /** Caches the documents of all versions. */
   documentCache: DocumentCache;
-  /** Returns what the middlewares have found out about a request. */
-  requestOf(response: ServerResponse): PassedRequest;
-  /** Path of this version's explorer; null for none. */
-  explorerPath: string | null;
+  writing: Writing;
 }
 
-/** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
+/** Builds the GraphQL schema of a version. When that fails, `failure` says why. */
 export async function serveVersion(version: Version, options: ServeVersionOptions): Promise<ServedVersion> {
   const make = async (catalog: string, fingerprint: string) => {
-    const preset = presetOf(version, options, catalog);
-    const { schema, resolvedPreset } = await builtSchema(preset, kindOf(version, options), fingerprint);
+    const { pgService, fastReads, documentCache } = options;
+    const { slug, schemaName } = version;
+    const preset = {
+      extends: [createPreset({ pgService, schemaName, catalog: () => Promise.resolve(catalog), fastReads })],
+      grafast: { explain: false },
+    };
+    // All that decides about the schema, except the catalog
+    const kind = `${slug} ${schemaName} ${fastReads}`;
+    const { schema, resolvedPreset } = await builtSchema(preset, kind, fingerprint);
     extend(schema, version);
-    return { preset, schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
+    return { schema, resolvedPreset, documents: new Documents(schema, documentCache) };
   };
   let current: Awaited<ReturnType<typeof make>> | null = null;
   let builtFrom = "";
   const changes = new EventEmitter().setMaxListeners(0);
   let failure: Error | null = null;
-  let server: GraphqlServer | null = null;
   let read = options.firstCatalog ?? readCatalog;
   const prepare = async (catalog: string) => {
     const fingerprint = fingerprintOf(catalog);
     if (current !== null && fingerprint === builtFrom) return null;
     const made = await make(catalog, fingerprint);
-    const newServer = server === null ? new GraphqlServer(made) : null;
-    await newServer?.ready();
     return () => {
-      if (newServer !== null) server = newServer;
-      else server!.setSchema(made.schema);
       current = made;
       builtFrom = fingerprint;
       failure = null;
@@ -124,8 +118,6 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   read = readCatalog;
   return {
     version,
-    answer: (request, response) => (server ?? refuseFor(version)).answer(request, response),
-    handler: (request, response, next) => (server ? server.handler(request, response, next) : next()),
     failure: () => failure,
     current: () => current ?? refuseFor(version),
     reload,
@@ -134,72 +126,12 @@ export async function serveVersion(version: Version, options: ServeVersionOption
       changes.on("change", listener);
       return () => void changes.off("change", listener);
     },
-    writing: writingOf(options),
-    close: async () => server?.release(),
+    writing: options.writing,
   };
 }
-
-/** All that decides about its schema, except the database. */
-const kindOf = ({ slug, schemaName }: Version, { fastReads }: ServeVersionOptions): string =>
-  `${slug} ${schemaName} ${fastReads}`;
 
 function refuseFor({ slug }: Version): never {
   throw apiError("SERVICE_UNAVAILABLE", `The version ${slug} is not available now.`);
-}
-
-const writingOf = ({
-  mutationTimeoutMs,
-  mutationSettings = {},
-  mutationChecks = {},
-}: ServeVersionOptions) => ({
-  timeoutMs: mutationTimeoutMs,
-  settings: mutationSettings,
-  checks: mutationChecks,
-});
-
-/** How a version is built, and how it answers requests. */
-function presetOf(
-  version: Version,
-  { pgService, fastReads, logger, explorerPath, requestOf, ...forMutations }: ServeVersionOptions,
-  catalog: string,
-): GraphileConfig.Preset {
-  // `unstable` shows developers how it answers
-  const onRead: PresetOptions["onRead"] = (executor, { requestContext }) => {
-    if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", executor);
-  };
-  const passed = ({ node }: Partial<Grafast.RequestContext>) => requestOf(node!.res);
-  const ownParts = ({ node }: Partial<Grafast.RequestContext>) => ownPartsOf(node!.res);
-  const report = {
-    logger,
-    requestOf(context: Partial<Grafast.RequestContext>) {
-      const { requestId, document, extensions, noteError, use } = passed(context);
-      const logged = { ...use?.logged, ...ownParts(context)?.logged };
-      return { requestId, document, extensions, noteError, logged };
-    },
-  };
-  const { schemaName } = version;
-  const read = () => Promise.resolve(catalog);
-  return {
-    extends: [createPreset({ pgService, schemaName, catalog: read, fastReads, onRead, report })],
-    grafast: {
-      explain: false,
-      context: (request) => request.inside ?? contextOf(passed(request), forMutations, ownParts(request)),
-    },
-    ruru: explorerPath === null ? {} : explorerPage(version.slug, explorerPath, pathOf(version)),
-    grafserv: {
-      graphqlPath: pathOf(version),
-      graphiql: explorerPath !== null,
-      graphiqlPath: explorerPath ?? "",
-      graphiqlOnGraphQLGET: false,
-      websockets: false,
-      outputDataAsString: true,
-      // All errors here are ours already (plugins/grafserv-answers.ts). This masks any other one.
-      maskError: (error) =>
-        isApiError(error)
-          ? error
-          : completed(apiError("INTERNAL_SERVER_ERROR", "Something went wrong on our side."), ""),
-    },
-  };
 }
 
 /** Operations whose plans Grafast caches per version, and plans of each. A plan keeps its document, too. */

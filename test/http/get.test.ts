@@ -41,7 +41,7 @@ describe("GET", () => {
       { query: "{ __schema { queryType { name } } }" },
       { query: "{ nope }" },
       { query: "{ countrys(first: 251) { edges { cursor } } }" },
-      // Grafserv answers it
+      // Grafast answers it
       {
         query:
           '{ node(id: "gid://service/Country/01980000-0000-7000-8004-000000000001") { id } nodes: __typename }',

@@ -10,7 +10,6 @@ const insides: [file: string, inside: string, seen: string][] = [
   ["plugins/catalog.ts", "pg-introspection/dist/introspection.js", "23259510383f660a"],
   ["src/versions/make-schema.ts", "graphile-build/dist/SchemaBuilder.js", "60879cb70a633651"],
   ["src/versions/make-schema.ts", "graphile-build/dist/newWithHooks/index.js", "afb43fb00cd33062"],
-  ["src/versions/graphql-server.ts", "grafserv/dist/servers/node/index.js", "dfa23da54ec92086"],
 ];
 
 for (const [file, inside, seen] of insides)

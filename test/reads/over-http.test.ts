@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
-import { readCounts } from "../../src/reads/counts.ts";
+import { readCounts } from "../../src/reads/answer-by-statement.ts";
 import { startService } from "../lib/service.ts";
 import type { HttpAnswer, AskOptions, TestProcess, TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";

@@ -4,8 +4,6 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { grafast } from "postgraphile/grafast";
 import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
-import type { ReadExecutor } from "../../src/reads/counts.ts";
-import type { OnRead } from "../../plugins/reads.ts";
 import { SharedPool } from "../../src/postgres/shared-pool.ts";
 import { pipeliningAdaptor } from "../../src/postgres/pipeline/adaptor.ts";
 import { createPool } from "../../src/postgres/pool.ts";
@@ -94,11 +92,9 @@ export async function makeTwoExecutors(
     ...makePgService({ pool, pubsub: false }),
     adaptor: pipeliningAdaptor(new SharedPool(pool)),
   };
-  const executorOf = new WeakMap<object, ReadExecutor>();
-  const onRead: OnRead = (executor, { requestContext }) => executorOf.set(requestContext!, executor);
   const make = (fastReads: boolean) =>
     makeSchema({
-      extends: [createPreset({ pgService, schemaName, fastReads, onRead })],
+      extends: [createPreset({ pgService, schemaName, fastReads })],
       plugins,
       grafast: { context: (request) => (request as unknown as { caller: object }).caller },
     });
@@ -108,7 +104,9 @@ export async function makeTwoExecutors(
     const { source, variables = null, operationName = null, locale = "en-GB", scopes = allScopes } = request;
     const { rowScopes = scopes } = request;
     const pgSettings = { role, "service.scopes": rowScopes.join(" "), "service.locale": locale };
-    const caller = { scopes: new Set(scopes), requestId: "test", credentialId: null, pgSettings };
+    let readBy: string | undefined;
+    const onRead = (executor: string) => void (readBy = executor);
+    const caller = { scopes: new Set(scopes), requestId: "test", credentialId: null, pgSettings, onRead };
     const requestContext = { caller } as object;
     const result = (await grafast({
       schema,
@@ -127,7 +125,7 @@ export async function makeTwoExecutors(
       text,
       data: JSON.parse(text ?? "null"),
       errors,
-      isBySql: executorOf.get(requestContext) === "sql",
+      isBySql: readBy === "sql",
     };
   };
   return {

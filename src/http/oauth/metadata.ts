@@ -2,6 +2,7 @@ import { isIPv6 } from "node:net";
 import type { Request, RequestHandler } from "express";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { isObjectType } from "postgraphile/graphql";
+import { perObject } from "../../lib/remembered.ts";
 import { refuse } from "../answers.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 
@@ -20,12 +21,6 @@ export function metadata(
   publicUrl: string | undefined,
   hosts: readonly string[],
 ): RequestHandler {
-  const known = new WeakMap<GraphQLSchema, readonly string[]>();
-  const scopesOf = (schema: GraphQLSchema) => {
-    let scopes = known.get(schema);
-    if (!scopes) known.set(schema, (scopes = scopesIn(schema)));
-    return scopes;
-  };
   return (request, response) => {
     const issuer = publicUrl === undefined ? knownOrigin(request, hosts) : new URL(publicUrl).origin;
     if (issuer === null) {
@@ -56,7 +51,7 @@ function knownOrigin({ protocol, headers, socket }: Request, hosts: readonly str
 }
 
 /** The scopes that fields of a schema require, or that open more of their rows. */
-function scopesIn(schema: GraphQLSchema): string[] {
+const scopesOf = perObject((schema: GraphQLSchema): string[] => {
   const fields = Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) => Object.values(type.getFields()));
@@ -65,4 +60,4 @@ function scopesIn(schema: GraphQLSchema): string[] {
     ...(needed?.allOf ?? []),
     ...(scopesOfAll ?? []),
   ]);
-}
+});

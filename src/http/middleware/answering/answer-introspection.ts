@@ -2,8 +2,9 @@ import { LRUCache } from "lru-cache";
 import { getOperationAST } from "postgraphile/graphql";
 import { introspectionOf } from "../../../graphql/introspection.ts";
 import type { SchemaWork } from "../../../graphql/schema-thread.ts";
+import { perObject } from "../../../lib/remembered.ts";
 import type { Middleware } from "../../pipeline.ts";
-import { refuseTurn } from "../limits/no-turn.ts";
+import { refuseTurn } from "../limits/turns.ts";
 import type { UnreadAnswers } from "../limits/unread-answers.ts";
 import { sendData } from "./send-data.ts";
 
@@ -19,7 +20,7 @@ export function answerIntrospection(
   thread: SchemaWork,
 ): Middleware<"body" | "caller" | "execution" | "operation"> {
   let schemas = 0;
-  const numbers = new WeakMap<object, number>();
+  const numberOf = perObject<object, number>(() => schemas++);
   const kept = new LRUCache<string, Uint8Array>({
     maxSize: maxKeptBytes,
     sizeCalculation: (answer, key) => answer.byteLength + key.length,
@@ -30,10 +31,8 @@ export function answerIntrospection(
     const { query: text, operationName, variables } = body;
     const { isAll } = introspectionOf(schema, document, operationName, variables ?? {});
     if (!isAll) return next();
-    let number = numbers.get(schema);
-    if (number === undefined) numbers.set(schema, (number = schemas++));
     const isFixed = !getOperationAST(document, operationName)?.variableDefinitions?.length;
-    const key = `${number} ${operationName ?? ""} ${text}`;
+    const key = `${numberOf(schema)} ${operationName ?? ""} ${text}`;
     const data = isFixed ? kept.get(key) : undefined;
     const send = (answer: Uint8Array) => sendData(request, response, answer, unread);
     if (data !== undefined) return send(data);

@@ -12,8 +12,8 @@ import { sendData } from "./send-data.ts";
 
 /**
  * Runs the mutation of an operation that has only one, and answers it if one SQL statement can read what it wants to know
- * (src/mutations). Other mutations go on to Grafserv, and so do the outcomes of those that failed or were refused, so that
- * errors are formatted in one place.
+ * (src/mutations). Other mutations are executed, and so are the outcomes of those that failed or were refused, so that errors
+ * are formatted in one place.
  */
 export function answerMutations(
   answerMutation: AnswerMutation,

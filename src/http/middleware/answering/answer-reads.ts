@@ -1,5 +1,5 @@
 import type { ReadWithOwnWrites } from "../../../replicas/replicas.ts";
-import { readCounts } from "../../../reads/counts.ts";
+import { readCounts } from "../../../reads/answer-by-statement.ts";
 import { readStatementOf } from "../../../reads/statements.ts";
 import { readSettingsFor } from "../../../versions/context.ts";
 import type { Middleware } from "../../pipeline.ts";
@@ -9,8 +9,8 @@ import { sendData } from "./send-data.ts";
 type Needed = "caller" | "execution" | "locale" | "operation" | "sentAlong" | "served" | "use";
 
 /**
- * Answers the reads that one SQL statement can answer (src/reads). It answers as Grafserv would, but faster. Other
- * reads go on to Grafserv, and so do failed ones, so that errors are formatted in one place.
+ * Answers the reads that one SQL statement can answer (src/reads), without Grafast. Other reads are executed, and so are failed
+ * ones, so that errors are formatted in one place.
  */
 export function answerReads(readText: ReadWithOwnWrites, unread: UnreadAnswers): Middleware<Needed> {
   return (request, response, next) => {

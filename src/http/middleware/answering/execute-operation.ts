@@ -1,20 +1,58 @@
+import type { Logger } from "pino";
+import { stringifyPayload } from "postgraphile/grafast";
 import { getVariableValues } from "postgraphile/graphql";
+import type { ServiceContext } from "../../../graphql/context.ts";
+import { MutationLog } from "../../../graphql/mutation-log.ts";
 import { findOperation } from "../../../graphql/operation.ts";
 import { shortJson } from "../../../lib/json-size.ts";
+import { contextFor } from "../../../versions/context.ts";
+import { executeIn } from "../../../versions/execute.ts";
 import { refuse, statusOfRefusal } from "../../answers.ts";
 import type { Execution } from "../../locals.ts";
-import type { Middleware, Request } from "../../pipeline.ts";
+import { arrivalOf } from "../../pipeline.ts";
+import type { Middleware, Request, Response } from "../../pipeline.ts";
 import type { UnreadAnswers } from "../limits/unread-answers.ts";
-import { sendWhole } from "./send-data.ts";
+import { extensionsOf, sendAnswer } from "./send-data.ts";
 
-/** Lets the requested version execute and answer the operation. */
-export function executeOperation(unread: UnreadAnswers): Middleware<"caller" | "execution" | "served"> {
+type Needed = "caller" | "execution" | "locale" | "noteWrite" | "operation" | "served" | "use";
+
+/** Executes the operation in the requested version, and answers it. */
+export function executeOperation(logger: Logger, unread: UnreadAnswers): Middleware<Needed> {
   return async (request, response) => {
-    const { execution, served } = response.locals;
+    const { locals } = response;
+    const { execution, requestId, served, use } = locals;
     const fault = faultOfLongVariables(request, execution);
     if (fault !== null) return refuse(request, response, statusOfRefusal(request), "BAD_USER_INPUT", fault);
-    const answer = await served.answer(request, response);
-    if (!response.closed) sendWhole(request, response, answer, unread);
+    const scene = { requestId, logger, logged: use?.logged };
+    const asText = { outputDataAsString: true };
+    const result = await executeIn(served, execution, contextOf(request, response), scene, asText);
+    locals.failure ??= result.errors?.[0]?.extensions.code as string | undefined;
+    if (response.closed) return;
+    const status = result.errors && result.data === undefined ? statusOfRefusal(request) : 200;
+    const extensions = { ...result.extensions, ...extensionsOf(locals) };
+    const body = stringifyPayload({ ...result, extensions } as never, true);
+    sendAnswer(request, response, status, body, unread);
+  };
+}
+
+/** The context of a request's operation. */
+function contextOf(request: Request, response: Response<Needed>): ServiceContext {
+  const { caller, locale, mutationOutcome, noteWrite, readFailure, requestId, served, use } = response.locals;
+  const { version, writing } = served;
+  const context = contextFor(caller, requestId, locale, use, use?.trace?.traceparent);
+  return {
+    ...context,
+    pgSettings: { ...context.pgSettings, ...writing.settings },
+    arrivedAt: arrivalOf(request),
+    readFailure,
+    mutationLog: new MutationLog(),
+    mutationOutcome,
+    mutationTimeoutMs: writing.timeoutMs,
+    mutationChecks: writing.checks,
+    newSecret: writing.newSecret,
+    noteWrite,
+    // `unstable` shows developers how it answers
+    onRead: version.kind === "floating" ? (executor) => response.setHeader("x-read-by", executor) : undefined,
   };
 }
 

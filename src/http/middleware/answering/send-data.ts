@@ -1,10 +1,8 @@
-import type { WholeAnswer } from "../../../versions/graphql-server.ts";
 import { endCompressed } from "../../compression.ts";
 import type { Locals } from "../../locals.ts";
 import type { Request, Response } from "../../pipeline.ts";
 import type { UnreadAnswers } from "../limits/unread-answers.ts";
 
-/** Media types as Grafserv writes them. */
 const json = "application/json;charset=utf-8";
 const modern = "application/graphql-response+json;charset=utf-8";
 
@@ -14,7 +12,7 @@ export const extensionsOf = ({ operation, position }: Locals<"operation">) => ({
   ...(position === undefined ? {} : { consistentWith: position }),
 });
 
-/** Answers an operation with data, as JSON, as Grafserv would. */
+/** Answers an operation with data, as JSON. */
 export function sendData(
   request: Request,
   response: Response<"caller" | "operation">,
@@ -27,22 +25,22 @@ export function sendData(
     typeof data === "string"
       ? before + data + after
       : Buffer.concat([Buffer.from(before), data, Buffer.from(after)]);
-  const contentType = request.headers.accept!.startsWith("application/json") ? json : modern;
-  sendWhole(request, response, { status: 200, headers: { "content-type": contentType }, body }, unread);
+  sendAnswer(request, response, 200, body, unread);
 }
 
 /**
- * Sends a whole answer, compressed where that pays.
+ * Sends the answer to an operation, compressed where that pays.
  *
  * @param unread counts it
  */
-export function sendWhole(
+export function sendAnswer(
   request: Request,
   response: Response<"caller">,
-  { status, headers, body }: WholeAnswer,
+  status: number,
+  body: string | Buffer,
   unread: UnreadAnswers,
 ): void {
   response.statusCode = status;
-  for (const name in headers) response.setHeader(name, headers[name]!);
+  response.setHeader("content-type", request.headers.accept!.startsWith("application/json") ? json : modern);
   endCompressed(request, response, body, () => unread.count(response));
 }

@@ -2,8 +2,8 @@ import { getOperationAST } from "postgraphile/graphql";
 import type { OperationUses } from "../../../auth/operation-use.ts";
 import { RequestUse } from "../../../auth/request-use.ts";
 import type { Usage } from "../../../auth/usage.ts";
+import { factsOf } from "../../../graphql/document-facts.ts";
 import { namedOperationOf } from "../../../graphql/signature.ts";
-import { usedFieldsOf } from "../../../graphql/used-fields.ts";
 import type { Middleware } from "../../pipeline.ts";
 
 /** Counts the request for its credential. */
@@ -19,8 +19,8 @@ export function countFields(usage: Usage): Middleware<"caller" | "operation" | "
   return (_request, { locals: { caller, operation, served } }, next) => {
     if (operation.document) {
       const { slug } = served.version;
-      const { all, deprecated } = usedFieldsOf(served.current().schema, operation.document);
-      usage.fields.note(caller.credentialId, slug, all);
+      const { fields, deprecated } = factsOf(served.current().schema, operation.document);
+      usage.fields.note(caller.credentialId, slug, fields);
       if (deprecated.length > 0) usage.noteDeprecated(caller.credentialId, slug, deprecated);
     }
     next();

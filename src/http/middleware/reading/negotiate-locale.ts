@@ -1,8 +1,8 @@
 import accepts from "accepts";
-import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { addVary } from "../../answers.ts";
+import { byHeader } from "../../by-header.ts";
 import { readAs } from "../../../postgres/as-role.ts";
 import type { Request, Middleware } from "../../pipeline.ts";
 
@@ -31,17 +31,21 @@ export function chooseLocale(preferred: readonly string[], supported: readonly s
   return defaultLocale;
 }
 
+/** Chooses by the header `Accept-Language`. */
+const chooser = (supported: readonly string[]) =>
+  byHeader((header) =>
+    chooseLocale(accepts({ headers: { "accept-language": header } } as Request).languages(), supported),
+  );
+
 /** The locales of the database, read when a request first asks for one, and seldom again. */
 export class Locales {
   readonly #pool: Pool;
   readonly #logger: Logger;
-  #supported: readonly string[] = [defaultLocale];
   #readAt = -Infinity;
   /** The first reading, until it is done. */
   #first: Promise<void> | null = null;
   #isRead = false;
-  // Clients send the same header with every request.
-  readonly #chosen = new LRUCache<string, string>({ max: 500 });
+  #choose = chooser([defaultLocale]);
 
   constructor(pool: Pool, logger: Logger) {
     this.#pool = pool;
@@ -54,8 +58,7 @@ export class Locales {
     try {
       const text = "select auth.supported_locales() as code";
       const rows = await readAs<{ code: string }>(this.#pool, "service_auth", text);
-      this.#supported = rows.map(({ code }) => code);
-      this.#chosen.clear();
+      this.#choose = chooser(rows.map(({ code }) => code));
     } catch (error) {
       this.#logger.warn({ err: error }, "can't read the list of locales");
       this.#readAt += againMs - freshnessMs;
@@ -71,17 +74,8 @@ export class Locales {
       const reading = this.refresh();
       if (!this.#isRead) this.#first = reading;
     }
-    if (this.#isRead || !this.#first) return this.#choose(request, header);
-    return this.#first.then(() => this.#choose(request, header));
-  }
-
-  #choose(request: Request, header: string): string {
-    let locale = this.#chosen.get(header);
-    if (locale === undefined) {
-      locale = chooseLocale(accepts(request).languages(), this.#supported);
-      if (header.length < 500) this.#chosen.set(header, locale);
-    }
-    return locale;
+    if (this.#isRead || !this.#first) return this.#choose(header);
+    return this.#first.then(() => this.#choose(header));
   }
 }
 

@@ -22,7 +22,7 @@ export const negotiateMediaType: Middleware = (request, response, next) => {
     const message = "Answers are application/json or application/graphql-response+json. Accept one of these.";
     return refuse(request, response, 406, "BAD_USER_INPUT", message);
   }
-  // For Grafserv, which would choose differently for clients without a preference.
+  // What follows reads the choice there
   request.headers.accept = type;
   addVary(response, "Accept");
   addVary(response, "Accept-Encoding");

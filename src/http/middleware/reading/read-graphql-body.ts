@@ -70,7 +70,7 @@ function parametersIn(url: string): Record<string, unknown> | string {
   return parameters;
 }
 
-/** The parameters in a body; a text says what is wrong with them. Grafserv gets nothing else, such as its experimental ones. */
+/** The parameters in a body; a text says what is wrong with them. */
 function bodyOf(value: unknown): GraphqlBody | string {
   if (Array.isArray(value)) return "A request holds one operation; there are no batches.";
   if (value !== undefined && !isObject(value)) return "The body is no JSON object.";
@@ -116,8 +116,6 @@ export function readGraphqlBody(
     const check = (value: unknown) => {
       const body = bodyOf(value);
       if (typeof body === "string") return refuseWith([400, body]);
-      // For Grafserv
-      request.body = body;
       next({ body });
     };
     const inTurn = (work: () => void) =>

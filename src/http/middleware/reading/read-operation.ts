@@ -11,7 +11,7 @@ import type { SchemaWork } from "../../../graphql/schema-thread.ts";
 import { sendErrors, statusOfRefusal } from "../../answers.ts";
 import type { Locals, ParsedOperation } from "../../locals.ts";
 import type { Middleware, Request, Response } from "../../pipeline.ts";
-import { refuseTurn } from "../limits/no-turn.ts";
+import { refuseTurn } from "../limits/turns.ts";
 
 /** Cost of reading a document that is then refused, in points. */
 const costOfRefusal = 10;

@@ -1,6 +1,7 @@
-import { FairQueue } from "../../../lib/fair-queue.ts";
+import type { EventLoopQueue } from "../../../lib/event-loop-queue.ts";
+import { FairQueue, NoTurn } from "../../../lib/fair-queue.ts";
 import { refuse } from "../../answers.ts";
-import type { Middleware } from "../../pipeline.ts";
+import type { Middleware, Request, Response } from "../../pipeline.ts";
 
 /** Points from which an operation is costly. */
 const costlyPoints = 100;
@@ -33,5 +34,27 @@ export function costlyTurns(queue: FairQueue): Middleware<"caller" | "operation"
       if (response.closed) return end();
       next();
     });
+  };
+}
+
+/** Makes a token that sends many requests at once wait for its own, so that those of others are served in between. */
+export function fairTurns(turns: EventLoopQueue): Middleware<"caller"> {
+  return (_request, response, next) =>
+    turns.take(response.locals.caller.credentialId, () => {
+      if (!response.closed) next();
+    });
+}
+
+/** Refuses a request when too much work waits, of its token or in all. Throws other errors again. */
+export function refuseTurn(request: Request, response: Response): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof NoTurn)) throw error;
+    response.setHeader("retry-after", "1");
+    if (error.isOwn) {
+      const message = "Too many long documents of this token wait to be read. Send fewer at once.";
+      return refuse(request, response, 429, "THROTTLED", message);
+    }
+    const message = "Too many long documents wait to be read. Send the request again in a little while.";
+    refuse(request, response, 503, "SERVICE_UNAVAILABLE", message);
   };
 }

@@ -1,0 +1,20 @@
+import type { PgCodec } from "postgraphile/@dataplan/pg";
+import type { GraphQLOutputType } from "postgraphile/graphql";
+import { getNamedType, GraphQLID, GraphQLList, GraphQLNonNull } from "postgraphile/graphql";
+import { elementOf } from "../../src/reads/codecs.ts";
+import { isOutput } from "./mutation-functions.ts";
+
+/** The GraphQL type of values of a codec; lists hold no null. */
+export function typeOf(build: GraphileBuild.Build, codec: PgCodec, way: "input" | "output") {
+  const element = elementOf(codec);
+  const one = element ?? codec;
+  const { globalIdOf, scalar } = one.extensions ?? {};
+  const name = scalar ?? (isOutput(one) ? build.inflection.tableType(one) : undefined);
+  const named = globalIdOf
+    ? GraphQLID
+    : name
+      ? build.getTypeByName(name)
+      : build.getGraphQLTypeByPgCodec(one, way);
+  if (!named) throw new Error(`The type ${codec.name} can't be used in functions of the API`);
+  return element ? new GraphQLList(new GraphQLNonNull(getNamedType(named as GraphQLOutputType))) : named;
+}

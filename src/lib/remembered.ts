@@ -1,0 +1,20 @@
+interface Known<Key, Value> {
+  get(key: Key): Value | undefined;
+  has(key: Key): boolean;
+  set(key: Key, value: Value): unknown;
+}
+
+/** The value of a key in a map, made when it is asked for first. */
+export function remembered<Key, Value>(known: Known<Key, Value>, key: Key, make: (key: Key) => Value): Value {
+  const value = known.get(key);
+  if (value !== undefined || known.has(key)) return value as Value;
+  const made = make(key);
+  known.set(key, made);
+  return made;
+}
+
+/** A function that makes a value of an object once, and keeps it as long as the object lives. */
+export function perObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const known = new WeakMap<Key, Value>();
+  return (key) => remembered(known, key, make);
+}

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { BulkTrace } from "../tracing/tracing.ts";
+import type { BulkTrace } from "../tracing/spans.ts";
 
 /** Whether others than a credential have sent requests just now. */
 export type UsedByOthers = (credentialId: string) => boolean;

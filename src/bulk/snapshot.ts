@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import type { WithClients } from "../postgres/pg-service.ts";
 import { settingsStatement } from "../postgres/pipeline/transaction-settings.ts";
-import type { BulkTrace } from "../tracing/tracing.ts";
+import type { BulkTrace } from "../tracing/spans.ts";
 import { traced } from "./traced.ts";
 
 /** Reads of one moment, one at a time. */

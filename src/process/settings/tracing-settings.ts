@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { samplers } from "../../tracing/tracing.ts";
+import { samplers } from "../../tracing/tracing-options.ts";
 import { flag, oneOf, optional, setting, text, url, wholeNumber } from "./setting.ts";
 import type { Kind } from "./setting.ts";
 

@@ -1,29 +1,28 @@
 // Runs in a thread of DocumentationThread.
-import { LRUCache } from "lru-cache";
+import { KeptValues } from "../lib/kept-values.ts";
+import type { Kept } from "../lib/kept-values.ts";
 import type { Edition } from "./edition.ts";
 import type { Site } from "./print-page.ts";
 import type { Rendered } from "./routes.ts";
 import { render } from "./routes.ts";
 
-/** A page to render, with the editions that the thread doesn't have yet. */
+/** A page to render, with the editions that it may need. */
 export interface RenderTask {
   site: Site;
   path: string;
-  /** Ids of the editions that the page may need. */
-  needed: readonly number[];
-  given: readonly Edition[];
+  kept: Kept<Edition>[];
 }
-
-/** The page, null when there is none; or that editions are missing. */
-export type RenderAnswer = { page: Rendered | null } | "more";
 
 /** Versions that are kept, each some ten megabytes as a schema. */
 const maxEditions = 6;
-const kept = new LRUCache<number, Edition>({ max: maxEditions });
+const known = new KeptValues<Edition, Edition>(maxEditions, (edition) => edition);
 
-export async function renderPage({ site, path, needed, given }: RenderTask): Promise<RenderAnswer> {
-  for (const edition of given) kept.set(edition.id, edition);
-  const editions = needed.map((id) => kept.get(id));
-  if (editions.includes(undefined)) return "more";
-  return { page: await render(site, editions as Edition[], path) };
+/** Returns the page, null when there is none; or null itself when editions have to be sent. */
+export async function renderPage({
+  site,
+  path,
+  kept,
+}: RenderTask): Promise<{ page: Rendered | null } | null> {
+  const editions = known.of(kept);
+  return editions && { page: await render(site, editions, path) };
 }

@@ -1,17 +1,11 @@
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { GraphQLError } from "postgraphile/graphql";
-import { openThreads } from "../lib/threads.ts";
-import { FairQueue } from "../lib/fair-queue.ts";
+import { WorkThreads } from "../lib/threads.ts";
 import { asSource } from "./check-document.ts";
 import type { Limits } from "./limits.ts";
 import type { SchemaText } from "./schema-copy.ts";
 import { textOfSchema } from "./schema-copy.ts";
-import type { CheckTask, SchemaAnswer, ErrorData, ForSchema, IntrospectTask } from "./schema-work.ts";
-
-/** Waiting work: in all, and of one client. */
-const maxWaiting = { ofAll: 200, ofOne: 10 };
-/** Milliseconds that a client waits for its turn, and that a piece of work may take. Most pieces take 20. */
-const timeoutsMs = { wait: 5_000, work: 10_000 };
+import type { CheckTask, Done, ErrorData, ForSchema, IntrospectTask } from "./schema-work.ts";
 
 /** Called when work for a client is done, with its duration in milliseconds. */
 export type OnWorked = (client: string, ms: number) => void;
@@ -33,17 +27,16 @@ export interface SchemaWork {
  * introspection. It does one piece at a time, client by client. The thread starts when it is needed.
  */
 export class SchemaThread {
-  readonly #queue = new FairQueue({
-    limit: () => 1,
-    maxWaiting: maxWaiting.ofAll,
-    maxWaitingPerOwner: maxWaiting.ofOne,
-    maxWaitMs: () => timeoutsMs.wait,
-  });
-  readonly #threads = openThreads({
+  readonly #threads = new WorkThreads({
     program: new URL("./schema-work.ts", import.meta.url),
     stackSizeMb: 1,
+    maxWaiting: 200,
+    maxWaitingPerOwner: 10,
+    maxWaitMs: 5_000,
+    // Most pieces take 20
+    timeoutMs: 10_000,
   });
-  readonly #known = new WeakMap<GraphQLSchema, { id: number; text: SchemaText }>();
+  readonly #texts = new WeakMap<GraphQLSchema, { id: number; value: SchemaText }>();
   #schemas = 0;
 
   /**
@@ -52,8 +45,17 @@ export class SchemaThread {
    * @param onWorked called when work for a client is done, with its duration in milliseconds
    */
   of(merchant: string, onWorked: OnWorked): SchemaWork {
-    const run = <Result>(name: string, client: string, schema: GraphQLSchema, task: object) =>
-      this.#run<Result>(name, `${merchant} ${client}`, (ms) => onWorked(client, ms), schema, task);
+    const run = async <Result>(name: string, client: string, schema: GraphQLSchema, task: object) => {
+      const owner = `${merchant} ${client}`;
+      const { result, ms } = await this.#threads.runWith<Done<Result>>(
+        owner,
+        name,
+        [this.#textOf(schema)],
+        task,
+      );
+      onWorked(client, ms);
+      return result;
+    };
     return {
       async check(client, schema, text, limits) {
         const task: Omit<CheckTask, keyof ForSchema> = { text, limits };
@@ -66,34 +68,13 @@ export class SchemaThread {
   }
 
   /** Ends the thread. Waiting work fails. */
-  async close(): Promise<void> {
-    await this.#threads.destroy();
+  close(): Promise<void> {
+    return this.#threads.close();
   }
 
-  #run<Result>(
-    name: string,
-    client: string,
-    onDone: (ms: number) => void,
-    schema: GraphQLSchema,
-    task: object,
-  ): Promise<Result> {
-    return this.#queue.run(client, async () => {
-      const { id, text } = this.#dataOf(schema);
-      const run = (more: object): Promise<SchemaAnswer<Result>> => {
-        const signal = AbortSignal.timeout(timeoutsMs.work);
-        return this.#threads.run({ schemaId: id, ...more, ...task }, { name, signal }) as Promise<
-          SchemaAnswer<Result>
-        >;
-      };
-      const done = (await run({})) ?? (await run({ schemaText: text }))!;
-      onDone(done.ms);
-      return done.result;
-    });
-  }
-
-  #dataOf(schema: GraphQLSchema): { id: number; text: SchemaText } {
-    let data = this.#known.get(schema);
-    if (!data) this.#known.set(schema, (data = { id: this.#schemas++, text: textOfSchema(schema) }));
-    return data;
+  #textOf(schema: GraphQLSchema): { id: number; value: SchemaText } {
+    let text = this.#texts.get(schema);
+    if (!text) this.#texts.set(schema, (text = { id: this.#schemas++, value: textOfSchema(schema) }));
+    return text;
   }
 }

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { asAuthRole } from "../postgres/as-role.ts";
+import { asRole } from "../postgres/as-role.ts";
 import { Unreplicated } from "../postgres/pipeline/unreplicated.ts";
 import { utcDay } from "../lib/utc-day.ts";
 import { FieldUse } from "./field-use.ts";
@@ -155,7 +155,7 @@ export class Usage {
 
   /** Writes some in one transaction. */
   async #store(waiting: readonly Waiting[]): Promise<void> {
-    const rows = await asAuthRole(this.#pool, async (client) => {
+    const rows = await asRole(this.#pool, "service_auth", async (client) => {
       for (const { by, entries } of waiting)
         await client.query(`select auth.${by}($1)`, [JSON.stringify(entries)]);
       return this.#onWritten ? (await client.query<{ count: number }>(rowsWritten)).rows[0]!.count : 0;

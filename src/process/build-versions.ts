@@ -8,10 +8,10 @@ import type { ServedVersion, ServeVersionOptions } from "../versions/serve-versi
 import type { Version } from "../versions/versions.ts";
 import { webhookSettings } from "../webhooks/webhook-limits.ts";
 import { newWebhookSecret } from "../webhooks/webhook-secrets.ts";
-import type { AppSettings } from "./app-settings.ts";
+import type { Settings } from "./settings.ts";
 
 export interface BuildOptions extends Pick<ServeVersionOptions, "firstCatalog" | "logger"> {
-  settings: Omit<AppSettings, "hosts">;
+  settings: Settings;
   versions: readonly Version[];
   now: () => number;
   secrets: Secrets;

@@ -2,7 +2,6 @@ import type { RequestListener } from "node:http";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { HttpServer } from "../http/http-server.ts";
-import type { Closing } from "../lib/closing.ts";
 import type { Readiness } from "../lib/readiness.ts";
 import { within } from "../lib/within.ts";
 import { defaultStopMs } from "./default-stop.ts";
@@ -41,7 +40,7 @@ export interface ListenOptions {
   /** Cancels statements of requests, when the time for them is over. */
   cancelStatements?: () => void;
   /** Closes the rest, at the end. */
-  closing: Closing;
+  closing: AsyncDisposableStack;
 }
 
 /**
@@ -74,7 +73,7 @@ export async function listen(options: ListenOptions): Promise<Serving> {
         ...background.map((work) => within(withinMs - closingMs, work.stop())),
       ]);
       // A silent database could delay it
-      await within(Math.max(0, deadline - performance.now()), closing.close());
+      await within(Math.max(0, deadline - performance.now()), closing.disposeAsync());
     },
   };
 }

@@ -1,62 +1,24 @@
 import type { RequestListener } from "node:http";
 import type { Pool } from "pg";
-import type { Logger } from "pino";
-import { Meter } from "../auth/rate-limits/meter.ts";
-import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
-import { spender } from "../auth/rate-limits/spend.ts";
-import { markReader } from "../auth/rights-now.ts";
 import { sessionCheck } from "../auth/session-token.ts";
 import type { UsedByOthers } from "../bulk/bulk-operation.ts";
 import { BulkStorage } from "../bulk/storage.ts";
-import { databaseCheck } from "./database-readiness.ts";
-import type { ReplicasOptions } from "../replicas/replicas.ts";
 import { untilIdle } from "../postgres/pool.ts";
 import { Documentation } from "../documentation/documentation.ts";
 import { Admission } from "../http/admission.ts";
 import { createApp } from "../http/app.ts";
-import { Metrics } from "../http/metrics.ts";
-import { Locales } from "../http/middleware/reading/negotiate-locale.ts";
+import type { Metrics } from "../http/metrics.ts";
 import { Spending } from "../http/middleware/limits/spend-points.ts";
-import { Refusals } from "../http/middleware/observing/refusals.ts";
 import { UnreadAnswers } from "../http/middleware/limits/unread-answers.ts";
-import { Closing } from "../lib/closing.ts";
-import { Readiness } from "../lib/readiness.ts";
-import { Live } from "../live/live.ts";
-import { Secrets } from "../secrets/secrets.ts";
-import type { Tracing } from "../tracing/tracing.ts";
+import type { Readiness } from "../lib/readiness.ts";
+import type { Secrets } from "../secrets/secrets.ts";
 import type { Availability } from "../versions/availability.ts";
 import type { Reader } from "../versions/reader.ts";
-import { versions as allVersions } from "../versions/versions.ts";
 import { payloadReader } from "../webhooks/payload.ts";
 import type { ReadPayload } from "../webhooks/payload.ts";
-import type { AppSettings } from "./app-settings.ts";
-import type { BuildOptions } from "./build-versions.ts";
-import { changing, openAccess } from "./open-access.ts";
-import type { Access } from "./open-access.ts";
-import { openAuth } from "./open-auth.ts";
-import { openVersions } from "./open-versions.ts";
-import { alone } from "./shared.ts";
-import type { Shared } from "./shared.ts";
-
-export interface AppOptions extends Partial<Pick<BuildOptions, "firstCatalog" | "versions" | "now">> {
-  settings: AppSettings;
-  /**
-   * Connections of service_login, see db/roles.sql: for tokens, documents, pages. They stay open when the app closes.
-   */
-  pool: Pool;
-  /** Connections for operations, which can only become service_api. They stay open too. */
-  apiPool: Pool;
-  /** Standbys that answer reads. */
-  replicas?: ReplicasOptions | null;
-  /** Where traces go. */
-  tracing?: Tracing | null;
-  /** Connections of service_login for processes that share rate limits. They stay open too. */
-  limiterPool?: Pool | null;
-  logger: Logger;
-  /** Its process; by default it is alone there. */
-  shared?: Shared;
-}
+import { openParts } from "./open-parts.ts";
+import type { AppOptions } from "./open-parts.ts";
 
 /** The service for one merchant: its HTTP side, and what background work needs of it. */
 export interface App {
@@ -101,52 +63,17 @@ export interface App {
  * @throws {UserError} when no version of the API can be built from the database
  */
 export async function openApp(options: AppOptions): Promise<App> {
-  const closing = new Closing();
-  try {
-    return appOf(options, await openParts(options, closing), closing);
-  } catch (error) {
-    await closing.close();
-    throw error;
-  }
+  await using opened = new AsyncDisposableStack();
+  const app = appOf(options, await openParts(options, opened));
+  const closing = opened.move();
+  return { ...app, close: () => closing.disposeAsync() };
 }
-
-/** Opens what middlewares and background work use. */
-async function openParts(options: AppOptions, closing: Closing) {
-  const { settings, pool, logger, limiterPool = null } = options;
-  const { now = Date.now, versions = allVersions, firstCatalog } = options;
-  const secrets = new Secrets(settings.secretsKeys);
-  const { shared = alone({ settings, versions, now, secrets, logger, firstCatalog }, closing) } = options;
-  const rates = new RateLimits(limiterPool, logger);
-  closing.add(() => rates.close());
-  const meter = new Meter(rates);
-  const readiness = new Readiness(logger);
-  const own = { settings, pool, logger, now, secrets, readiness, closing, shared };
-  const access = openAccess(own, { ...options, onUsed: meter.used });
-  const readMark = markReader(pool, access.readRows, shared.onState);
-  const auth = await openAuth(own, readMark);
-  const limitsNow = async () => (await auth.merchantPlan.of("current")).limits;
-  const built = await openVersions(own, access, limitsNow);
-  const locales = new Locales(pool, logger);
-  if (!shared.firstRights) await locales.refresh();
-  const { readerOf } = built;
-  const { listen } = shared;
-  const streamSpend = spender(rates, limitsNow, meter);
-  const live = new Live({ pool, logger, readerOf, rights: auth.rights, listen, spend: streamSpend });
-  closing.add(() => live.close());
-  const metrics = metricsOf(options, access, live.streams);
-  shared.labelFigures(metrics.registry);
-  const refusals = new Refusals(metrics.registry, logger);
-  closing.add(() => refusals.close());
-  watch(readiness, pool, built.availability, closing);
-  const spend = spender(rates, limitsNow);
-  const figures = { metrics, refusals };
-  return { ...own, ...access, ...auth, ...built, ...figures, versions, rates, meter, locales, live, spend };
-}
-
-type OpenParts = Awaited<ReturnType<typeof openParts>>;
 
 /** The service, of its parts. */
-function appOf({ apiPool, tracing = null }: AppOptions, parts: OpenParts, closing: Closing): App {
+function appOf(
+  { apiPool, tracing = null }: AppOptions,
+  parts: Awaited<ReturnType<typeof openParts>>,
+): Omit<App, "close"> {
   const { settings, pool, shared, meter, served, availability, headReader, readerOf, spend, usage } = parts;
   const spending = new Spending(parts.rates, meter, shared.turns);
   const documented = { served, versions: parts.versions, pool, now: parts.now, explorer: settings.explorer };
@@ -189,30 +116,9 @@ function appOf({ apiPool, tracing = null }: AppOptions, parts: OpenParts, closin
       }),
     async reload() {
       await Promise.all([untilIdle(apiPool), parts.locales.refresh()]);
-      return changing(parts, availability.reload());
+      // Reads may need what a replica lacks then
+      return availability.reload().finally(() => parts.replicas?.requirePresent());
     },
     prepare: (read) => untilIdle(apiPool).then(() => availability.prepare(read)),
-    close: () => closing.close(),
   };
-}
-
-/** The figures of the app. */
-function metricsOf(
-  { pool, apiPool }: AppOptions,
-  { turns, replicas }: Access,
-  streams: Live["streams"],
-): Metrics {
-  const metrics = new Metrics(streams, replicas);
-  metrics.watchPool("service", pool);
-  metrics.watchPool("operations", apiPool, () => turns?.waits.waiting ?? 0);
-  if (turns) metrics.watchWaits("connection", turns);
-  return metrics;
-}
-
-/** Checks what may fail. */
-function watch(readiness: Readiness, pool: Pool, availability: Availability, closing: Closing): void {
-  const database = databaseCheck(pool);
-  closing.add(() => database.close());
-  readiness.add("database", database.check);
-  readiness.add("versions", () => availability.obstacle());
 }

@@ -2,9 +2,10 @@ import type { Ran, StatementUse } from "../postgres/pipeline/transaction-setting
 import type { NamedOperation } from "../graphql/signature.ts";
 import { utcDay } from "../lib/utc-day.ts";
 import { WaitingRows } from "./waiting-rows.ts";
+import type { TakenRows } from "./waiting-rows.ts";
 
 /** What a credential did with an operation on a day, as it is written to the database. */
-export interface OperationEntry {
+interface OperationEntry {
   id: string;
   version: string;
   name: string | null;
@@ -61,7 +62,8 @@ export class OperationUses {
   /** By the name that their connections have. */
   readonly #uses = new Map<string, OperationUse>();
   readonly #ofCredential = new Map<string, number>();
-  readonly waiting = new WaitingRows<OperationEntry>(
+  readonly #waiting = new WaitingRows<OperationEntry>(
+    "record_operations",
     maxWaiting,
     ({ id, credential_id, day }) => `${id} ${credential_id} ${day}`,
     (waiting, { requests, ms, slowest_ms, statement }) => {
@@ -89,18 +91,18 @@ export class OperationUses {
   }
 
   /** Returns the entries to be written. */
-  take(now = Date.now()): OperationEntry[] {
+  take(now = Date.now()): TakenRows<OperationEntry> {
     const day = utcDay(now);
     for (const [name, use] of this.#uses) {
       if (use.requests > 0 || use.ms > 0) {
-        this.waiting.add([entryOf(use, day)]);
+        this.#waiting.add([entryOf(use, day)]);
         Object.assign(use, { requests: 0, ms: 0, slowestMs: 0, statement: null, writtenAt: now });
       } else if (now - use.writtenAt > maxIdleMs) {
         this.#uses.delete(name);
         this.#forgetOneOf(use.credentialId);
       }
     }
-    return this.waiting.take();
+    return this.#waiting.take();
   }
 
   #forgetOneOf(credentialId: string): void {

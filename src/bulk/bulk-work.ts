@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { createBackgroundPool } from "../postgres/background-pool.ts";
 import type { Allotment } from "../postgres/allotment.ts";
 import { maxPageSize } from "../graphql/page-size.ts";
-import { growingPause, pause } from "../lib/retry.ts";
+import { keepTrying, pause } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
 import { createPool } from "../postgres/pool.ts";
@@ -26,7 +26,6 @@ const defaultLeaseMs = 20_000;
 const defaultPollMs = 1_000;
 /** How long Postgres may work on a page of an export. */
 const readTimeoutsMs = { statement: 60_000, lock: 3_000 };
-const pauses = { firstMs: 500, longestMs: 15_000 };
 /** Milliseconds that a stop waits for a chunk, and for closing connections. */
 const [stopTimeoutMs, closingTimeoutMs] = [4_000, 1_000];
 
@@ -95,9 +94,9 @@ export async function workOnNext(options: BulkOptions, stopping: AbortSignal): P
 type Tools = Omit<ImportTools & ExportTools, "trace">;
 
 function openTools(options: BulkOptions, stopping: AbortSignal): Tools {
-  const { url, apiUrl, concurrency, limits, leaseMs = defaultLeaseMs, session, allotment } = options;
-  const { reader, spend, usedByOthers } = options;
+  const { url, apiUrl, concurrency, limits, session, allotment, reader } = options;
   return {
+    ...options,
     // For each operation one that writes, and one that reads ahead
     pool: createBackgroundPool(url, "service_worker", 2 * concurrency, "bulk", session, allotment),
     readPool: createPool(apiUrl, {
@@ -106,10 +105,7 @@ function openTools(options: BulkOptions, stopping: AbortSignal): Tools {
       name: "bulk exports",
       allotment,
     }),
-    reader,
-    leaseMs,
-    spend,
-    usedByOthers,
+    leaseMs: options.leaseMs ?? defaultLeaseMs,
     stopping,
     schema: () => reader().schema,
     maxStoredBytes: limits.maxStoredBytes,
@@ -123,18 +119,14 @@ const close = ({ pool, readPool }: Tools) =>
 async function work(tools: Tools, options: BulkOptions): Promise<void> {
   const { pool, leaseMs, stopping } = tools;
   const { logger, pollMs = defaultPollMs, limits } = options;
-  for (let failures = 0; !stopping.aborted;) {
-    try {
-      const taken = await take(pool, limits.atOnce, leaseMs);
-      if (taken) await workOn(taken, tools, options);
-      else await pause(pollMs, stopping);
-      failures = 0;
-    } catch (error) {
-      // It is taken again when its lease has ended
-      logger.warn({ err: error }, "bulk operations: something failed; trying again");
-      await pause(growingPause(++failures, pauses), stopping);
-    }
-  }
+  const next = async () => {
+    const taken = await take(pool, limits.atOnce, leaseMs);
+    if (taken) await workOn(taken, tools, options);
+    else await pause(pollMs, stopping);
+  };
+  // One that has failed is taken again when its lease has ended
+  const message = "bulk operations: something failed";
+  while (!stopping.aborted) await keepTrying(next, { logger, message, signal: stopping });
 }
 
 /** An operation of either kind: what only exports have is null of others. */

@@ -3,7 +3,7 @@ import { NoTurn } from "../lib/fair-queue.ts";
 import { WorkThreads } from "../lib/threads.ts";
 import type { Edition } from "./edition.ts";
 import type { Site } from "./print-page.ts";
-import type { RenderTask } from "./render-work.ts";
+import type { RenderAnswer, RenderTask } from "./render-work.ts";
 import type { Rendered } from "./routes.ts";
 
 /** The owner of all work: pages are the same for everyone. */
@@ -26,16 +26,11 @@ export class DocumentationThread {
    * @throws SERVICE_UNAVAILABLE when too many pages wait
    */
   async render(site: Site, editions: readonly Edition[], path: string): Promise<Rendered | null> {
-    const values = editions.map((value) => ({ id: value.id, value }));
-    const task: Omit<RenderTask, "kept"> = { site, path };
+    const task: RenderTask = { site, path, needed: editions.map(({ id }) => id), given: [] };
     try {
-      const answer = await this.#threads.runWith<{ page: Rendered | null }>(
-        everyone,
-        "renderPage",
-        values,
-        task,
-      );
-      return answer.page;
+      const lacking = { given: editions };
+      const answer = await this.#threads.run<RenderAnswer>(everyone, "renderPage", task, lacking);
+      return answer!.page;
     } catch (error) {
       if (!(error instanceof NoTurn)) throw error;
       throw apiError("SERVICE_UNAVAILABLE", "Too many pages are requested. Try again in a little while.");

@@ -3,9 +3,8 @@ import { GraphQLError } from "postgraphile/graphql";
 import { WorkThreads } from "../lib/threads.ts";
 import { asSource } from "./check-document.ts";
 import type { Limits } from "./limits.ts";
-import type { SchemaText } from "./schema-copy.ts";
 import { textOfSchema } from "./schema-copy.ts";
-import type { CheckTask, Done, ErrorData, ForSchema, IntrospectTask } from "./schema-work.ts";
+import type { CheckTask, ErrorData, ForSchema, IntrospectTask, SchemaAnswer } from "./schema-work.ts";
 
 /** Called when work for a client is done, with its duration in milliseconds. */
 export type OnWorked = (client: string, ms: number) => void;
@@ -36,7 +35,7 @@ export class SchemaThread {
     // Most pieces take 20
     timeoutMs: 10_000,
   });
-  readonly #texts = new WeakMap<GraphQLSchema, { id: number; value: SchemaText }>();
+  readonly #known = new WeakMap<GraphQLSchema, Required<ForSchema>>();
   #schemas = 0;
 
   /**
@@ -46,13 +45,13 @@ export class SchemaThread {
    */
   of(merchant: string, onWorked: OnWorked): SchemaWork {
     const run = async <Result>(name: string, client: string, schema: GraphQLSchema, task: object) => {
-      const owner = `${merchant} ${client}`;
-      const { result, ms } = await this.#threads.runWith<Done<Result>>(
-        owner,
+      const { schemaId, schemaText } = this.#dataOf(schema);
+      const { result, ms } = (await this.#threads.run<SchemaAnswer<Result>>(
+        `${merchant} ${client}`,
         name,
-        [this.#textOf(schema)],
-        task,
-      );
+        { schemaId, ...task },
+        { schemaText },
+      ))!;
       onWorked(client, ms);
       return result;
     };
@@ -72,9 +71,12 @@ export class SchemaThread {
     return this.#threads.close();
   }
 
-  #textOf(schema: GraphQLSchema): { id: number; value: SchemaText } {
-    let text = this.#texts.get(schema);
-    if (!text) this.#texts.set(schema, (text = { id: this.#schemas++, value: textOfSchema(schema) }));
-    return text;
+  #dataOf(schema: GraphQLSchema): Required<ForSchema> {
+    let data = this.#known.get(schema);
+    if (!data) {
+      data = { schemaId: this.#schemas++, schemaText: textOfSchema(schema) };
+      this.#known.set(schema, data);
+    }
+    return data;
   }
 }

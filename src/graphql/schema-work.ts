@@ -1,23 +1,20 @@
 // Runs in a thread of SchemaThread.
+import { LRUCache } from "lru-cache";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { execute, parse } from "postgraphile/graphql";
-import { KeptValues } from "../lib/kept-values.ts";
-import type { Kept } from "../lib/kept-values.ts";
 import { errorsOf, otherRules, parseWithin } from "./check-document.ts";
 import type { Limits } from "./limits.ts";
 import type { SchemaText } from "./schema-copy.ts";
 import { schemaFromText } from "./schema-copy.ts";
 
-/** The schema for some work. */
+/** The schema for some work; its text when the thread has asked for it. */
 export interface ForSchema {
-  kept: Kept<SchemaText>[];
+  schemaId: number;
+  schemaText?: SchemaText;
 }
 
-/** The result and duration of some work. */
-export interface Done<Result> {
-  result: Result;
-  ms: number;
-}
+/** The result and duration of some work; null when the thread needs the text of the schema. */
+export type SchemaAnswer<Result> = { result: Result; ms: number } | null;
 
 /** An error as data. */
 export interface ErrorData {
@@ -28,7 +25,7 @@ export interface ErrorData {
 
 /** Cached schemas: one for each version, and some for versions that have just been rebuilt. */
 const maxSchemas = 6;
-const schemas = new KeptValues(maxSchemas, schemaFromText);
+const schemas = new LRUCache<number, GraphQLSchema>({ max: maxSchemas });
 /** Most errors of a document that are sent. Finding the place of each in the text takes time. */
 const maxErrors = 20;
 
@@ -38,8 +35,8 @@ export interface CheckTask extends ForSchema {
 }
 
 /** Checks a document: limits, and all rules but those about values, for the scalars of the copy accept all. */
-export function checkDocument({ text, limits, kept }: CheckTask): Done<ErrorData[]> | null {
-  return withSchema(kept, (copy) => {
+export function checkDocument({ text, limits, ...schema }: CheckTask): SchemaAnswer<ErrorData[]> {
+  return withSchema(schema, (copy) => {
     const parsed = parseWithin(text, limits);
     const errors = parsed.errors ?? errorsOf(copy, parsed.document, otherRules);
     return errors
@@ -60,9 +57,9 @@ export function introspect({
   text,
   operationName,
   variableValues,
-  kept,
-}: IntrospectTask): Done<Uint8Array | null> | null {
-  return withSchema(kept, (copy) => {
+  ...schema
+}: IntrospectTask): SchemaAnswer<Uint8Array | null> {
+  return withSchema(schema, (copy) => {
     const document = parse(text, { noLocation: true });
     // Nothing in it is asynchronous
     const result = execute({ schema: copy, document, operationName, variableValues });
@@ -70,13 +67,15 @@ export function introspect({
   });
 }
 
-/** Does some work, unless the schema has to be sent. */
 function withSchema<Result>(
-  kept: ForSchema["kept"],
+  { schemaId, schemaText }: ForSchema,
   work: (schema: GraphQLSchema) => Result,
-): Done<Result> | null {
-  const [schema] = schemas.of(kept) ?? [];
-  if (!schema) return null;
+): SchemaAnswer<Result> {
+  let schema = schemas.get(schemaId);
+  if (!schema) {
+    if (!schemaText) return null;
+    schemas.set(schemaId, (schema = schemaFromText(schemaText)));
+  }
   const start = performance.now();
   const result = work(schema);
   return { result, ms: performance.now() - start };

@@ -7,7 +7,7 @@ import { readCounts } from "../reads/counts.ts";
 import { watchBacklog } from "./backlog-metrics.ts";
 import { RequestFigures } from "./request-figures.ts";
 import type { Answered } from "./request-figures.ts";
-import { counterOf } from "./tallies.ts";
+import { counterOf, gaugeOf } from "./tallies.ts";
 
 const webhookOutcomes = ["delivered", "failed", "gone", "withheld", "costly", "unpaid"];
 
@@ -51,14 +51,8 @@ export class Metrics {
     for (const outcome of webhookOutcomes) this.#webhooks.inc({ outcome }, 0);
     this.#watchPools();
     this.#watchWaits();
-    new Gauge({
-      name: "service_streams",
-      help: "Open streams of server-sent events.",
-      registers: [this.registry],
-      collect() {
-        this.set(streams.counts.running);
-      },
-    });
+    const open = "Open streams of server-sent events.";
+    gaugeOf(this.registry, "service_streams", open, [], () => [[{}, streams.counts.running]]);
   }
 
   /** Shows connections of a pool. @param waiting how many requests wait for one elsewhere than in the pool */
@@ -88,68 +82,38 @@ export class Metrics {
   }
 
   #watchPools(): void {
-    const pools = this.#pools;
-    new Gauge({
-      name: "service_connections",
-      help: "Connections to Postgres, by what they are for and what they do; and what waits for one (wanted).",
-      labelNames: ["pool", "state"],
-      registers: [this.registry],
-      collect() {
-        for (const [name, pool, waiting] of pools) {
-          this.set({ pool: name, state: "busy" }, pool.totalCount - pool.idleCount);
-          this.set({ pool: name, state: "idle" }, pool.idleCount);
-          this.set({ pool: name, state: "wanted" }, pool.waitingCount + waiting());
-          this.set({ pool: name, state: "most" }, pool.options.max);
-        }
-      },
-    });
+    const help =
+      "Connections to Postgres, by what they are for and what they do; and what waits for one (wanted).";
+    gaugeOf(this.registry, "service_connections", help, ["pool", "state"], () =>
+      this.#pools.flatMap(([name, { totalCount, idleCount, waitingCount, options }, waiting]) => {
+        const wanted = waitingCount + waiting();
+        const counts = { busy: totalCount - idleCount, idle: idleCount, wanted, most: options.max };
+        return Object.entries(counts).map(([state, count]) => [{ pool: name, state }, count] as const);
+      }),
+    );
   }
 
   #watchWaits(): void {
-    const all = this.#waits;
     const read = (figure: (waits: Waits) => number) => () =>
-      all.map(([name, { waits }]) => [{ for: name }, figure(waits)] as const);
+      this.#waits.map(([name, { waits }]) => [{ for: name }, figure(waits)] as const);
     const counts =
       "Requests that had to wait for their turn: on the event loop, for a connection, or as a costly one.";
-    counterOf(
-      this.registry,
-      "service_waits_total",
-      counts,
-      ["for"],
-      read(({ count }) => count),
-    );
-    counterOf(
-      this.registry,
-      "service_wait_seconds_total",
-      "How long these have waited.",
-      ["for"],
-      read(({ ms }) => ms / 1_000),
-    );
-    new Gauge({
-      name: "service_waiting",
-      help: "How many wait now.",
-      labelNames: ["for"],
-      registers: [this.registry],
-      collect() {
-        for (const [name, { waits }] of all) this.set({ for: name }, waits.waiting);
-      },
-    });
+    const ofCounts = read(({ count }) => count);
+    counterOf(this.registry, "service_waits_total", counts, ["for"], ofCounts);
+    const ofSeconds = read(({ ms }) => ms / 1_000);
+    counterOf(this.registry, "service_wait_seconds_total", "How long these have waited.", ["for"], ofSeconds);
+    const ofWaiting = read(({ waiting }) => waiting);
+    gaugeOf(this.registry, "service_waiting", "How many wait now.", ["for"], ofWaiting);
   }
 
   /** Shows how far behind replicas are, and where reads were answered. */
   #watchReplicas({ all, counts }: Replicas): void {
-    new Gauge({
-      name: "service_replica_lag_seconds",
-      help: "How far a replica is behind the primary. -1 when nothing is read from it.",
-      labelNames: ["replica"],
-      registers: [this.registry],
-      // Of several processes
-      aggregator: "max",
-      collect() {
-        for (const { name, lagMs, obstacle } of all)
-          this.set({ replica: name }, obstacle === null ? lagMs / 1_000 : -1);
-      },
-    });
+    const lag = "How far a replica is behind the primary. -1 when nothing is read from it.";
+    const lags = () =>
+      all.map(
+        ({ name, lagMs, obstacle }) => [{ replica: name }, obstacle === null ? lagMs / 1_000 : -1] as const,
+      );
+    gaugeOf(this.registry, "service_replica_lag_seconds", lag, ["replica"], lags, "max");
     const help =
       "Reads by one SQL statement: answered by a replica, or by the primary because the replica was behind (the client had just written), none was there, it failed, or only the primary can answer (fresh).";
     counterOf(this.registry, "service_replica_reads_total", help, ["from"], () =>

@@ -1,9 +1,11 @@
-import { Counter } from "prom-client";
-import type { Histogram, LabelValues, Registry } from "prom-client";
+import { Counter, Gauge } from "prom-client";
+import type { Aggregator, Histogram, LabelValues, Registry } from "prom-client";
 
 // prom-client makes a text of the labels whenever something is counted, and looks for the figure by that: 7 to 10 % of Node's
 // time of a small read (docs/performance.md). What each request counts is added up here instead, by an object that stands for its labels, until
 // the figures are asked for.
+
+type Figures = Iterable<readonly [labels: LabelValues<string>, figure: number]>;
 
 /** Makes a counter of what is counted elsewhere. */
 export function counterOf(
@@ -11,7 +13,7 @@ export function counterOf(
   name: string,
   help: string,
   labelNames: string[],
-  read: () => Iterable<readonly [labels: LabelValues<string>, count: number]>,
+  read: () => Figures,
 ): void {
   new Counter({
     name,
@@ -21,6 +23,28 @@ export function counterOf(
     collect() {
       this.reset();
       for (const [labels, count] of read()) this.inc(labels, count);
+    },
+  });
+}
+
+/** Makes a gauge of what is known elsewhere. @param aggregator how those of several processes become one */
+export function gaugeOf(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: string[],
+  read: () => Figures,
+  aggregator: Aggregator = "sum",
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
+    aggregator,
+    collect() {
+      this.reset();
+      for (const [labels, figure] of read()) this.set(labels, figure);
     },
   });
 }

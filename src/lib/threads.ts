@@ -1,7 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { Piscina } from "piscina";
 import { FairQueue } from "./fair-queue.ts";
-import type { Kept } from "./kept-values.ts";
 
 /** Milliseconds after which a thread without work ends, and gives its memory back. */
 const idleTimeout = 60_000;
@@ -55,20 +54,13 @@ export class WorkThreads {
   /**
    * Runs a function of the program when it is the owner's turn.
    *
+   * @param lacking added to the task if the function returns null: what a thread keeps, and so needs only once
    * @throws {NoTurn} when too much work waits
    */
-  run<Result>(owner: string, name: string, task: unknown): Promise<Result> {
-    return this.#queue.run(owner, () => this.#begin<Result>(name, task));
-  }
-
-  /**
-   * The same with values that a thread keeps for later work: its function gets them as `kept`, at first by their ids alone, and
-   * returns null if it lacks some (see `KeptValues`).
-   */
-  runWith<Result>(owner: string, name: string, values: Required<Kept>[], task: object): Promise<Result> {
+  run<Result>(owner: string, name: string, task: unknown, lacking?: object): Promise<Result> {
     return this.#queue.run(owner, async () => {
-      const begin = (kept: Kept[]) => this.#begin<Result | null>(name, { ...task, kept });
-      return (await begin(values.map(({ id }) => ({ id })))) ?? (await begin(values))!;
+      const first = await this.#begin<Result>(name, task);
+      return first === null && lacking ? this.#begin(name, { ...(task as object), ...lacking }) : first;
     });
   }
 

@@ -1,15 +1,13 @@
 import pg from "pg";
 import type { Allotment } from "../postgres/allotment.ts";
 import { FairQueue, unboundedWaiting } from "../lib/fair-queue.ts";
+import { LatestOwner } from "../lib/latest-owner.ts";
 
 /** Milliseconds that a merchant waits until it may open a connection. */
 const waitMs = 4_500;
 
 /** The callback of the driver. */
 type Connected = (error: Error) => void;
-
-/** Milliseconds without statements of others after which a merchant counts as alone. */
-const defaultAloneAfterMs = 1_000;
 
 export interface BudgetOptions {
   /** Statements of one merchant at a time, beside quick reads, while others have some: their databases share processors. */
@@ -36,23 +34,19 @@ export type Allot = (merchant: string) => MerchantAllotment;
 export class ConnectionBudget {
   readonly #max: number;
   readonly #mostStatements: number;
-  readonly #aloneAfterMs: number;
   readonly #turns: FairQueue;
   readonly #pools = new Set<pg.Pool>();
   readonly #held = new Map<string, number>();
   /** Connections that are being closed to make room. */
   #leaving = 0;
-  /** When the merchant with the latest statement had it, and when the last one of another was. */
-  readonly #latest = { merchant: "", at: -Infinity, ofOthersAt: -Infinity };
+  /** The merchant with the latest statement. */
+  readonly #latest: LatestOwner;
 
   /** @param max connections of all merchants together */
-  constructor(
-    max: number,
-    { mostStatements = Infinity, aloneAfterMs = defaultAloneAfterMs }: BudgetOptions = {},
-  ) {
+  constructor(max: number, { mostStatements = Infinity, aloneAfterMs }: BudgetOptions = {}) {
     this.#max = max;
     this.#mostStatements = mostStatements;
-    this.#aloneAfterMs = aloneAfterMs;
+    this.#latest = new LatestOwner(aloneAfterMs);
     // Waiting requests are bounded where they wait for a pool
     this.#turns = new FairQueue({ ...unboundedWaiting, limit: () => max, maxWaitMs: () => waitMs });
   }
@@ -90,8 +84,8 @@ export class ConnectionBudget {
       Client,
       mustYield: () => this.#isWanting && this.#has(merchant) > this.#due,
       mayGrow: () => this.#turns.counts.running < this.#max,
-      noteUse: () => this.#noteUse(merchant),
-      mostStatements: () => (this.#isAlone(merchant) ? Infinity : this.#mostStatements),
+      noteUse: () => this.#latest.note(merchant),
+      mostStatements: () => (this.#latest.isAlone(merchant) ? Infinity : this.#mostStatements),
       add: (pool) => {
         pools.add(pool);
         this.#pools.add(pool);
@@ -104,17 +98,6 @@ export class ConnectionBudget {
       remove,
       close: () => [...pools].forEach(remove),
     };
-  }
-
-  #noteUse(merchant: string): void {
-    const latest = this.#latest;
-    if (merchant !== latest.merchant) Object.assign(latest, { merchant, ofOthersAt: latest.at });
-    latest.at = performance.now();
-  }
-
-  #isAlone(merchant: string): boolean {
-    const { merchant: latest, at, ofOthersAt } = this.#latest;
-    return performance.now() - (merchant === latest ? ofOthersAt : at) > this.#aloneAfterMs;
   }
 
   /** The connections that are due to each merchant while one waits that has none. */

@@ -1,8 +1,8 @@
 import pg from "pg";
 import type { Pool } from "pg";
 import { issuerFor } from "../auth/access-token.ts";
-import { readFirstRights } from "../auth/first-rights.ts";
-import type { FirstRights } from "../auth/first-rights.ts";
+import { readFirstRights } from "../auth/rights-now.ts";
+import type { FirstRights } from "../auth/rights-now.ts";
 import { migrationsWanted } from "../migrations/migrations.ts";
 import { createPool } from "../postgres/pool.ts";
 import type { PoolOptions } from "../postgres/pool.ts";

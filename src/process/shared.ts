@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 import { defaultIssuer } from "../auth/access-token.ts";
-import type { FirstRights } from "../auth/first-rights.ts";
+import type { FirstRights } from "../auth/rights-now.ts";
 import type { UsageOptions } from "../auth/usage.ts";
 import type { Share } from "../postgres/allotment.ts";
 import { listenAlways } from "../postgres/change-listener.ts";

@@ -63,8 +63,8 @@ export class ConnectionBudget {
    * @param within another budget's, of which these are a part
    */
   allot(merchant: string, within?: MerchantAllotment): MerchantAllotment {
-    const take = (begin: (refusal: Error | null) => void) => this.#take(merchant, begin);
-    const end = () => this.#end(merchant);
+    const open = <Opened extends pg.Client>(client: Opened, connect: () => Promise<unknown>) =>
+      this.#open(merchant, client, connect);
     const pools = new Set<pg.Pool>();
     const remove = (pool: pg.Pool) => {
       pools.delete(pool);
@@ -75,7 +75,7 @@ export class ConnectionBudget {
       override connect(): Promise<this>;
       override connect(connected: Connected): void;
       override connect(connected?: Connected): Promise<this> | void {
-        const opening = openInTurn(this, take, end, () => super.connect());
+        const opening = open(this, () => super.connect());
         if (!connected) return opening;
         opening.then(() => (connected as () => void)(), connected);
       }
@@ -114,14 +114,34 @@ export class ConnectionBudget {
     return this.#held.get(merchant) ?? 0;
   }
 
-  #take(merchant: string, begin: (refusal: Error | null) => void): void {
-    let isNow = true;
-    this.#turns.take(merchant, (refusal) => {
-      if (!refusal) this.#held.set(merchant, this.#has(merchant) + 1);
-      isNow = false;
-      begin(refusal);
-    });
-    if (isNow) this.#makeRoom();
+  /** Connects when it is the merchant's turn, which ends with the connection. */
+  async #open<Client extends pg.Client>(
+    merchant: string,
+    client: Client,
+    connect: () => Promise<unknown>,
+  ): Promise<Client> {
+    const turn = new Promise<void>((resolve, reject) =>
+      this.#turns.take(merchant, (refusal) => {
+        if (refusal) return reject(refusal);
+        this.#held.set(merchant, this.#has(merchant) + 1);
+        resolve();
+      }),
+    );
+    if (this.#turns.isWaiting(merchant)) this.#makeRoom();
+    await turn;
+    let isOver = false;
+    const end = () => {
+      if (!isOver) this.#end(merchant);
+      isOver = true;
+    };
+    client.once("end", end);
+    try {
+      await connect();
+      return client;
+    } catch (error) {
+      end();
+      throw error;
+    }
   }
 
   #end(merchant: string): void {
@@ -147,28 +167,5 @@ export class ConnectionBudget {
         // Somebody else may have taken it before
         if (this.#isWanting) setImmediate(() => this.#makeRoom());
       });
-  }
-}
-
-/** Connects when it is its turn, which ends with the connection. */
-async function openInTurn<Client extends pg.Client>(
-  client: Client,
-  take: (begin: (refusal: Error | null) => void) => void,
-  end: () => void,
-  connect: () => Promise<unknown>,
-): Promise<Client> {
-  await new Promise<void>((resolve, reject) => take((refusal) => (refusal ? reject(refusal) : resolve())));
-  let isOver = false;
-  const over = () => {
-    if (!isOver) end();
-    isOver = true;
-  };
-  client.once("end", over);
-  try {
-    await connect();
-    return client;
-  } catch (error) {
-    over();
-    throw error;
   }
 }

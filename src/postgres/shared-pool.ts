@@ -35,10 +35,7 @@ const quickConnections = 6;
 const patienceMs = 10;
 
 /** Where connections come from. */
-export interface Connections {
-  connect(client: string, connected: Connected): void;
-  connection(client: string): Promise<{ connection: PoolClient; release: ReturnConnection }>;
-}
+export type Connections = Pick<SharedPool, "connect" | "connection">;
 
 /** The service itself, as a client. It makes no other one less alone. */
 export const ownClient = "service";
@@ -64,7 +61,7 @@ interface Borrower {
  * Opening a connection takes as long as many statements, so no request waits for that while others are open: free
  * connections go on to the next request, and more are opened in the background.
  */
-export class SharedPool<Read extends SharedRead = SharedRead> implements Connections {
+export class SharedPool<Read extends SharedRead = SharedRead> {
   readonly turns: FairQueue<Read>;
   readonly #pool: Pool;
   readonly #onUsed: OnUsed;

@@ -98,6 +98,7 @@ export async function openParts(options: AppOptions, closing: AsyncDisposableSta
   closing.defer(() => database.close());
   readiness.add("database", database.check);
   readiness.add("versions", () => built.availability.obstacle());
+  /** Takes points for work without a request. */
   const spend = spender(rates, limitsNow);
   return { ...own, ...access, ...auth, ...built, metrics, refusals, rates, meter, locales, live, spend };
 }

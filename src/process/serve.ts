@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { startBulk } from "../bulk/bulk-work.ts";
+import { watchBacklog } from "../http/backlog-metrics.ts";
 import { backlogReader } from "../jobs/backlog.ts";
 import { canceller } from "../postgres/cancel.ts";
 import { createPool } from "../postgres/pool.ts";
@@ -81,7 +82,7 @@ export async function serve(options: ServeOptions): Promise<ServingApp> {
       const warmer = new PoolWarmer(apiPool, logger);
       closing.defer(() => warmer.close());
       if (!isBackground) return [];
-      metrics.watchBacklog(backlogReader(pool));
+      watchBacklog(metrics.registry, backlogReader(pool));
       return startBackground({ app, databaseUrl, apiUrl, settings, logger, tracing });
     };
     const serving = await listen({

@@ -10,10 +10,10 @@ import type { Identity } from "../cluster/postgres-user.ts";
 import { makePositionsFile } from "../replicas/positions.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
-import { defaultStopMs } from "./default-stop.ts";
 import { FiguresOfProcesses } from "./figures-of-processes.ts";
 import type { Figures } from "./serve-metrics.ts";
 import type { Settings } from "./settings.ts";
+import { defaultStopMs } from "./worker-messages.ts";
 import type { Order, WorkerAnswer, WorkerStart } from "./worker-messages.ts";
 
 /** Milliseconds before a dead process is replaced. */

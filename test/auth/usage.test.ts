@@ -28,7 +28,7 @@ const today = true;
 test("work in the background knows whether others than its credential send requests", async () => {
   const [own, other] = [await service.credential(), await service.credential()];
   const [ownToken, otherToken] = [await service.tokenFor(own), await service.tokenFor(other)];
-  const { usedByOthers } = service.app;
+  const { usedByOthers } = service.app.usage;
   // After the requests of the tests before
   await until(async () => {
     await service.ask(ownToken, { query });

@@ -10,16 +10,7 @@ import type { CheckTask, ErrorData, ForSchema, IntrospectTask, SchemaAnswer } fr
 export type OnWorked = (client: string, ms: number) => void;
 
 /** What requests have the thread do. It throws a `NoTurn` when too much work waits. */
-export interface SchemaWork {
-  /** Errors of a document: of its limits, and of all rules but the one about values. */
-  check(client: string, schema: GraphQLSchema, text: string, limits: Limits): Promise<GraphQLError[]>;
-  /** Answers a valid operation that only queries the schema: its data as JSON, or null when there are errors. */
-  introspect(
-    client: string,
-    schema: GraphQLSchema,
-    task: Omit<IntrospectTask, keyof ForSchema>,
-  ): Promise<Uint8Array | null>;
-}
+export type SchemaWork = ReturnType<SchemaThread["of"]>;
 
 /**
  * A thread for work with schemas that would hold the event loop for tens of milliseconds: checking long documents, and
@@ -43,7 +34,7 @@ export class SchemaThread {
    *
    * @param onWorked called when work for a client is done, with its duration in milliseconds
    */
-  of(merchant: string, onWorked: OnWorked): SchemaWork {
+  of(merchant: string, onWorked: OnWorked) {
     const run = async <Result>(name: string, client: string, schema: GraphQLSchema, task: object) => {
       const { schemaId, schemaText } = this.#dataOf(schema);
       const { result, ms } = (await this.#threads.run<SchemaAnswer<Result>>(
@@ -56,13 +47,21 @@ export class SchemaThread {
       return result;
     };
     return {
-      async check(client, schema, text, limits) {
+      /** Errors of a document: of its limits, and of all rules but the one about values. */
+      async check(
+        client: string,
+        schema: GraphQLSchema,
+        text: string,
+        limits: Limits,
+      ): Promise<GraphQLError[]> {
         const task: Omit<CheckTask, keyof ForSchema> = { text, limits };
         const errors = await run<ErrorData[]>("checkDocument", client, schema, task);
         const source = asSource(text);
         return errors.map(({ message, ...place }) => new GraphQLError(message, { source, ...place }));
       },
-      introspect: (client, schema, task) => run<Uint8Array | null>("introspect", client, schema, task),
+      /** Answers a valid operation that only queries the schema: its data as JSON, or null when there are errors. */
+      introspect: (client: string, schema: GraphQLSchema, task: Omit<IntrospectTask, keyof ForSchema>) =>
+        run<Uint8Array | null>("introspect", client, schema, task),
     };
   }
 

@@ -26,18 +26,19 @@ export interface BackgroundWork {
   crontab: string;
   /** Tasks of which a job is queued at each start. */
   atStart: string[];
+  /** Jobs at a time. */
+  concurrency: number;
+  logger: Logger;
+  /** How long a stop waits for running jobs. */
+  stopTimeouts?: StopTimeouts;
 }
 
 export interface JobRunOptions extends BackgroundWork {
   pool: Pool;
-  /** Jobs at a time. */
-  concurrency: number;
-  logger: Logger;
   /**
    * Worker ids under which earlier, ended runs may still hold jobs. A run removes those that it frees and adds its own.
    */
   held: string[];
-  stopTimeouts?: StopTimeouts;
   /** Stops the run. */
   stopping: AbortSignal;
   /** Whether it is to end although there is more to do, after a job. If given, it also ends when nothing is due. */

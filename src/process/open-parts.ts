@@ -35,7 +35,7 @@ import { versions as allVersions } from "../versions/versions.ts";
 import { AllowList } from "../webhooks/addresses.ts";
 import { subscriptionChecks } from "../webhooks/check-subscription.ts";
 import type { BuildOptions } from "./build-versions.ts";
-import { databaseCheck } from "./database-readiness.ts";
+import { DatabaseCheck } from "./database-readiness.ts";
 import type { Settings } from "./settings.ts";
 import { alone } from "./shared.ts";
 import type { Shared } from "./shared.ts";
@@ -94,9 +94,9 @@ export async function openParts(options: AppOptions, closing: AsyncDisposableSta
   shared.labelFigures(metrics.registry);
   const refusals = new Refusals(metrics.registry, logger);
   closing.defer(() => refusals.close());
-  const database = databaseCheck(pool);
+  const database = new DatabaseCheck(pool);
   closing.defer(() => database.close());
-  readiness.add("database", database.check);
+  readiness.add("database", () => database.look());
   readiness.add("versions", () => built.availability.obstacle());
   /** Takes points for work without a request. */
   const spend = spender(rates, limitsNow);

@@ -11,7 +11,6 @@ import { makePositionsFile } from "../replicas/positions.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
 import { FiguresOfProcesses } from "./figures-of-processes.ts";
-import type { Figures } from "./serve-metrics.ts";
 import type { Settings } from "./settings.ts";
 import { defaultStopMs } from "./worker-messages.ts";
 import type { Order, WorkerAnswer, WorkerStart } from "./worker-messages.ts";
@@ -35,23 +34,12 @@ export interface WorkerProcessesOptions {
   identity: Identity | null;
 }
 
-/** Several processes that serve on one port. */
-export interface WorkerProcesses {
-  port: number;
-  figures: Figures;
-  announceStop(): void;
-  /** Stops them one after the other, so that the remaining ones take new requests. */
-  stop(withinMs?: number): Promise<void>;
-  /** Replaces each by a new process, one after the other. No request is refused. */
-  replace(): Promise<void>;
-}
-
 /**
  * Serves with several processes that share a port. A process that dies is replaced.
  *
  * @throws {UserError} when the first can't serve
  */
-export async function startWorkerProcesses(options: WorkerProcessesOptions): Promise<WorkerProcesses> {
+export async function startWorkerProcesses(options: WorkerProcessesOptions) {
   const { count, program, identity } = options;
   const hasReplicas = options.options.settings.readDatabaseUrls !== undefined;
   // Two columns for each place
@@ -175,6 +163,7 @@ class Workers {
     for (const worker of this.#running) send(worker, { order: "announce stop" });
   }
 
+  /** Stops them one after the other, so that the remaining ones take new requests. */
   async stop(withinMs = defaultStopMs): Promise<void> {
     this.#stopping.abort();
     const deadline = performance.now() + withinMs;
@@ -188,7 +177,7 @@ class Workers {
     await Promise.all(ends);
   }
 
-  /** Replaces all. A call during that begins after it. */
+  /** Replaces each by a new process, one after the other. No request is refused. A call during that begins after it. */
   replace(): Promise<void> {
     return (this.#replacement = this.#replacement.then(() => this.#replaceAll()));
   }

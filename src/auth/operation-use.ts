@@ -4,23 +4,6 @@ import { utcDay } from "../lib/utc-day.ts";
 import { WaitingRows } from "./waiting-rows.ts";
 import type { TakenRows } from "./waiting-rows.ts";
 
-/** What a credential did with an operation on a day, as it is written to the database. */
-interface OperationEntry {
-  id: string;
-  version: string;
-  name: string | null;
-  document: string;
-  credential_id: string;
-  /** Of UTC, like 2026-06-30. */
-  day: string;
-  requests: number;
-  /** Milliseconds that its statements took in all, and the slowest one. */
-  ms: number;
-  slowest_ms: number;
-  /** The text of the slowest statement, with parameters instead of values; null when it is too long. */
-  statement: string | null;
-}
-
 /** Operations that one process counts between two writes: of one credential, and of all. Others aren't counted. */
 const most = { ofOne: 300, ofAll: 3_000 };
 /** Entries that wait at most while the database can't be reached. */
@@ -112,10 +95,10 @@ export class OperationUses {
   }
 }
 
-function entryOf(
-  { operation, credentialId, requests, ms, slowestMs, statement }: OperationUse,
-  day: string,
-): OperationEntry {
+type OperationEntry = ReturnType<typeof entryOf>;
+
+/** What a credential did with an operation on a day, as it is written to the database. */
+function entryOf({ operation, credentialId, requests, ms, slowestMs, statement }: OperationUse, day: string) {
   const { id, version, name, signature } = operation;
   return {
     id,
@@ -127,6 +110,7 @@ function entryOf(
     requests,
     ms,
     slowest_ms: slowestMs,
+    // Null when it is too long
     statement: statement !== null && statement.length > maxCharacters.statement ? null : statement,
   };
 }

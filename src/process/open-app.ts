@@ -56,8 +56,12 @@ export async function openApp(options: AppOptions) {
      */
     async reload(): Promise<string[]> {
       await Promise.all([untilIdle(options.apiPool), locales.refresh()]);
-      // Reads may need what a replica lacks then
-      return availability.reload().finally(() => replicas?.requirePresent());
+      try {
+        return await availability.reload();
+      } finally {
+        // Reads may need what a replica lacks then
+        await replicas?.requirePresent();
+      }
     },
     /** The same for the head alone, before a migration is committed: see `Availability.prepare`. */
     prepare: (read: Parameters<Availability["prepare"]>[0]) =>

@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
-import type { TracingSettings } from "./tracing-options.ts";
-import type { Tracing } from "./tracing.ts";
+import type { Tracing, TracingSettings } from "./tracing.ts";
 
 /** Opens the way to the collector; null without one. */
 export async function openTracing(settings: TracingSettings, logger: Logger): Promise<Tracing | null> {

@@ -21,7 +21,6 @@ import type { Logger } from "pino";
 import { within } from "../lib/within.ts";
 import { BulkTrace, DeliveryTrace, RequestTrace, startClock } from "./spans.ts";
 import type { Trace } from "./spans.ts";
-import type { TracingSettings } from "./tracing-options.ts";
 
 /** Milliseconds that a stop waits for the collector. */
 const closingMs = 1_000;
@@ -33,6 +32,22 @@ const complaintMs = 60_000;
 const maxCharacters = 8_000;
 /** Methods that may be part of a span's name; clients could send any other. */
 const methods = new Set(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]);
+
+/** Where traces go, and how much of them: OpenTelemetry's own settings. The rest of those its libraries read themselves. */
+export interface TracingSettings {
+  /** Without it, nothing is traced and no library is loaded. */
+  endpoint: string | undefined;
+  serviceName: string;
+  isDisabled: boolean;
+  /** Which traces are kept that nobody has decided about, and whether to keep to the decision of the client. */
+  sampler: string;
+  samplerArgument: number;
+  /** Milliseconds between two messages to the collector. */
+  delayMs: number;
+  /** Spans that wait at most, and of one message. Others are lost. */
+  maxQueue: number;
+  maxBatch: number;
+}
 
 /** Headers, by which a client may name its trace: `traceparent` and `tracestate`. */
 type TraceHeaders = Readonly<Record<string, string | string[] | undefined>>;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { pino } from "pino";
-import type { TracingSettings } from "../../src/tracing/tracing-options.ts";
+import type { TracingSettings } from "../../src/tracing/tracing.ts";
 import { until } from "../lib/until.ts";
 import type { CollectedSpan, Collector } from "./collector.ts";
 

@@ -9,7 +9,7 @@ export interface Allowed {
   storedOperationsOnly: boolean;
 }
 
-/** What tokens of an access key may do now; null when the key is gone or its credential deactivated. */
+/** The present rights of tokens of an access key; null when the key is gone or its credential deactivated. */
 export type ActiveCredentials = Pick<CachedAnswers<string, Allowed | null>, "of">;
 
 interface Key extends Allowed {

@@ -97,7 +97,7 @@ export class OperationUses {
 
 type OperationEntry = ReturnType<typeof entryOf>;
 
-/** What a credential did with an operation on a day, as it is written to the database. */
+/** An operation of a credential on a day, as it is written to the database. */
 function entryOf({ operation, credentialId, requests, ms, slowestMs, statement }: OperationUse, day: string) {
   const { id, version, name, signature } = operation;
   return {

@@ -38,7 +38,7 @@ export function markReader(
   };
 }
 
-/** What any request to a merchant needs of rights. */
+/** The rights that any request to a merchant needs. */
 export interface FirstRights {
   mark: Mark;
   /** The state of the database's migrations. */

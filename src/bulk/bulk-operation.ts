@@ -38,7 +38,7 @@ export interface Failure {
 /** How work on an operation ended: null when all is done, `left` when others are to go on with it. */
 export type Outcome = Failure | "left" | null;
 
-/** What work on operations needs. */
+/** Tools for work on operations. */
 export interface BulkTools {
   /** Connections of service_worker: two for each operation. */
   pool: Pool;

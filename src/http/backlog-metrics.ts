@@ -1,7 +1,7 @@
-import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { Backlog, ReadBacklog } from "../jobs/backlog.ts";
 import { within } from "../lib/within.ts";
+import { gaugeOf } from "./tallies.ts";
 
 /** Milliseconds for which what was read is shown again. */
 const keptMs = 5_000;
@@ -66,22 +66,15 @@ export function watchBacklog(registry: Registry, read: ReadBacklog): void {
     const found = read().catch(() => null);
     return (reading = within(readMs, found).then((isRead) => (isRead ? found : null)));
   };
-  for (const { name, help, label, values } of figures)
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      labelNames: label === undefined ? [] : [label],
-      // Several processes see the same
-      aggregator: "max",
-      async collect() {
-        const found = await backlog();
-        if (label === undefined) this.remove();
-        else this.reset();
-        if (found === null) return;
-        const shown = values(found);
-        if (typeof shown === "number") this.set(shown);
-        else for (const [key, value] of Object.entries(shown)) this.set({ [label!]: key }, value);
-      },
-    });
+  for (const { name, help, label, values } of figures) {
+    const shown = async () => {
+      const found = await backlog();
+      if (found === null) return [];
+      const of = values(found);
+      if (typeof of === "number") return [[{}, of] as const];
+      return Object.entries(of).map(([key, value]) => [{ [label!]: key }, value] as const);
+    };
+    // Several processes see the same
+    gaugeOf(registry, name, help, label === undefined ? [] : [label], shown, "max");
+  }
 }

@@ -33,7 +33,7 @@ export function gaugeOf(
   name: string,
   help: string,
   labelNames: string[],
-  read: () => Figures,
+  read: () => Figures | Promise<Figures>,
   aggregator: Aggregator = "sum",
 ): void {
   new Gauge({
@@ -42,9 +42,12 @@ export function gaugeOf(
     labelNames,
     registers: [registry],
     aggregator,
-    collect() {
-      this.reset();
-      for (const [labels, figure] of read()) this.set(labels, figure);
+    async collect() {
+      const figures = await read();
+      // Without labels, it would be zero after a reset
+      if (labelNames.length === 0) this.remove();
+      else this.reset();
+      for (const [labels, figure] of figures) this.set(labels, figure);
     },
   });
 }

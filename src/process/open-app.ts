@@ -71,7 +71,7 @@ export async function openApp(options: AppOptions) {
   };
 }
 
-/** What middlewares use. */
+/** The parts that middlewares use. */
 function partsOfRequests(
   { tracing = null }: AppOptions,
   parts: Awaited<ReturnType<typeof openParts>>,

@@ -70,9 +70,9 @@ export function watchBacklog(registry: Registry, read: ReadBacklog): void {
     const shown = async () => {
       const found = await backlog();
       if (found === null) return [];
-      const of = values(found);
-      if (typeof of === "number") return [[{}, of] as const];
-      return Object.entries(of).map(([key, value]) => [{ [label!]: key }, value] as const);
+      const value = values(found);
+      if (typeof value === "number") return [[{}, value]] as const;
+      return Object.entries(value).map(([key, count]) => [{ [label!]: key }, count] as const);
     };
     // Several processes see the same
     gaugeOf(registry, name, help, label === undefined ? [] : [label], shown, "max");

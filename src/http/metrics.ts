@@ -49,8 +49,9 @@ export class Metrics {
     for (const outcome of webhookOutcomes) this.#webhooks.inc({ outcome }, 0);
     this.#watchPools();
     this.#watchWaits();
-    const open = "Open streams of server-sent events.";
-    gaugeOf(this.registry, "service_streams", open, [], () => [[{}, streams.counts.running]]);
+    gaugeOf(this.registry, "service_streams", "Open streams of server-sent events.", [], () => [
+      [{}, streams.counts.running],
+    ]);
   }
 
   /** Shows connections of a pool. @param waiting how many requests wait for one elsewhere than in the pool */
@@ -78,10 +79,14 @@ export class Metrics {
     const help =
       "Connections to Postgres, by what they are for and what they do; and what waits for one (wanted).";
     gaugeOf(this.registry, "service_connections", help, ["pool", "state"], () =>
-      this.#pools.flatMap(([name, { totalCount, idleCount, waitingCount, options }, waiting]) => {
-        const wanted = waitingCount + waiting();
-        const counts = { busy: totalCount - idleCount, idle: idleCount, wanted, most: options.max };
-        return Object.entries(counts).map(([state, count]) => [{ pool: name, state }, count] as const);
+      this.#pools.flatMap(([name, pool, waiting]) => {
+        const figures = {
+          busy: pool.totalCount - pool.idleCount,
+          idle: pool.idleCount,
+          wanted: pool.waitingCount + waiting(),
+          most: pool.options.max,
+        };
+        return Object.entries(figures).map(([state, count]) => [{ pool: name, state }, count] as const);
       }),
     );
   }
@@ -91,12 +96,11 @@ export class Metrics {
       this.#waits.map(([name, { waits }]) => [{ for: name }, figure(waits)] as const);
     const counts =
       "Requests that had to wait for their turn: on the event loop, for a connection, or as a costly one.";
-    const ofCounts = read(({ count }) => count);
-    counterOf(this.registry, "service_waits_total", counts, ["for"], ofCounts);
-    const ofSeconds = read(({ ms }) => ms / 1_000);
-    counterOf(this.registry, "service_wait_seconds_total", "How long these have waited.", ["for"], ofSeconds);
-    const ofWaiting = read(({ waiting }) => waiting);
-    gaugeOf(this.registry, "service_waiting", "How many wait now.", ["for"], ofWaiting);
+    const [counted, lasted] = [read(({ count }) => count), read(({ ms }) => ms / 1_000)];
+    counterOf(this.registry, "service_waits_total", counts, ["for"], counted);
+    counterOf(this.registry, "service_wait_seconds_total", "How long these have waited.", ["for"], lasted);
+    const waiting = read((waits) => waits.waiting);
+    gaugeOf(this.registry, "service_waiting", "How many wait now.", ["for"], waiting);
   }
 
   /** Shows how far behind replicas are, and where reads were answered. */

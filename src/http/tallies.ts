@@ -1,11 +1,36 @@
 import { Counter, Gauge } from "prom-client";
-import type { Aggregator, Histogram, LabelValues, Registry } from "prom-client";
+import type { Histogram, LabelValues, Registry } from "prom-client";
 
 // prom-client makes a text of the labels whenever something is counted, and looks for the figure by that: 7 to 10 % of Node's
 // time of a small read (docs/performance.md). What each request counts is added up here instead, by an object that stands for its labels, until
 // the figures are asked for.
 
-type Figures = Iterable<readonly [labels: LabelValues<string>, figure: number]>;
+/** Values of a metric, by their labels. */
+type Labelled = Iterable<readonly [labels: LabelValues<string>, value: number]>;
+
+/** Makes a gauge of what is known elsewhere. @param aggregator of the gauges of several processes */
+export function gaugeOf(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: string[],
+  read: () => Labelled | Promise<Labelled>,
+  aggregator: "sum" | "max" = "sum",
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames,
+    aggregator,
+    registers: [registry],
+    async collect() {
+      const values = await read();
+      if (labelNames.length === 0) this.remove();
+      else this.reset();
+      for (const [labels, value] of values) this.set(labels, value);
+    },
+  });
+}
 
 /** Makes a counter of what is counted elsewhere. */
 export function counterOf(
@@ -13,7 +38,7 @@ export function counterOf(
   name: string,
   help: string,
   labelNames: string[],
-  read: () => Figures,
+  read: () => Labelled,
 ): void {
   new Counter({
     name,
@@ -23,31 +48,6 @@ export function counterOf(
     collect() {
       this.reset();
       for (const [labels, count] of read()) this.inc(labels, count);
-    },
-  });
-}
-
-/** Makes a gauge of what is known elsewhere. @param aggregator how those of several processes become one */
-export function gaugeOf(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: string[],
-  read: () => Figures | Promise<Figures>,
-  aggregator: Aggregator = "sum",
-): void {
-  new Gauge({
-    name,
-    help,
-    labelNames,
-    registers: [registry],
-    aggregator,
-    async collect() {
-      const figures = await read();
-      // Without labels, it would be zero after a reset
-      if (labelNames.length === 0) this.remove();
-      else this.reset();
-      for (const [labels, figure] of figures) this.set(labels, figure);
     },
   });
 }

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { readAs } from "../postgres/as-role.ts";
-import type { InvalidatedCache } from "./invalidated-cache.ts";
+import type { CachedAnswers, InvalidatedCache } from "./invalidated-cache.ts";
 
 /** What tokens of an access key may do now. */
 export interface Allowed {
@@ -9,11 +9,8 @@ export interface Allowed {
   storedOperationsOnly: boolean;
 }
 
-/** The present state of an access key. */
-export interface ActiveCredentials {
-  /** What its tokens may do now; null when the key is gone or its credential deactivated. */
-  of(accessKey: string): Promise<Allowed | null>;
-}
+/** The present rights of tokens of an access key; null when the key is gone or its credential deactivated. */
+export type ActiveCredentials = Pick<CachedAnswers<string, Allowed | null>, "of">;
 
 interface Key extends Allowed {
   /** Milliseconds until it ends, after a rotation with an overlap. */

@@ -2,7 +2,7 @@ import { utcDay } from "../lib/utc-day.ts";
 import { WaitingRows } from "./waiting-rows.ts";
 
 /** When a credential last used a field of a version. */
-export interface FieldUseEntry {
+interface FieldUseEntry {
   credential_id: string;
   version: string;
   field: string;
@@ -16,6 +16,7 @@ const maxWaiting = 20_000;
 /** Notes on which day each credential last used each field. A list of fields is looked at once a day for each. */
 export class FieldUse {
   readonly waiting = new WaitingRows<FieldUseEntry>(
+    "record_fields",
     maxWaiting,
     ({ credential_id, version, field }) => `${credential_id} ${version} ${field}`,
     (waiting, { day }) => {

@@ -2,23 +2,7 @@ import type { Ran, StatementUse } from "../postgres/pipeline/transaction-setting
 import type { NamedOperation } from "../graphql/signature.ts";
 import { utcDay } from "../lib/utc-day.ts";
 import { WaitingRows } from "./waiting-rows.ts";
-
-/** What a credential did with an operation on a day, as it is written to the database. */
-export interface OperationEntry {
-  id: string;
-  version: string;
-  name: string | null;
-  document: string;
-  credential_id: string;
-  /** Of UTC, like 2026-06-30. */
-  day: string;
-  requests: number;
-  /** Milliseconds that its statements took in all, and the slowest one. */
-  ms: number;
-  slowest_ms: number;
-  /** The text of the slowest statement, with parameters instead of values; null when it is too long. */
-  statement: string | null;
-}
+import type { TakenRows } from "./waiting-rows.ts";
 
 /** Operations that one process counts between two writes: of one credential, and of all. Others aren't counted. */
 const most = { ofOne: 300, ofAll: 3_000 };
@@ -61,7 +45,8 @@ export class OperationUses {
   /** By the name that their connections have. */
   readonly #uses = new Map<string, OperationUse>();
   readonly #ofCredential = new Map<string, number>();
-  readonly waiting = new WaitingRows<OperationEntry>(
+  readonly #waiting = new WaitingRows<OperationEntry>(
+    "record_operations",
     maxWaiting,
     ({ id, credential_id, day }) => `${id} ${credential_id} ${day}`,
     (waiting, { requests, ms, slowest_ms, statement }) => {
@@ -89,18 +74,18 @@ export class OperationUses {
   }
 
   /** Returns the entries to be written. */
-  take(now = Date.now()): OperationEntry[] {
+  take(now = Date.now()): TakenRows<OperationEntry> {
     const day = utcDay(now);
     for (const [name, use] of this.#uses) {
       if (use.requests > 0 || use.ms > 0) {
-        this.waiting.add([entryOf(use, day)]);
+        this.#waiting.add([entryOf(use, day)]);
         Object.assign(use, { requests: 0, ms: 0, slowestMs: 0, statement: null, writtenAt: now });
       } else if (now - use.writtenAt > maxIdleMs) {
         this.#uses.delete(name);
         this.#forgetOneOf(use.credentialId);
       }
     }
-    return this.waiting.take();
+    return this.#waiting.take();
   }
 
   #forgetOneOf(credentialId: string): void {
@@ -110,10 +95,10 @@ export class OperationUses {
   }
 }
 
-function entryOf(
-  { operation, credentialId, requests, ms, slowestMs, statement }: OperationUse,
-  day: string,
-): OperationEntry {
+type OperationEntry = ReturnType<typeof entryOf>;
+
+/** An operation of a credential on a day, as it is written to the database. */
+function entryOf({ operation, credentialId, requests, ms, slowestMs, statement }: OperationUse, day: string) {
   const { id, version, name, signature } = operation;
   return {
     id,
@@ -125,6 +110,7 @@ function entryOf(
     requests,
     ms,
     slowest_ms: slowestMs,
+    // Null when it is too long
     statement: statement !== null && statement.length > maxCharacters.statement ? null : statement,
   };
 }

@@ -1,5 +1,5 @@
 import type { Ran, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
-import type { RequestTrace } from "../tracing/tracing.ts";
+import type { RequestTrace } from "../tracing/spans.ts";
 import type { OperationUse } from "./operation-use.ts";
 
 /** What one request does in the database: for its line in the log, its trace, and the counts of its operation. */

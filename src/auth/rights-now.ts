@@ -3,7 +3,11 @@ import { readAs } from "../postgres/as-role.ts";
 import type { ReadRows } from "../postgres/pipeline/read-text.ts";
 import { settingsStatement } from "../postgres/pipeline/transaction-settings.ts";
 import { ownClient } from "../postgres/shared-pool.ts";
-import type { ReadMark } from "./invalidated-cache.ts";
+import type { Mark, ReadMark } from "./invalidated-cache.ts";
+import { merchantPlanQuery } from "./merchant-plan.ts";
+import type { MerchantPlanRow } from "./merchant-plan.ts";
+import { signingKeysQuery } from "./stored-signing-keys.ts";
+import type { SigningKeyRow } from "./stored-signing-keys.ts";
 
 const name = "auth.rights_now";
 const text = "select mark::text, state from auth.rights_now()";
@@ -32,4 +36,28 @@ export function markReader(
     onState(now.state);
     return now.mark;
   };
+}
+
+/** The rights that any request to a merchant needs. */
+export interface FirstRights {
+  mark: Mark;
+  /** The state of the database's migrations. */
+  state: string;
+  keys: SigningKeyRow[];
+  plan: MerchantPlanRow | null;
+}
+
+/** Reads it by one statement: a new connection would wait for the answer to each. */
+export async function readFirstRights(pool: Pool): Promise<FirstRights> {
+  const readAt = performance.now();
+  const [row] = await readAs<Omit<FirstRights, "mark"> & { mark: string }>(
+    pool,
+    "service_auth",
+    `select mark::text, state,
+      (select coalesce(json_agg(k), '[]') from (${signingKeysQuery}) k) as keys,
+      (select to_json(p) from (${merchantPlanQuery}) p) as plan
+    from auth.rights_now()`,
+  );
+  if (!row) throw new Error("auth.rights_mark has no row.");
+  return { ...row, mark: { text: row.mark, readAt } };
 }

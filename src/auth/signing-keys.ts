@@ -18,25 +18,11 @@ export interface SigningKeys {
   find(id: string): KeyObject | undefined | Promise<KeyObject | undefined>;
 }
 
-/** Keys from the environment: the first signs, all are accepted. */
-export class ConfiguredSigningKeys implements SigningKeys {
-  readonly #current: SigningKey;
-  readonly #byId: ReadonlyMap<string, KeyObject>;
-
-  /** @param texts at least one, of at least 32 characters each */
-  constructor(texts: readonly string[]) {
-    const keys = texts.map((text) => ({ id: configuredKeyId(text), key: createSecretKey(text, "utf8") }));
-    this.#current = keys[0]!;
-    this.#byId = new Map(keys.map(({ id, key }) => [id, key]));
-  }
-
-  current(): SigningKey {
-    return this.#current;
-  }
-
-  find(id: string): KeyObject | undefined {
-    return this.#byId.get(id);
-  }
+/** Keys from the environment: the first signs, all are accepted. @param texts at least one, of at least 32 characters each */
+export function configuredSigningKeys(texts: readonly string[]) {
+  const keys = texts.map((text) => ({ id: configuredKeyId(text), key: createSecretKey(text, "utf8") }));
+  const byId = new Map(keys.map(({ id, key }) => [id, key]));
+  return { current: (): SigningKey => keys[0]!, find: (id: string) => byId.get(id) };
 }
 
 /** Name of a key of the environment: the same in every process, and revealing no more than a signature does. */

@@ -3,12 +3,7 @@ import { readAs } from "../postgres/as-role.ts";
 import type { InvalidatedCache } from "./invalidated-cache.ts";
 
 /** The operations that were published for clients. */
-export interface StoredOperations {
-  /** Whether a credential may send a document of this SHA-256, in hex, to a version. */
-  has(version: string, sha256: string, credentialId: string): Promise<boolean>;
-  /** The document itself; undefined when the credential may not send it. */
-  find(version: string, sha256: string, credentialId: string): Promise<string | undefined>;
-}
+export type StoredOperations = ReturnType<typeof storedOperations>;
 
 /** As many as auth.publish_operations allows. Together they have at most 16 MiB, so all of them may be cached. */
 const maxDocuments = 5_000;
@@ -17,7 +12,7 @@ const maxDocuments = 5_000;
 type Senders = "all" | Set<string>;
 
 /** Reads what is stored: the list once after each change, each document when it is first sent. */
-export function storedOperations(pool: Pool, cache: InvalidatedCache): StoredOperations {
+export function storedOperations(pool: Pool, cache: InvalidatedCache) {
   const lists = cache.remember(async () => {
     const rows = await readAs<{ key: string; credentialId: string | null }>(
       pool,
@@ -41,13 +36,15 @@ export function storedOperations(pool: Pool, cache: InvalidatedCache): StoredOpe
     );
     return row!.document ?? undefined;
   }, maxDocuments);
-  const has: StoredOperations["has"] = async (version, sha256, credentialId) => {
+  /** Whether a credential may send a document of this SHA-256, in hex, to a version. */
+  const has = async (version: string, sha256: string, credentialId: string): Promise<boolean> => {
     const senders = (await lists.of("all")).get(`${version} ${sha256}`);
     return senders === "all" || senders?.has(credentialId) === true;
   };
   return {
     has,
-    find: async (version, sha256, credentialId) =>
+    /** The document itself; undefined when the credential may not send it. */
+    find: async (version: string, sha256: string, credentialId: string) =>
       (await has(version, sha256, credentialId)) ? documents.of(sha256) : undefined,
   };
 }

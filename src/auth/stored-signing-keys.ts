@@ -9,7 +9,7 @@ import type { Obstacle, Readiness } from "../lib/readiness.ts";
 import { UserError } from "../errors/user-error.ts";
 import { readAs } from "../postgres/as-role.ts";
 import type { CachedAnswers, InvalidatedCache } from "./invalidated-cache.ts";
-import { ConfiguredSigningKeys } from "./signing-keys.ts";
+import { configuredSigningKeys } from "./signing-keys.ts";
 import type { SigningKey, SigningKeys } from "./signing-keys.ts";
 import { isUuid } from "../lib/uuid.ts";
 
@@ -158,7 +158,7 @@ export async function openSigningKeys(
   configured: readonly string[],
   { readiness, ...options }: StoredSigningKeysOptions & { readiness: Readiness },
 ): Promise<SigningKeys> {
-  if (configured.length > 0) return new ConfiguredSigningKeys(configured);
+  if (configured.length > 0) return configuredSigningKeys(configured);
   const keys = await StoredSigningKeys.open(options);
   readiness.add("keys", () => keys.obstacle);
   return keys;

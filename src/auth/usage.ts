@@ -1,18 +1,18 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { asAuthRole } from "../postgres/as-role.ts";
+import { asRole } from "../postgres/as-role.ts";
 import { Unreplicated } from "../postgres/pipeline/unreplicated.ts";
+import { LatestOwner } from "../lib/latest-owner.ts";
 import { utcDay } from "../lib/utc-day.ts";
 import { FieldUse } from "./field-use.ts";
 import { OperationUses } from "./operation-use.ts";
 import { WaitingRows } from "./waiting-rows.ts";
+import type { TakenRows } from "./waiting-rows.ts";
 
 /** Milliseconds after which counts are written at the latest. */
 const defaultIntervalMs = 10_000;
 /** Part of that time without requests after which they are written at once, as long as there is a connection for it. */
 const quietShare = 0.4;
-/** Milliseconds without requests of others after which a credential counts as alone. */
-const aloneAfterMs = 1_000;
 /** Distinct counts that are kept while the database can't be reached; further ones are lost. */
 const maxWaiting = 10_000;
 
@@ -24,15 +24,7 @@ interface Count {
   /** Type.field; empty: all requests. */
   deprecated_field: string;
   requests: number;
-  /** In milliseconds since 1970. */
-  last_used_at: number;
-}
-
-/** Entries that wait to be written, and the function that writes them. */
-interface Waiting {
-  by: string;
-  entries: readonly unknown[];
-  keep: () => void;
+  last_used_at: Date;
 }
 
 /** How many rows the transaction has written. pg_stat_xact_all_tables would take as long to plan as all else here. */
@@ -61,25 +53,28 @@ export class Usage {
   readonly #pool: Pool;
   readonly #logger: Logger;
   readonly #intervalMs: number;
-  readonly #onWritten: ((rows: number) => void) | undefined;
-  readonly #inTurn: (write: () => Promise<void>) => void;
+  readonly #options: UsageOptions;
   #timer: NodeJS.Timeout | undefined;
   /** When the first count was made that isn't written. */
   #since = 0;
-  readonly #counts = new WaitingRows<Count>(maxWaiting, keyOf, (waiting, { requests, last_used_at }) => {
-    waiting.requests += requests;
-    waiting.last_used_at = Math.max(waiting.last_used_at, last_used_at);
-  });
-  /** The credentials of the latest request, and of the latest one of another. */
-  #latest = { credentialId: "", at: -Infinity };
-  #latestOfOther = -Infinity;
+  readonly #counts = new WaitingRows<Count>(
+    "record_use",
+    maxWaiting,
+    ({ credential_id, day, version, deprecated_field }) =>
+      `${credential_id} ${day} ${version} ${deprecated_field}`,
+    (waiting, { requests, last_used_at }) => {
+      waiting.requests += requests;
+      if (last_used_at > waiting.last_used_at) waiting.last_used_at = last_used_at;
+    },
+  );
+  /** The credential of the latest request. */
+  readonly #latest = new LatestOwner();
   #writing: Promise<void> = Promise.resolve();
   /** Whether some could not be written the last time. */
   #hasFailed = false;
 
   constructor(pool: Pool, logger: Logger, options: UsageOptions = {}) {
-    this.#onWritten = options.onWritten;
-    this.#inTurn = options.inTurn ?? ((write) => void write());
+    this.#options = options;
     this.#pool = pool;
     this.#logger = logger;
     this.#intervalMs = options.intervalMs ?? defaultIntervalMs;
@@ -87,17 +82,13 @@ export class Usage {
 
   /** Counts a request. */
   note(credentialId: string, version: string): void {
-    if (credentialId !== this.#latest.credentialId) this.#latestOfOther = this.#latest.at;
-    this.#latest = { credentialId, at: performance.now() };
+    this.#latest.note(credentialId);
     if (this.#counts.size === 0) this.#await(this.#intervalMs * quietShare);
     this.#count(credentialId, version, "");
   }
 
   /** Whether others than a credential have sent requests just now. */
-  readonly usedByOthers = (credentialId: string): boolean => {
-    const at = credentialId === this.#latest.credentialId ? this.#latestOfOther : this.#latest.at;
-    return performance.now() - at < aloneAfterMs;
-  };
+  readonly usedByOthers = (credentialId: string): boolean => !this.#latest.isAlone(credentialId);
 
   /** Counts a request that uses deprecated fields, given as Type.field. Call {@link note} for it as well. */
   noteDeprecated(credentialId: string, version: string, fields: Iterable<string>): void {
@@ -128,11 +119,14 @@ export class Usage {
     const leftMs = Math.min(quietAt, this.#since + this.#intervalMs) - now;
     if (leftMs > 0) return void (this.#timer = setTimeout(() => this.#look(), leftMs).unref());
     this.#timer = undefined;
-    this.#inTurn(() => this.flush());
+    const { inTurn } = this.#options;
+    if (inTurn) inTurn(() => this.flush());
+    else void this.flush();
   }
 
   async #write(): Promise<void> {
-    const waiting = this.#take();
+    const taken = [this.#counts.take(), this.fields.waiting.take(), this.operations.take()];
+    const waiting = taken.filter(({ rows }) => rows.length > 0);
     if (waiting.length === 0) return;
     // Statements that still run are counted when they end, and what can't be written is kept
     this.#await(this.#intervalMs);
@@ -154,36 +148,20 @@ export class Usage {
   }
 
   /** Writes some in one transaction. */
-  async #store(waiting: readonly Waiting[]): Promise<void> {
-    const rows = await asAuthRole(this.#pool, async (client) => {
-      for (const { by, entries } of waiting)
-        await client.query(`select auth.${by}($1)`, [JSON.stringify(entries)]);
-      return this.#onWritten ? (await client.query<{ count: number }>(rowsWritten)).rows[0]!.count : 0;
+  async #store(waiting: readonly TakenRows[]): Promise<void> {
+    const { onWritten } = this.#options;
+    const written = await asRole(this.#pool, "service_auth", async (client) => {
+      for (const { by, rows } of waiting) await client.query(`select auth.${by}($1)`, [JSON.stringify(rows)]);
+      return onWritten ? (await client.query<{ count: number }>(rowsWritten)).rows[0]!.count : 0;
     });
-    this.#onWritten?.(rows);
-  }
-
-  /** What waits to be written, with the functions of the database that write it. */
-  #take(): Waiting[] {
-    const counts = this.#counts.take();
-    const [fields, operations] = [this.fields.waiting.take(), this.operations.take()];
-    return [
-      { by: "record_use", entries: counts.map(asRow), keep: () => this.#counts.add(counts) },
-      { by: "record_fields", entries: fields, keep: () => this.fields.waiting.add(fields) },
-      { by: "record_operations", entries: operations, keep: () => this.operations.waiting.add(operations) },
-    ].filter(({ entries }) => entries.length > 0);
+    onWritten?.(written);
   }
 
   #count(credentialId: string, version: string, field: string): void {
     if (this.#timer === undefined) this.#await(this.#intervalMs * quietShare);
-    const moment = Date.now();
-    const day = utcDay(moment);
+    const last_used_at = new Date();
+    const day = utcDay(last_used_at.getTime());
     const count = { credential_id: credentialId, day, version, deprecated_field: field };
-    this.#counts.add([{ ...count, requests: 1, last_used_at: moment }]);
+    this.#counts.add([{ ...count, requests: 1, last_used_at }]);
   }
 }
-
-const keyOf = ({ credential_id, day, version, deprecated_field }: Count): string =>
-  `${credential_id} ${day} ${version} ${deprecated_field}`;
-
-const asRow = (count: Count) => ({ ...count, last_used_at: new Date(count.last_used_at).toISOString() });

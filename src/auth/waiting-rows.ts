@@ -1,12 +1,26 @@
+/** Rows that were taken to be written. */
+export interface TakenRows<Row = unknown> {
+  rows: Row[];
+  /** The function of `auth` that writes them. */
+  by: string;
+  /** Has them wait again. */
+  keep: () => void;
+}
+
 /** Rows that wait to be written to the database, one for each key. Beyond a maximum, new keys are left out. */
 export class WaitingRows<Row> {
+  readonly #by: string;
   readonly #max: number;
   readonly #keyOf: (row: Row) => string;
   readonly #merge: (waiting: Row, row: Row) => void;
   #rows = new Map<string, Row>();
 
-  /** @param merge adds a row to the waiting one with its key */
-  constructor(max: number, keyOf: (row: Row) => string, merge: (waiting: Row, row: Row) => void) {
+  /**
+   * @param by the function of `auth` that writes them
+   * @param merge adds a row to the waiting one with its key
+   */
+  constructor(by: string, max: number, keyOf: (row: Row) => string, merge: (waiting: Row, row: Row) => void) {
+    this.#by = by;
     this.#max = max;
     this.#keyOf = keyOf;
     this.#merge = merge;
@@ -26,9 +40,9 @@ export class WaitingRows<Row> {
   }
 
   /** Returns the rows, which wait no longer. */
-  take(): Row[] {
+  take(): TakenRows<Row> {
     const rows = [...this.#rows.values()];
     this.#rows = new Map();
-    return rows;
+    return { rows, by: this.#by, keep: () => this.add(rows) };
   }
 }

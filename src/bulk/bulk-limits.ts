@@ -1,19 +1,13 @@
-/** Limits of bulk operations. docs/settings.md explains each to operators. */
-export interface BulkLimits {
+/** Limits of bulk operations, unless settings differ. docs/settings.md explains each to operators. */
+export const defaultBulkLimits = {
   /** Bulk operations that all processes together work on at a time. */
-  atOnce: number;
-  /** Rows of a file. */
-  maxRows: number;
-  /** Bytes of a file, decompressed. */
-  maxBytes: number;
-  /** Bytes of all files that are kept in the database, compressed. */
-  maxStoredBytes: number;
-}
-
-/** Limits that apply unless settings differ. */
-export const defaultBulkLimits: BulkLimits = {
   atOnce: 2,
+  /** Rows of a file. */
   maxRows: 1_000_000,
+  /** Bytes of a file, decompressed. */
   maxBytes: 2_147_483_648,
+  /** Bytes of all files that are kept in the database, compressed. */
   maxStoredBytes: 4_294_967_296,
 };
+
+export type BulkLimits = typeof defaultBulkLimits;

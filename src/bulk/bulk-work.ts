@@ -4,17 +4,13 @@ import type { Logger } from "pino";
 import { createBackgroundPool } from "../postgres/background-pool.ts";
 import type { Allotment } from "../postgres/allotment.ts";
 import { maxPageSize } from "../graphql/page-size.ts";
-import { growingPause, pause } from "../lib/retry.ts";
+import { keepTrying, pause } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
-import type { Spend } from "../auth/rate-limits/spend.ts";
 import { createPool } from "../postgres/pool.ts";
 import type { Tracing } from "../tracing/tracing.ts";
-import type { Reader } from "../versions/reader.ts";
 import { exportRows } from "./export-rows.ts";
-import type { ExportTools, TakenExport } from "./export-rows.ts";
 import { importRows } from "./import-rows.ts";
-import type { ImportTools } from "./import-rows.ts";
-import type { Outcome, UsedByOthers } from "./bulk-operation.ts";
+import type { BulkTools, Outcome, TakenExport, WorkTools } from "./bulk-operation.ts";
 import type { BulkLimits } from "./bulk-limits.ts";
 
 /**
@@ -26,11 +22,10 @@ const defaultLeaseMs = 20_000;
 const defaultPollMs = 1_000;
 /** How long Postgres may work on a page of an export. */
 const readTimeoutsMs = { statement: 60_000, lock: 3_000 };
-const pauses = { firstMs: 500, longestMs: 15_000 };
 /** Milliseconds that a stop waits for a chunk, and for closing connections. */
 const [stopTimeoutMs, closingTimeoutMs] = [4_000, 1_000];
 
-export interface BulkOptions {
+export interface BulkOptions extends Pick<BulkTools, "reader" | "spend" | "usedByOthers"> {
   /** URL of the database, with the role that the service logs in as. */
   url: string;
   /** The same with the role for clients' operations, to read lists. */
@@ -40,10 +35,6 @@ export interface BulkOptions {
   /** Operations that this process works on at a time. */
   concurrency: number;
   limits: BulkLimits;
-  /** Runs queries in the head. @throws when it isn't served */
-  reader: () => Reader;
-  spend: Spend;
-  usedByOthers: UsedByOthers;
   logger: Logger;
   tracing: Tracing | null;
   /** Opens connections where several services share a number of them. */
@@ -91,13 +82,10 @@ export async function workOnNext(options: BulkOptions, stopping: AbortSignal): P
   }
 }
 
-/** Of all operations. */
-type Tools = Omit<ImportTools & ExportTools, "trace">;
-
-function openTools(options: BulkOptions, stopping: AbortSignal): Tools {
-  const { url, apiUrl, concurrency, limits, leaseMs = defaultLeaseMs, session, allotment } = options;
-  const { reader, spend, usedByOthers } = options;
+function openTools(options: BulkOptions, stopping: AbortSignal): BulkTools {
+  const { url, apiUrl, concurrency, limits, session, allotment, reader } = options;
   return {
+    ...options,
     // For each operation one that writes, and one that reads ahead
     pool: createBackgroundPool(url, "service_worker", 2 * concurrency, "bulk", session, allotment),
     readPool: createPool(apiUrl, {
@@ -106,10 +94,7 @@ function openTools(options: BulkOptions, stopping: AbortSignal): Tools {
       name: "bulk exports",
       allotment,
     }),
-    reader,
-    leaseMs,
-    spend,
-    usedByOthers,
+    leaseMs: options.leaseMs ?? defaultLeaseMs,
     stopping,
     schema: () => reader().schema,
     maxStoredBytes: limits.maxStoredBytes,
@@ -117,24 +102,20 @@ function openTools(options: BulkOptions, stopping: AbortSignal): Tools {
   };
 }
 
-const close = ({ pool, readPool }: Tools) =>
+const close = ({ pool, readPool }: BulkTools) =>
   within(closingTimeoutMs, Promise.all([pool.end(), readPool.end()]));
 
-async function work(tools: Tools, options: BulkOptions): Promise<void> {
+async function work(tools: BulkTools, options: BulkOptions): Promise<void> {
   const { pool, leaseMs, stopping } = tools;
   const { logger, pollMs = defaultPollMs, limits } = options;
-  for (let failures = 0; !stopping.aborted;) {
-    try {
-      const taken = await take(pool, limits.atOnce, leaseMs);
-      if (taken) await workOn(taken, tools, options);
-      else await pause(pollMs, stopping);
-      failures = 0;
-    } catch (error) {
-      // It is taken again when its lease has ended
-      logger.warn({ err: error }, "bulk operations: something failed; trying again");
-      await pause(growingPause(++failures, pauses), stopping);
-    }
-  }
+  const next = async () => {
+    const taken = await take(pool, limits.atOnce, leaseMs);
+    if (taken) await workOn(taken, tools, options);
+    else await pause(pollMs, stopping);
+  };
+  // One that has failed is taken again when its lease has ended
+  const message = "bulk operations: something failed";
+  while (!stopping.aborted) await keepTrying(next, { logger, message, signal: stopping });
 }
 
 /** An operation of either kind: what only exports have is null of others. */
@@ -148,7 +129,7 @@ async function take(pool: Pool, atOnce: number, leaseMs: number): Promise<TakenE
   return rows[0] ? { ...rows[0], claim } : null;
 }
 
-async function workOn(taken: TakenExport, tools: Tools, { logger, tracing }: BulkOptions): Promise<void> {
+async function workOn(taken: TakenExport, tools: BulkTools, { logger, tracing }: BulkOptions): Promise<void> {
   const { id, claim, kind, resource, credential_id: credentialId } = taken;
   const { pool } = tools;
   logger.info({ bulkOperation: { id, kind, resource, chunk: taken.next_chunk } }, "a bulk operation begins");
@@ -170,7 +151,7 @@ async function workOn(taken: TakenExport, tools: Tools, { logger, tracing }: Bul
   );
 }
 
-async function runTraced(taken: TakenExport, tools: ImportTools & ExportTools): Promise<Outcome> {
+async function runTraced(taken: TakenExport, tools: WorkTools): Promise<Outcome> {
   const { trace } = tools;
   try {
     const outcome = await (taken.kind === "export" ? exportRows(taken, tools) : importRows(taken, tools));

@@ -1,6 +1,9 @@
-import type { MutationCheck, UserErrorRow } from "../graphql/mutation-check.ts";
+import { errorsOfQuery } from "../graphql/mutation-check.ts";
+import type { MutationCheck } from "../graphql/mutation-check.ts";
 import type { Reader } from "../versions/reader.ts";
 import { exportQueries, NoExport } from "./export-query.ts";
+
+const { error: fault, ofRefusal } = errorsOfQuery("query", "can't be exported");
 
 /** Checks the query of an export: whether the caller may run it, and whether it is one of a list. */
 export function exportCheck(readerOf: (slug: string) => Reader | undefined): MutationCheck {
@@ -10,24 +13,13 @@ export function exportCheck(readerOf: (slug: string) => Reader | undefined): Mut
     if (!reader || typeof query !== "string" || query.length > 10_000) return [];
     const given = (variables ?? {}) as Record<string, unknown>;
     const refusal = await reader.refusal(query, given, scopes);
-    if (refusal) {
-      const { code, ...details } = refusal.extensions;
-      const isScope = code === "FORBIDDEN";
-      return [fault(refusal.message, isScope ? "SCOPE_MISSING" : "INVALID", isScope ? details : null)];
-    }
+    if (refusal) return [ofRefusal(refusal)];
     try {
       exportQueries(reader.schema, query, given);
       return [];
     } catch (error) {
       if (!(error instanceof NoExport)) throw error;
-      return [fault(error.message, "INVALID", null)];
+      return [fault(error.message)];
     }
   };
 }
-
-const fault = (message: string, code: string, details: unknown): UserErrorRow => ({
-  code,
-  message: `The query can't be exported: ${message.replace(/[.]?$/, ".")}`,
-  field: ["query"],
-  details,
-});

@@ -2,22 +2,17 @@ import type { ExportQueries } from "./export-query.ts";
 import { cellOf } from "./formulas.ts";
 import type { Line } from "./export-lines.ts";
 
-/** Writes lines as CSV: a column for each field, by its path. Rows of lists within the list have columns of their own. */
-export interface CsvWriter {
-  header: string;
-  lineOf(line: Line): string;
-}
-
 /**
- * A writer for the rows of an export.
+ * A writer for the rows of an export as CSV: a column for each field, by its path. Rows of lists within the list have columns of
+ * their own.
  *
  * @param isRaw whether texts stay as they are, also those that a spreadsheet takes for formulas
  */
-export function csvWriter({ columns }: Pick<ExportQueries, "columns">, isRaw: boolean): CsvWriter {
+export function csvWriter({ columns }: Pick<ExportQueries, "columns">, isRaw: boolean) {
   const places = new Map(columns.map((name, index) => [name, index]));
   return {
     header: rowOf(columns),
-    lineOf({ values, path }) {
+    lineOf({ values, path }: Line): string {
       const cells: string[] = Array.from({ length: columns.length }, () => "");
       const prefix = path.map((part) => `${part}.`).join("");
       const fill = (object: Line["values"], before: string) => {

@@ -1,5 +1,3 @@
-import type { Pool } from "pg";
-import type { Spend } from "../auth/rate-limits/spend.ts";
 import type { ErrorCode } from "../errors/api-error.ts";
 import { contextFor } from "../versions/context.ts";
 import type { Reader } from "../versions/reader.ts";
@@ -9,30 +7,9 @@ import { exportLines } from "./export-lines.ts";
 import type { Line, RunQuery } from "./export-lines.ts";
 import { exportQueries, NoExport } from "./export-query.ts";
 import type { ExportQueries } from "./export-query.ts";
-import type { Failure, Outcome, TakenOperation, WorkTools } from "./bulk-operation.ts";
-import type { ExportFormat } from "./resources.ts";
+import type { Failure, Outcome, TakenExport, WorkTools } from "./bulk-operation.ts";
 import { openSnapshot } from "./snapshot.ts";
 import { traced } from "./traced.ts";
-
-/** A list that is to be written to a file. */
-export interface TakenExport extends TakenOperation {
-  query: string;
-  variables: Record<string, unknown>;
-  format: ExportFormat;
-  locale: string | null;
-  scopes: string[] | null;
-}
-
-export interface ExportTools extends WorkTools {
-  /** Connections for reading lists only, like those of requests. */
-  readPool: Pool;
-  /** Runs queries in the head. @throws when it isn't served */
-  reader: () => Reader;
-  spend: Spend;
-  maxStoredBytes: number;
-  /** Rows of a page at first. */
-  pageSize: number;
-}
 
 /** Characters of a chunk of the file, and of it that cost a point. */
 const [chunkCharacters, charactersPerPoint] = [1_000_000, 100_000];
@@ -55,7 +32,7 @@ class Ended extends Error {
  * Writes all rows of a list to a file, as they are at one moment. What an earlier process has written is of another
  * moment, and replaced.
  */
-export async function exportRows(taken: TakenExport, tools: ExportTools): Promise<Outcome> {
+export async function exportRows(taken: TakenExport, tools: WorkTools): Promise<Outcome> {
   for (let most = tools.pageSize; ; most = Math.ceil(most / 8)) {
     const outcome = await exportByPages(taken, tools, most);
     // A page had more than an answer may hold, which its connection and so its moment didn't survive
@@ -65,7 +42,7 @@ export async function exportRows(taken: TakenExport, tools: ExportTools): Promis
 }
 
 /** @param most rows of a page, of the list or of one within it */
-async function exportByPages(taken: TakenExport, tools: ExportTools, most: number): Promise<Outcome> {
+async function exportByPages(taken: TakenExport, tools: WorkTools, most: number): Promise<Outcome> {
   const { pool, readPool } = tools;
   try {
     await requireRights(taken, taken.scopes ?? [], tools);
@@ -123,7 +100,7 @@ function runner(
   };
 }
 
-async function renew(taken: TakenExport, tools: ExportTools): Promise<void> {
+async function renew(taken: TakenExport, tools: WorkTools): Promise<void> {
   const { rows } = await tools.pool.query<{ scopes: string[] | null }>(
     "select bulk.renew($1, $2, $3) as scopes",
     [taken.id, taken.claim, tools.leaseMs],
@@ -137,7 +114,7 @@ async function renew(taken: TakenExport, tools: ExportTools): Promise<void> {
 async function requireRights(
   { query, variables }: TakenExport,
   scopes: readonly string[],
-  { reader }: ExportTools,
+  { reader }: WorkTools,
 ): Promise<void> {
   const refusal = await reader().refusal(query, variables, new Set(scopes));
   if (!refusal) return;
@@ -149,7 +126,7 @@ async function requireRights(
 /** The file of an export, in chunks. */
 class ResultFile {
   readonly #taken: TakenExport;
-  readonly #tools: ExportTools;
+  readonly #tools: WorkTools;
   readonly #lineOf: (line: Line) => string;
   #texts: string[] = [];
   #characters = 0;
@@ -157,7 +134,7 @@ class ResultFile {
   #rows = 0;
   #number = 0;
 
-  constructor(taken: TakenExport, tools: ExportTools, queries: ExportQueries) {
+  constructor(taken: TakenExport, tools: WorkTools, queries: ExportQueries) {
     this.#taken = taken;
     this.#tools = tools;
     tools.trace?.chunk(this.#number);

@@ -1,4 +1,3 @@
-import type { GraphQLSchema } from "postgraphile/graphql";
 import { codeOf } from "../errors/postgres-errors.ts";
 import { pause, retry } from "../lib/retry.ts";
 import { unpack } from "./chunks.ts";
@@ -8,18 +7,13 @@ import { traced } from "./traced.ts";
 import { upsertOf } from "./upserts.ts";
 import type { ReadRows } from "./upserts.ts";
 
-export interface ImportTools extends WorkTools {
-  /** The present schema of the head. @throws when it can't be built */
-  schema: () => GraphQLSchema;
-}
-
 /** How often a chunk is tried that collides with other writes. */
 const attempts = 8;
 
 /**
  * Takes in the rows of a file, from the chunk on where it was left. While Postgres works on a chunk the next one is read.
  */
-export async function importRows(operation: TakenOperation, tools: ImportTools): Promise<Outcome> {
+export async function importRows(operation: TakenOperation, tools: WorkTools): Promise<Outcome> {
   const read = (number: number) => {
     const reading = readChunk(operation, number, tools);
     reading.catch(() => {});
@@ -56,7 +50,7 @@ export async function restAfter(workedMs: number, isShared: boolean, stopping: A
 async function readChunk(
   { id, claim, resource }: TakenOperation,
   number: number,
-  { pool, schema }: ImportTools,
+  { pool, schema }: WorkTools,
 ): Promise<ReadRows | null> {
   const { rows } = await pool.query<{ content: Buffer | null }>(
     "select bulk.read_chunk($1, $2, $3) as content",
@@ -72,7 +66,7 @@ async function importChunk(
   { id, claim, resource }: TakenOperation,
   number: number,
   { json, lines, faults }: ReadRows,
-  { pool, schema, leaseMs, trace }: ImportTools,
+  { pool, schema, leaseMs, trace }: WorkTools,
 ): Promise<ChunkOutcome> {
   const { version, operation } = upsertOf(schema(), resource as Resource);
   const text = "select bulk.import_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as outcome";

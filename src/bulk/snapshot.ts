@@ -2,19 +2,13 @@ import type { Pool } from "pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import type { WithClients } from "../postgres/pg-service.ts";
 import { settingsStatement } from "../postgres/pipeline/transaction-settings.ts";
-import type { BulkTrace } from "../tracing/tracing.ts";
+import type { BulkTrace } from "../tracing/spans.ts";
 import { traced } from "./traced.ts";
-
-/** Reads of one moment, one at a time. */
-export interface Snapshot {
-  withPgClient: WithClients;
-  close(): Promise<void>;
-}
 
 type Work = (client: NodePostgresPgClient) => unknown;
 
-/** Begins a transaction that sees the database as it is now, and changes nothing. */
-export async function openSnapshot(pool: Pool, trace: BulkTrace | null): Promise<Snapshot> {
+/** Begins a transaction that sees the database as it is now, and changes nothing. Its reads are one at a time. */
+export async function openSnapshot(pool: Pool, trace: BulkTrace | null) {
   const client = await pool.connect();
   let last: Promise<unknown> = Promise.resolve();
   try {
@@ -46,7 +40,7 @@ export async function openSnapshot(pool: Pool, trace: BulkTrace | null): Promise
   };
   return {
     withPgClient: withPgClient as WithClients,
-    async close() {
+    async close(): Promise<void> {
       await last;
       const failed = await client.query("rollback").then(
         () => false,

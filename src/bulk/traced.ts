@@ -1,4 +1,4 @@
-import type { BulkTrace } from "../tracing/tracing.ts";
+import type { BulkTrace } from "../tracing/spans.ts";
 
 /** Runs a statement, and shows it in the trace of its bulk operation. */
 export async function traced<Result extends { rows: unknown[] }>(

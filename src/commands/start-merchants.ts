@@ -2,7 +2,6 @@ import { stat } from "node:fs/promises";
 import { pino } from "pino";
 import type { Identity } from "../cluster/postgres-user.ts";
 import { UserError } from "../errors/user-error.ts";
-import { Closing } from "../lib/closing.ts";
 import { serveMerchants } from "../merchants/serve-merchants.ts";
 import { become, successorOfRoot } from "../process/leave-root.ts";
 import type { Settings } from "../process/settings.ts";
@@ -39,7 +38,7 @@ export async function startMerchants(
   if (warning !== null) say(`Warning: ${warning}`);
   const merchants = settings.merchants!;
   if (identity !== null) await requireReadable(merchants, identity);
-  const closing = new Closing();
+  const closing = new AsyncDisposableStack();
   try {
     const running = await startServing({
       options: { settings: { ...settings, merchants } },
@@ -58,7 +57,7 @@ export async function startMerchants(
     );
     return running;
   } catch (error) {
-    await closing.close();
+    await closing.disposeAsync();
     throw error;
   }
 }

@@ -7,7 +7,6 @@ import { urlAsOwner } from "../postgres/roles.ts";
 import { waitingFor } from "../postgres/wait.ts";
 import { requireFreePort } from "../http/free-port.ts";
 import { explorerPathOf } from "../versions/explorer-page.ts";
-import { Closing } from "../lib/closing.ts";
 import type { Settings } from "../process/settings.ts";
 import { become, successorOfRoot } from "../process/leave-root.ts";
 import { isServed } from "../versions/lifetime.ts";
@@ -60,8 +59,8 @@ export async function startFromSettings(
   };
   const logger = pino({ level: settings.logLevel });
   const database = await openForService(settings, onProgress);
-  const closing = new Closing();
-  closing.add(() => database.close());
+  const closing = new AsyncDisposableStack();
+  closing.defer(() => database.close());
   try {
     stopping.throwIfAborted();
     const ownerUrl = database.adminUrl === null ? null : urlAsOwner(database.adminUrl);
@@ -100,7 +99,7 @@ export async function startFromSettings(
     const { here, ...running } = serving;
     return { ...running, address, app: here?.app ?? null, database, failed: database.keepRunning?.(logger) };
   } catch (error) {
-    await closing.close();
+    await closing.disposeAsync();
     throw error;
   }
 }

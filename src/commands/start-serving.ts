@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Identity } from "../cluster/postgres-user.ts";
-import type { Closing } from "../lib/closing.ts";
 import { serveMetrics } from "../process/serve-metrics.ts";
 import type { Serving } from "../process/listen.ts";
 import type { Settings } from "../process/settings.ts";
@@ -34,7 +33,7 @@ export interface StartServingOptions<Here extends Serving, Options extends { set
   /** The program of other processes. */
   program: URL;
   /** Gets what ends the serving, and closes the rest after it. */
-  closing: Closing;
+  closing: AsyncDisposableStack;
 }
 
 /** Serves by this process or several, and metrics of all. */
@@ -56,11 +55,11 @@ export async function startServing<Here extends Serving, Options extends { setti
   const others = processCount === 1 ? null : await several();
   const own = others ? null : await here(options);
   const serving = (others ?? own)!;
-  closing.add(() => serving.stop());
+  closing.defer(() => serving.stop());
   const { host, metricsPort } = options.settings;
   if (metricsPort !== undefined) {
     const metrics = await serveMetrics(serving.figures, { host, port: metricsPort });
-    closing.add(() => metrics.stop());
+    closing.defer(() => metrics.stop());
   }
   return {
     port: serving.port,
@@ -69,7 +68,7 @@ export async function startServing<Here extends Serving, Options extends { setti
     async stop(delayMs = 0) {
       serving.announceStop();
       await sleep(delayMs);
-      await closing.close();
+      await closing.disposeAsync();
     },
   };
 }

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { GraphQLSchema } from "postgraphile/graphql";
-import { asAuthRole } from "../postgres/as-role.ts";
+import { asRole } from "../postgres/as-role.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import { timetable } from "../versions/timetable.ts";
 import type { Version } from "../versions/versions.ts";
@@ -126,7 +126,7 @@ export class Documentation {
 
   /** Editions that are made at the same time share what is read. */
   #topics(): Promise<Topic[]> {
-    return (this.#reading ??= asAuthRole(this.#options.pool, readTopics).finally(() => {
+    return (this.#reading ??= asRole(this.#options.pool, "service_auth", readTopics).finally(() => {
       this.#reading = null;
     }));
   }

@@ -14,8 +14,8 @@ export interface RenderTask {
   given: readonly Edition[];
 }
 
-/** The page, null when there is none; or that editions are missing. */
-export type RenderAnswer = { page: Rendered | null } | "more";
+/** The page, null when there is none; null itself when editions are missing. */
+export type RenderAnswer = { page: Rendered | null } | null;
 
 /** Versions that are kept, each some ten megabytes as a schema. */
 const maxEditions = 6;
@@ -24,6 +24,6 @@ const kept = new LRUCache<number, Edition>({ max: maxEditions });
 export async function renderPage({ site, path, needed, given }: RenderTask): Promise<RenderAnswer> {
   for (const edition of given) kept.set(edition.id, edition);
   const editions = needed.map((id) => kept.get(id));
-  if (editions.includes(undefined)) return "more";
+  if (editions.includes(undefined)) return null;
   return { page: await render(site, editions as Edition[], path) };
 }

@@ -1,3 +1,5 @@
+import type { GraphQLError } from "postgraphile/graphql";
+
 /** A user error or a warning, as `mutation.user_error` makes it: the path to the input has column names. */
 export interface UserErrorRow {
   code: string;
@@ -21,3 +23,18 @@ export type MutationCheck = (input: Record<string, unknown>, scene: CheckScene) 
 
 /** Checks that can't be written in SQL, by the functions of the mutations. */
 export type MutationChecks = Readonly<Record<string, MutationCheck>>;
+
+/**
+ * Makes user errors about a query in a field of an input.
+ *
+ * @param refused what can't be done with it, such as “can't be run”
+ */
+export function errorsOfQuery(field: string, refused: string) {
+  const error = (reason: string, code = "INVALID", details: unknown = null): UserErrorRow => {
+    const message = `The query ${refused}: ${reason.replace(/[.]?$/, ".")}`;
+    return { code, message, field: [field], details };
+  };
+  const ofRefusal = ({ message, extensions: { code, ...details } }: GraphQLError): UserErrorRow =>
+    code === "FORBIDDEN" ? error(message, "SCOPE_MISSING", details) : error(message);
+  return { error, ofRefusal };
+}

@@ -6,7 +6,7 @@ import type { Position } from "../postgres/wal-position.ts";
 import type { ErrorCode } from "../errors/api-error.ts";
 import type { OperationArgs } from "../graphql/missing-scopes.ts";
 import type { MutationOutcome } from "../graphql/mutation-outcome.ts";
-import type { RequestTrace } from "../tracing/tracing.ts";
+import type { RequestTrace } from "../tracing/spans.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 
 declare global {

@@ -1,10 +1,8 @@
 import type { Pool } from "pg";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
-import type { ReadBacklog } from "../jobs/backlog.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { Waits } from "../lib/fair-queue.ts";
 import { readCounts } from "../reads/answer-by-statement.ts";
-import { watchBacklog } from "./backlog-metrics.ts";
 import { RequestFigures } from "./request-figures.ts";
 import type { Answered } from "./request-figures.ts";
 import { counterOf, gaugeOf } from "./tallies.ts";
@@ -64,11 +62,6 @@ export class Metrics {
   /** Shows how long requests wait for their turn. */
   watchWaits(name: string, of: { readonly waits: Waits }): void {
     this.#waits.push([name, of]);
-  }
-
-  /** Shows what waits in the database. */
-  watchBacklog(read: ReadBacklog): void {
-    watchBacklog(this.registry, read);
   }
 
   /** Counts an attempt to send a webhook. */

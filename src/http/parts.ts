@@ -30,7 +30,7 @@ import type { Spending } from "./middleware/limits/spend-points.ts";
 import type { Refusals } from "./middleware/observing/refusals.ts";
 import type { UnreadAnswers } from "./middleware/limits/unread-answers.ts";
 
-/** Resources that the middlewares use, opened by src/process/open-app.ts. */
+/** Resources that the middlewares use, opened by src/process/open-parts.ts. */
 export interface Parts {
   settings: PartSettings;
   logger: Logger;

@@ -1,7 +1,6 @@
-import type { Logger } from "pino";
 import { createJobPool } from "../postgres/background-pool.ts";
 import { runUntilTrouble } from "./worker-run.ts";
-import type { BackgroundWork, StopTimeouts } from "./worker-run.ts";
+import type { BackgroundWork } from "./worker-run.ts";
 import { keepTrying, pause } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
 
@@ -17,11 +16,6 @@ export interface JobRunnerOptions extends BackgroundWork {
   url: string;
   /** Settings of Postgres for it. */
   session?: Record<string, string>;
-  /** Jobs at a time. */
-  concurrency: number;
-  logger: Logger;
-  /** How long a stop waits for running jobs. */
-  stopTimeouts?: StopTimeouts;
 }
 
 /** The running background work. */

@@ -1,23 +1,13 @@
-/** How many days things are kept. The service's settings (src/process/settings/retention-settings.ts) include it. */
-export interface Kept {
-  events: number;
-  webhookAttempts: number;
-  idempotencyKeys: number;
-  bulkResults: number;
-  useCounts: number;
-  /** For ever without it. */
-  audit: number | undefined;
-}
-
-/** The settings of connections that functions of the database read it from. */
-export function keepSettings(kept: Kept): Record<string, string> {
-  const given = Object.entries(kept).filter((entry): entry is [string, number] => entry[1] !== undefined);
+/** The settings of connections from which functions of the database read for how many days things are kept; for ever without one. */
+export function keepSettings(kept: Readonly<Record<string, number | undefined>>): Record<string, string> {
   return Object.fromEntries(
-    given.map(([name, days]) => [
-      `service.keep_${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
-      // Without spaces, because it becomes part of a command line
-      `P${days}D`,
-    ]),
+    Object.entries(kept)
+      .filter(([, days]) => days !== undefined)
+      .map(([name, days]) => [
+        `service.keep_${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+        // Without spaces, because it becomes part of a command line
+        `P${days}D`,
+      ]),
   );
 }
 

@@ -1,11 +1,14 @@
-import type { JobHelpers, TaskList } from "graphile-worker";
+import type { JobHelpers, Task, TaskList } from "graphile-worker";
 import { z } from "zod";
 import { fillBackfills } from "./backfill-job.ts";
+import { inBatches } from "./batches.ts";
 import { pruned } from "./retention-periods.ts";
+import type { Pruned } from "./retention-periods.ts";
 import { importRates } from "./exchange-rates/import-rates.ts";
 import type { ImportOptions } from "./exchange-rates/import-rates.ts";
-import { pruneTask } from "./prune.ts";
-import type { OnPruned } from "./prune.ts";
+
+/** Called with what was deleted. */
+export type OnPruned = (what: string, rows: number) => void;
 
 /** Settings of tasks. The service's settings (src/process/settings.ts) include them. */
 export interface TaskSettings {
@@ -39,6 +42,21 @@ export function tasksOf(
     }),
   };
 }
+
+/** The task that deletes something by its age. Each batch is a statement. */
+const pruneTask =
+  ({ what, prune }: Pruned, onPruned: OnPruned = () => {}): Task =>
+  async (_payload, helpers) => {
+    let rows = 0;
+    await inBatches(helpers, async () => {
+      const answer = await helpers.query<{ pruned: number }>(`select ${prune} as pruned`);
+      const { pruned } = answer.rows[0]!;
+      rows += pruned;
+      onPruned(what, pruned);
+      return pruned > 0;
+    });
+    if (rows > 0) helpers.logger.info(`deleted ${what} by their age`, { report: { pruned: { what, rows } } });
+  };
 
 /** Lines of a goods receipt that one job fills. It locks them, so it must be short. */
 const batch = 1_000;

@@ -1,9 +1,8 @@
 import { EventEmitter } from "node:events";
-import { run } from "graphile-worker";
-import type { Runner, TaskList, WorkerEvents, WorkerPool } from "graphile-worker";
+import { Logger as QueueLogger, run } from "graphile-worker";
+import type { Job, Runner, TaskList, WorkerEvents, WorkerPool } from "graphile-worker";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { queueLogger } from "./queue-log.ts";
 import { within } from "../lib/within.ts";
 
 /** Milliseconds after a stop at which running jobs must end. */
@@ -27,18 +26,19 @@ export interface BackgroundWork {
   crontab: string;
   /** Tasks of which a job is queued at each start. */
   atStart: string[];
+  /** Jobs at a time. */
+  concurrency: number;
+  logger: Logger;
+  /** How long a stop waits for running jobs. */
+  stopTimeouts?: StopTimeouts;
 }
 
 export interface JobRunOptions extends BackgroundWork {
   pool: Pool;
-  /** Jobs at a time. */
-  concurrency: number;
-  logger: Logger;
   /**
    * Worker ids under which earlier, ended runs may still hold jobs. A run removes those that it frees and adds its own.
    */
   held: string[];
-  stopTimeouts?: StopTimeouts;
   /** Stops the run. */
   stopping: AbortSignal;
   /** Whether it is to end although there is more to do, after a job. If given, it also ends when nothing is due. */
@@ -122,4 +122,34 @@ function onTrouble(events: WorkerEvents, report: () => void): void {
   for (const event of ["worker:getJob:error", "pool:listen:error"] as const) events.on(event, fail);
   for (const event of ["worker:getJob:empty", "job:start"] as const) events.on(event, () => (failures = 0));
   events.once("pool:gracefulShutdown", report);
+}
+
+interface Meta {
+  failure?: boolean;
+  success?: boolean;
+  job?: Job;
+  duration?: number;
+  error?: unknown;
+  /** Report of a task about its work. */
+  report?: object;
+}
+
+/** Sends graphile-worker's messages to the service's log: the results of jobs, and its own problems. */
+function queueLogger(logger: Logger): QueueLogger {
+  return new QueueLogger(() => (level, message, meta) => {
+    const { failure, success, job, duration, error, report } = meta as Meta;
+    if (report) return logger.info(report, message);
+    if (job && (failure || success)) {
+      const details = { job: describe(job), milliseconds: Math.round(duration ?? 0) };
+      if (success) logger.info(details, "a job is done");
+      else logger.error({ ...details, err: error }, "a job failed");
+    } else if (level === "error" || level === "warning") {
+      logger.warn({ err: error }, `background work: ${message}`);
+    } else logger.debug(`background work: ${message}`);
+  });
+}
+
+/** The identity of a job. Its payload may be long and doesn't belong into the log. */
+function describe({ id, task_identifier, attempts, max_attempts }: Job) {
+  return { id, task: task_identifier, attempts, maxAttempts: max_attempts };
 }

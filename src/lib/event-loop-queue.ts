@@ -1,12 +1,11 @@
 import { FairQueue, unboundedWaiting } from "./fair-queue.ts";
 import type { Waits } from "./fair-queue.ts";
+import { LatestOwner } from "./latest-owner.ts";
 
 /** Milliseconds of continuous work after which an owner that has had a turn waits for the next one. */
 const sliceMs = 2;
 /** Milliseconds without work after which the next request begins a new slice. */
 const gapMs = 1;
-/** Milliseconds after which an owner counts as alone, when no other has asked. */
-const aloneAfterMs = 1_000;
 /** Owners whose last slice is remembered. */
 const maxOwners = 10_000;
 
@@ -26,8 +25,7 @@ export class EventLoopQueue {
   #slice = 0;
   #since = -Infinity;
   #workedUntil = -Infinity;
-  /** The owner that asked last, and since when only it has. */
-  #latest = { owner: "", since: -Infinity };
+  readonly #latest = new LatestOwner();
 
   /** @param within the queue in which all owners of this one are a single owner, as the tokens of one of several merchants */
   constructor(within: { queue: EventLoopQueue; owner: string } | null = null) {
@@ -52,10 +50,10 @@ export class EventLoopQueue {
 
   #take(owner: string, work: () => void): void {
     const now = performance.now();
-    if (owner !== this.#latest.owner) this.#latest = { owner, since: now };
+    this.#latest.note(owner, now);
     const isQuiet = this.#queue.counts.waiting === 0;
     if (isQuiet) {
-      if (now - this.#latest.since > aloneAfterMs) return work();
+      if (this.#latest.isAlone(owner, now)) return work();
       if (now - this.#workedUntil > gapMs) this.#beginSlice(now);
     }
     const mayWork = now - this.#since < sliceMs || this.#slices.get(owner) !== this.#slice;

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { Piscina } from "piscina";
+import { FairQueue } from "./fair-queue.ts";
 
 /** Milliseconds after which a thread without work ends, and gives its memory back. */
 const idleTimeout = 60_000;
@@ -11,35 +12,72 @@ const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 
 export interface ThreadsOptions {
   /** The module whose functions the threads run. */
   program: URL;
-  /** The name of its function, if there is one for all work. */
-  name?: string;
   /** Most threads at a time. */
   max?: number;
   stackSizeMb?: number;
+  /** Pieces of work that may wait, in all and of one owner, and milliseconds that one may. */
+  maxWaiting: number;
+  maxWaitingPerOwner?: number;
+  maxWaitMs: number;
+  /** Milliseconds that a piece of work may take. Then its thread is ended: nothing else would stop it. */
+  timeoutMs: number;
 }
 
 /**
- * Threads for work that would hold the event loop. They start when they are needed, and end when they have had nothing to
- * do for a minute.
+ * Threads for work that would hold the event loop, owner by owner. They start when they are needed, and end when they have had
+ * nothing to do for a minute.
  */
-export function openThreads({
-  program,
-  name,
-  max = 1,
-  stackSizeMb,
-}: ThreadsOptions): Piscina<unknown, unknown> {
-  // V8 would give each thread the young generation that `npm start` gives the event loop, 100 MB, whatever its limits are
-  for (const end of ["min", "max"]) setFlagsFromString(`--${end}-semi-space-size=0`);
-  const threads = new Piscina<unknown, unknown>({
-    filename: program.href,
-    ...(name !== undefined && { name }),
-    minThreads: 0,
-    maxThreads: max,
-    idleTimeout,
-    niceIncrement,
-    resourceLimits: { ...resourceLimits, ...(stackSizeMb !== undefined && { stackSizeMb }) },
-  });
-  // The caller whose work crashes a thread gets the error
-  threads.on("error", () => {});
-  return threads;
+export class WorkThreads {
+  readonly #pool: Piscina<unknown, unknown>;
+  // Not the pool's queue: it doesn't count abortable tasks, and their time limit runs while they wait
+  readonly #queue: FairQueue;
+  readonly #timeoutMs: number;
+  #isClosed = false;
+
+  constructor({ program, max = 1, stackSizeMb, maxWaitMs, timeoutMs, ...bounds }: ThreadsOptions) {
+    // V8 would give each thread the young generation that `npm start` gives the event loop, 100 MB, whatever its limits are
+    for (const end of ["min", "max"]) setFlagsFromString(`--${end}-semi-space-size=0`);
+    this.#pool = new Piscina<unknown, unknown>({
+      filename: program.href,
+      minThreads: 0,
+      maxThreads: max,
+      idleTimeout,
+      niceIncrement,
+      resourceLimits: { ...resourceLimits, ...(stackSizeMb !== undefined && { stackSizeMb }) },
+    });
+    // The caller whose work crashes a thread gets the error
+    this.#pool.on("error", () => {});
+    this.#queue = new FairQueue({ limit: () => max, maxWaitMs: () => maxWaitMs, ...bounds });
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /**
+   * Runs a function of the program when it is the owner's turn.
+   *
+   * @param lacking added to the task if the function returns null: what a thread keeps, and so needs only once
+   * @throws {NoTurn} when too much work waits
+   */
+  run<Result>(owner: string, name: string, task: unknown, lacking?: object): Promise<Result> {
+    return this.#queue.run(owner, async () => {
+      const first = await this.#begin<Result>(name, task);
+      return first === null && lacking ? this.#begin(name, { ...(task as object), ...lacking }) : first;
+    });
+  }
+
+  /** Ends the threads. Waiting work fails. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#pool.destroy();
+  }
+
+  async #begin<Result>(name: string, task: unknown): Promise<Result> {
+    if (this.#isClosed) throw new Error("The threads have been closed.");
+    const signal = AbortSignal.timeout(this.#timeoutMs);
+    try {
+      return (await this.#pool.run(task, { name, signal })) as Result;
+    } catch (error) {
+      if (!(error instanceof Error && error.name === "AbortError")) throw error;
+      throw new Error(`${name} took more than ${this.#timeoutMs} ms in a thread.`, { cause: error });
+    }
+  }
 }

@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { readAs } from "../postgres/as-role.ts";
+import { Signal } from "../lib/signal.ts";
 import { ChangeListener, listenAlways } from "../postgres/change-listener.ts";
 import type { Listen, Listener } from "../postgres/change-listener.ts";
 
@@ -43,16 +44,12 @@ export class LogFollower {
   readonly #followers = new Set<OnEvents>();
   #following: Promise<void> = Promise.resolve();
   readonly #listen: Listen;
-  #listener: Listener | null = null;
-  #timer: NodeJS.Timeout | undefined;
+  /** While somebody follows. */
+  #open: { listener: Listener; closing: AbortController } | null = null;
   #topics: ReadonlyMap<string, Topic> = new Map();
-  /** How far the log has been read; null before the first look. */
-  #sequence: string | null = null;
+  /** How far the log has been read. */
+  #sequence = "0";
   #newestId: string | null = null;
-  #isReading = false;
-  #isOutdated = false;
-  #lastLook = 0;
-  #hasFailed = false;
 
   /**
    * @param pool connections of the login role
@@ -97,58 +94,53 @@ export class LogFollower {
 
   /** Stops to listen, until somebody follows again. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
-    const listener = this.#listener;
-    this.#listener = null;
-    this.#sequence = null;
-    await listener?.close();
+    const open = this.#open;
+    this.#open = null;
+    open?.closing.abort();
+    await open?.listener.close();
   }
 
   async #begin(): Promise<void> {
-    if (this.#listener !== null) return;
+    if (this.#open !== null) return;
     const newest = await readLogEnd(this.#pool);
     await this.readTopics();
     this.#sequence = newest?.sequence ?? "0";
     this.#newestId = newest?.id ?? null;
-    this.#lastLook = performance.now();
-    this.#listener = this.#listen(
-      () => new ChangeListener(this.#pool, this.#logger, growth, () => void this.#look()),
+    const grown = new Signal();
+    const listener = this.#listen(
+      () => new ChangeListener(this.#pool, this.#logger, growth, () => grown.notify()),
     );
-    this.#timer = setInterval(() => {
-      const pauseMs = this.#listener!.isListening ? lookAnywayMs.listening : lookAnywayMs.deaf;
-      if (performance.now() - this.#lastLook > pauseMs) void this.#look();
-    }, lookAnywayMs.deaf).unref();
+    const closing = new AbortController();
+    this.#open = { listener, closing };
+    void this.#readOn(grown, listener, closing.signal);
   }
 
-  async #look(): Promise<void> {
-    this.#isOutdated = true;
-    if (this.#isReading) return;
-    this.#isReading = true;
-    try {
-      while (this.#isOutdated && this.#sequence !== null) await this.#readOn(this.#sequence);
-      this.#hasFailed = false;
-    } catch (error) {
-      // Once for each failure of the database, however long it lasts
-      if (!this.#hasFailed)
-        this.#logger.warn({ err: error }, "the log of events can't be read; trying again");
-      this.#hasFailed = true;
-    } finally {
-      this.#isReading = false;
+  async #readOn(grown: Signal, listener: Listener, closing: AbortSignal): Promise<void> {
+    let hasFailed = false;
+    while (!closing.aborted) {
+      await grown.wait(listener.isListening ? lookAnywayMs.listening : lookAnywayMs.deaf, closing);
+      try {
+        while (!closing.aborted && (await this.#readSome(closing)));
+        hasFailed = false;
+      } catch (error) {
+        // Once for each failure of the database, however long it lasts
+        if (!hasFailed) this.#logger.warn({ err: error }, "the log of events can't be read; trying again");
+        hasFailed = true;
+      }
     }
   }
 
-  async #readOn(sequence: string): Promise<void> {
-    this.#lastLook = performance.now();
-    this.#isOutdated = false;
-    const rows = await readLogAfter(this.#pool, sequence);
+  /** Reads on, and calls back. Returns whether there may be more. */
+  async #readSome(closing: AbortSignal): Promise<boolean> {
+    const rows = await readLogAfter(this.#pool, this.#sequence);
+    const last = rows.at(-1);
     // Everybody may have left meanwhile, and others come
-    if (rows.length === 0 || this.#sequence !== sequence) return;
-    const last = rows.at(-1)!;
+    if (!last || closing.aborted) return false;
     this.#sequence = last.sequence;
     this.#newestId = last.id;
-    if (rows.length === batch) this.#isOutdated = true;
     const events = rows.map(({ id, topic }) => ({ id, topic, type: this.#topics.get(topic)?.type }));
     for (const notify of this.#followers) notify(events);
+    return rows.length === batch;
   }
 }
 

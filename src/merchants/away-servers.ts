@@ -1,7 +1,8 @@
 import pg from "pg";
 import { growingPause } from "../lib/retry.ts";
 
-const pauses = { firstMs: 1_000, longestMs: 60_000 };
+/** Pauses before a database is asked again that can't be, or where others do the work. */
+export const pauses = { firstMs: 1_000, longestMs: 60_000 };
 /** Milliseconds that an attempt takes at most. */
 const attemptMs = 15_000;
 

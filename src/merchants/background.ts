@@ -1,7 +1,7 @@
 import { choresOf } from "../jobs/chores.ts";
 import { tasksOf } from "../jobs/tasks.ts";
 import { growingPause } from "../lib/retry.ts";
-import { AwayServers } from "./away-servers.ts";
+import { AwayServers, pauses } from "./away-servers.ts";
 import type { Common } from "./common.ts";
 import { Backlogs, isBehind } from "./backlogs.ts";
 import { briefly, dueQuery, plan, readDue, readDueBy } from "./due.ts";
@@ -28,8 +28,6 @@ const writtenMs = { inTurn: 1_000, otherwise: 50 };
 const everyMs = 3_600_000;
 /** Milliseconds after which one is asked again where something waits, so that it is known how much. */
 const behindMs = 15_000;
-/** Before a merchant is asked again whose database couldn't be, or where others do the work. */
-const pauses = { firstMs: 1_000, longestMs: 60_000 };
 /** Merchants that are asked at a time, and of one server: one that doesn't answer holds up no others. */
 const [visitsAtOnce, visitsOfServer] = [8, 2];
 

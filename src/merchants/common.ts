@@ -2,7 +2,6 @@ import type { Logger } from "pino";
 import { SharedDocumentation } from "../documentation/documentation.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
 import { prunedCounter } from "../http/metrics.ts";
-import type { Closing } from "../lib/closing.ts";
 import { EventLoopQueue } from "../lib/event-loop-queue.ts";
 import { Renderer } from "../pdf/renderer.ts";
 import type { Settings } from "../process/settings.ts";
@@ -39,15 +38,15 @@ export interface CommonOptions {
 export type Common = Awaited<ReturnType<typeof openCommon>>;
 
 /** Opens these. */
-export async function openCommon(options: CommonOptions, closing: Closing) {
+export async function openCommon(options: CommonOptions, closing: AsyncDisposableStack) {
   const { settings, logger, versions, aloneAfterMs, spreadMs } = options;
   const { merchantConnections, merchantStatements: mostStatements } = settings;
   const thread = new SchemaThread();
   const renderer = new Renderer({ queueOfOne: maxWaitingDocuments });
   const documentation = new SharedDocumentation(keptPagesBytes);
-  for (const each of [thread, renderer, documentation]) closing.add(() => each.close());
+  for (const each of [thread, renderer, documentation]) closing.defer(() => each.close());
   const tracing = await openTracing(settings.traces, logger);
-  closing.add(() => tracing?.close());
+  closing.defer(() => tracing?.close());
   const secrets = new Secrets(settings.secretsKeys);
   const budget = new ConnectionBudget(merchantConnections, { mostStatements, aloneAfterMs });
   const forBackground = Math.max(Math.ceil(merchantConnections * shareOfBackground), fewestOfBackground);

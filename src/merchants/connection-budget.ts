@@ -1,15 +1,13 @@
 import pg from "pg";
 import type { Allotment } from "../postgres/allotment.ts";
 import { FairQueue, unboundedWaiting } from "../lib/fair-queue.ts";
+import { LatestOwner } from "../lib/latest-owner.ts";
 
 /** Milliseconds that a merchant waits until it may open a connection. */
 const waitMs = 4_500;
 
 /** The callback of the driver. */
 type Connected = (error: Error) => void;
-
-/** Milliseconds without statements of others after which a merchant counts as alone. */
-const defaultAloneAfterMs = 1_000;
 
 export interface BudgetOptions {
   /** Statements of one merchant at a time, beside quick reads, while others have some: their databases share processors. */
@@ -36,23 +34,19 @@ export type Allot = (merchant: string) => MerchantAllotment;
 export class ConnectionBudget {
   readonly #max: number;
   readonly #mostStatements: number;
-  readonly #aloneAfterMs: number;
   readonly #turns: FairQueue;
   readonly #pools = new Set<pg.Pool>();
   readonly #held = new Map<string, number>();
   /** Connections that are being closed to make room. */
   #leaving = 0;
-  /** When the merchant with the latest statement had it, and when the last one of another was. */
-  readonly #latest = { merchant: "", at: -Infinity, ofOthersAt: -Infinity };
+  /** The merchant with the latest statement. */
+  readonly #latest: LatestOwner;
 
   /** @param max connections of all merchants together */
-  constructor(
-    max: number,
-    { mostStatements = Infinity, aloneAfterMs = defaultAloneAfterMs }: BudgetOptions = {},
-  ) {
+  constructor(max: number, { mostStatements = Infinity, aloneAfterMs }: BudgetOptions = {}) {
     this.#max = max;
     this.#mostStatements = mostStatements;
-    this.#aloneAfterMs = aloneAfterMs;
+    this.#latest = new LatestOwner(aloneAfterMs);
     // Waiting requests are bounded where they wait for a pool
     this.#turns = new FairQueue({ ...unboundedWaiting, limit: () => max, maxWaitMs: () => waitMs });
   }
@@ -69,8 +63,8 @@ export class ConnectionBudget {
    * @param within another budget's, of which these are a part
    */
   allot(merchant: string, within?: MerchantAllotment): MerchantAllotment {
-    const take = (begin: (refusal: Error | null) => void) => this.#take(merchant, begin);
-    const end = () => this.#end(merchant);
+    const open = <Opened extends pg.Client>(client: Opened, connect: () => Promise<unknown>) =>
+      this.#open(merchant, client, connect);
     const pools = new Set<pg.Pool>();
     const remove = (pool: pg.Pool) => {
       pools.delete(pool);
@@ -81,7 +75,7 @@ export class ConnectionBudget {
       override connect(): Promise<this>;
       override connect(connected: Connected): void;
       override connect(connected?: Connected): Promise<this> | void {
-        const opening = openInTurn(this, take, end, () => super.connect());
+        const opening = open(this, () => super.connect());
         if (!connected) return opening;
         opening.then(() => (connected as () => void)(), connected);
       }
@@ -90,8 +84,8 @@ export class ConnectionBudget {
       Client,
       mustYield: () => this.#isWanting && this.#has(merchant) > this.#due,
       mayGrow: () => this.#turns.counts.running < this.#max,
-      noteUse: () => this.#noteUse(merchant),
-      mostStatements: () => (this.#isAlone(merchant) ? Infinity : this.#mostStatements),
+      noteUse: () => this.#latest.note(merchant),
+      mostStatements: () => (this.#latest.isAlone(merchant) ? Infinity : this.#mostStatements),
       add: (pool) => {
         pools.add(pool);
         this.#pools.add(pool);
@@ -104,17 +98,6 @@ export class ConnectionBudget {
       remove,
       close: () => [...pools].forEach(remove),
     };
-  }
-
-  #noteUse(merchant: string): void {
-    const latest = this.#latest;
-    if (merchant !== latest.merchant) Object.assign(latest, { merchant, ofOthersAt: latest.at });
-    latest.at = performance.now();
-  }
-
-  #isAlone(merchant: string): boolean {
-    const { merchant: latest, at, ofOthersAt } = this.#latest;
-    return performance.now() - (merchant === latest ? ofOthersAt : at) > this.#aloneAfterMs;
   }
 
   /** The connections that are due to each merchant while one waits that has none. */
@@ -131,14 +114,34 @@ export class ConnectionBudget {
     return this.#held.get(merchant) ?? 0;
   }
 
-  #take(merchant: string, begin: (refusal: Error | null) => void): void {
-    let isNow = true;
-    this.#turns.take(merchant, (refusal) => {
-      if (!refusal) this.#held.set(merchant, this.#has(merchant) + 1);
-      isNow = false;
-      begin(refusal);
-    });
-    if (isNow) this.#makeRoom();
+  /** Connects when it is the merchant's turn, which ends with the connection. */
+  async #open<Client extends pg.Client>(
+    merchant: string,
+    client: Client,
+    connect: () => Promise<unknown>,
+  ): Promise<Client> {
+    const turn = new Promise<void>((resolve, reject) =>
+      this.#turns.take(merchant, (refusal) => {
+        if (refusal) return reject(refusal);
+        this.#held.set(merchant, this.#has(merchant) + 1);
+        resolve();
+      }),
+    );
+    if (this.#turns.isWaiting(merchant)) this.#makeRoom();
+    await turn;
+    let isOver = false;
+    const end = () => {
+      if (!isOver) this.#end(merchant);
+      isOver = true;
+    };
+    client.once("end", end);
+    try {
+      await connect();
+      return client;
+    } catch (error) {
+      end();
+      throw error;
+    }
   }
 
   #end(merchant: string): void {
@@ -164,28 +167,5 @@ export class ConnectionBudget {
         // Somebody else may have taken it before
         if (this.#isWanting) setImmediate(() => this.#makeRoom());
       });
-  }
-}
-
-/** Connects when it is its turn, which ends with the connection. */
-async function openInTurn<Client extends pg.Client>(
-  client: Client,
-  take: (begin: (refusal: Error | null) => void) => void,
-  end: () => void,
-  connect: () => Promise<unknown>,
-): Promise<Client> {
-  await new Promise<void>((resolve, reject) => take((refusal) => (refusal ? reject(refusal) : resolve())));
-  let isOver = false;
-  const over = () => {
-    if (!isOver) end();
-    isOver = true;
-  };
-  client.once("end", over);
-  try {
-    await connect();
-    return client;
-  } catch (error) {
-    over();
-    throw error;
   }
 }

@@ -23,29 +23,20 @@ export class ListeningPlaces {
   }
 
   /** Listens from now on, if there is a place. */
-  readonly listen: Listen = (begin) => {
-    if (!this.take()) return { use: () => {}, isListening: false, close: () => Promise.resolve() };
-    const listener = begin();
-    return {
-      use: () => {},
-      get isListening() {
-        return listener.isListening;
-      },
-      close: () => listener.close().finally(() => this.giveBack()),
-    };
-  };
+  readonly listen: Listen = (begin) => new PlacedListener(begin, this, false);
 
   /** Listens while it is used much, if there is a place then. */
-  readonly listenWhileUsed: Listen = (begin) => new OccasionalListener(begin, this);
+  readonly listenWhileUsed: Listen = (begin) => new PlacedListener(begin, this, true);
 }
 
 /**
- * Listens while it is used much, if there is a place. Otherwise nothing may be relied on that was read before, as while a
- * listener has lost its connection.
+ * Listens if there is a place. Otherwise nothing may be relied on that was read before, as while a listener has lost its
+ * connection.
  */
-class OccasionalListener implements Listener {
+class PlacedListener implements Listener {
   readonly #begin: () => ChangeListener;
   readonly #places: ListeningPlaces;
+  readonly #isForUse: boolean;
   #listener: ChangeListener | null = null;
   #closing: Promise<void> = Promise.resolve();
   /** Uses since a time. */
@@ -53,18 +44,21 @@ class OccasionalListener implements Listener {
   #idle: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(begin: () => ChangeListener, places: ListeningPlaces) {
+  /** @param isForUse whether it listens only while it is used much */
+  constructor(begin: () => ChangeListener, places: ListeningPlaces, isForUse: boolean) {
     this.#begin = begin;
     this.#places = places;
+    this.#isForUse = isForUse;
+    if (!isForUse) this.#listen();
   }
 
   /** Notes that somebody relies on it. */
   use(): void {
+    if (!this.#isForUse) return;
     if (this.#listener) return void this.#idle!.refresh();
     const now = performance.now();
     if (now - this.#uses.since > 1_000) this.#uses = { count: 0, since: now };
-    if (++this.#uses.count < muchPerSecond || this.#isClosed || !this.#places.take()) return;
-    this.#listener = this.#begin();
+    if (++this.#uses.count < muchPerSecond || this.#isClosed || !this.#listen()) return;
     this.#idle = setTimeout(() => this.#end(), idleMs).unref();
   }
 
@@ -77,6 +71,12 @@ class OccasionalListener implements Listener {
     this.#isClosed = true;
     this.#end();
     await this.#closing;
+  }
+
+  #listen(): boolean {
+    const hasPlace = this.#places.take();
+    if (hasPlace) this.#listener = this.#begin();
+    return hasPlace;
   }
 
   #end(): void {

@@ -1,7 +1,8 @@
-import { AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
+import { AggregatorRegistry, Registry } from "prom-client";
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
 import { watchBacklog } from "../http/backlog-metrics.ts";
 import { collectProcessMetrics } from "../http/metrics.ts";
+import { counterOf, gaugeOf } from "../http/tallies.ts";
 import type { Background } from "./background.ts";
 import type { Common } from "./common.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
@@ -16,69 +17,35 @@ export class MerchantsRegistry extends Registry {
     this.#merchants = merchants;
     this.#own.registerMetric(pruned);
     collectProcessMetrics(this.#own);
-    new Gauge({
-      name: "service_merchants_open",
-      help: "Merchants whose requests are answered at the moment; the others are opened by their next request.",
-      registers: [this.#own],
-      collect() {
-        this.set(merchants.all.length);
-      },
-    });
-    new Gauge({
-      name: "service_merchants_connections",
-      help: "Connections to Postgres of all merchants together: open ones, and those that are waited for.",
-      labelNames: ["state"],
-      registers: [this.#own],
-      collect() {
-        for (const [state, count] of Object.entries(budget.counts)) this.set({ state }, count);
-      },
-    });
+    const open =
+      "Merchants whose requests are answered at the moment; the others are opened by their next request.";
+    gaugeOf(this.#own, "service_merchants_open", open, [], () => [[{}, merchants.all.length]]);
+    const connections =
+      "Connections to Postgres of all merchants together: open ones, and those that are waited for.";
+    gaugeOf(this.#own, "service_merchants_connections", connections, ["state"], () =>
+      Object.entries(budget.counts).map(([state, count]) => [{ state }, count]),
+    );
     this.#watch(background);
-    const { backlogs } = background;
-    watchBacklog(this.#own, async () => backlogs.sum);
-    new Gauge({
-      name: "service_merchant_lag_seconds",
-      help: "How long the oldest waits, of the merchants where that is longest: up to five for each kind of work.",
-      labelNames: ["merchant", "work"],
-      registers: [this.#own],
-      // Several processes see the same
-      aggregator: "max",
-      collect() {
-        this.reset();
-        for (const { seconds, ...labels } of backlogs.worst) this.set(labels, seconds);
-      },
-    });
   }
 
   #watch(background: Background): void {
-    const registers = [this.#own];
-    new Gauge({
-      name: "service_merchants_working",
-      help: "Merchants that have their turn of background work, or wait for it, by its kind.",
-      labelNames: ["work", "state"],
-      registers,
-      collect() {
-        for (const [work, counts] of Object.entries(background.counts))
-          for (const [state, count] of Object.entries(counts)) this.set({ work, state }, count);
-      },
-    });
-    new Gauge({
-      name: "service_merchants_away",
-      help: "Merchants whose background work rests because their database can't be asked.",
-      registers,
-      collect() {
-        this.set(background.visits.away);
-      },
-    });
-    new Counter({
-      name: "service_merchants_visits_total",
-      help: "How often the database of a merchant was asked for background work.",
-      registers,
-      collect() {
-        this.reset();
-        this.inc(background.visits.done);
-      },
-    });
+    const working = "Merchants that have their turn of background work, or wait for it, by its kind.";
+    gaugeOf(this.#own, "service_merchants_working", working, ["work", "state"], () =>
+      Object.entries(background.counts).flatMap(([work, counts]) =>
+        Object.entries(counts).map(([state, count]) => [{ work, state }, count] as const),
+      ),
+    );
+    const away = "Merchants whose background work rests because their database can't be asked.";
+    gaugeOf(this.#own, "service_merchants_away", away, [], () => [[{}, background.visits.away]]);
+    const visits = "How often the database of a merchant was asked for background work.";
+    counterOf(this.#own, "service_merchants_visits_total", visits, [], () => [[{}, background.visits.done]]);
+    const { backlogs } = background;
+    watchBacklog(this.#own, async () => backlogs.sum);
+    const lag =
+      "How long the oldest waits, of the merchants where that is longest: up to five for each kind of work.";
+    const lags = () => backlogs.worst.map(({ seconds, ...labels }) => [labels, seconds] as const);
+    // Several processes see the same
+    gaugeOf(this.#own, "service_merchant_lag_seconds", lag, ["merchant", "work"], lags, "max");
   }
 
   override async getMetricsAsJSON(): Promise<MetricObjectWithValues<MetricValue<string>>[]> {

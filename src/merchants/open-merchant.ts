@@ -1,15 +1,14 @@
 import pg from "pg";
 import type { Pool } from "pg";
 import { issuerFor } from "../auth/access-token.ts";
-import { readFirstRights } from "../auth/first-rights.ts";
-import type { FirstRights } from "../auth/first-rights.ts";
+import { readFirstRights } from "../auth/rights-now.ts";
+import type { FirstRights } from "../auth/rights-now.ts";
 import { migrationsWanted } from "../migrations/migrations.ts";
 import { createPool } from "../postgres/pool.ts";
 import type { PoolOptions } from "../postgres/pool.ts";
 import { keepSettings } from "../jobs/retention-periods.ts";
 import { asApiLogin } from "../postgres/roles.ts";
 import { UserError } from "../errors/user-error.ts";
-import { Closing } from "../lib/closing.ts";
 import { EventLoopQueue } from "../lib/event-loop-queue.ts";
 import { openApp } from "../process/open-app.ts";
 import type { App } from "../process/open-app.ts";
@@ -56,42 +55,38 @@ export async function openMerchant(
   common: Common,
   { forOperation, onState, onCounted }: OpenOptions,
 ): Promise<OpenMerchant> {
-  const closing = new Closing();
+  await using opened = new AsyncDisposableStack();
   const { name, databaseUrl, hosts } = merchant;
   const { settings, tracing } = common;
   const allotment = common.budget.allot(name);
-  closing.add(() => allotment.close());
+  opened.defer(() => allotment.close());
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements, allotment };
   const open = (url: string, max: number, others: Partial<PoolOptions> = {}) => {
-    const opened = createPool(url, { max, ...session, ...others });
-    closing.add(() => opened.end());
-    return opened;
+    const pool = createPool(url, { max, ...session, ...others });
+    opened.defer(() => pool.end());
+    return pool;
   };
-  try {
-    const pool = open(databaseUrl, servicePoolSize);
-    const apiPool = open(asApiLogin(databaseUrl) ?? databaseUrl, settings.databasePoolSize, {
-      settings: keepSettings(settings.keep),
-    });
-    const limiterPool = settings.sharedRates ? open(databaseUrl, 2) : null;
-    const ahead = forOperation ? apiPool.connect().then((client) => client.release()) : null;
-    // What needs it finds out why it can't be opened
-    const [firstRights] = await Promise.all([readRights(pool, common.migrated), ahead?.catch(() => {})]);
-    const app = await openApp({
-      settings: { ...settings, hosts, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
-      pool,
-      apiPool,
-      limiterPool,
-      tracing: tracing?.of(name) ?? null,
-      versions: common.offered,
-      logger: common.logger.child({ merchant: name }),
-      shared: sharedWith(merchant, common, { share: allotment, firstRights, onState }, onCounted),
-    });
-    closing.add(() => app.close());
-    return { merchant, app, pool, state: firstRights.state, close: () => closing.close() };
-  } catch (error) {
-    await closing.close();
-    throw error;
-  }
+  const pool = open(databaseUrl, servicePoolSize);
+  const apiPool = open(asApiLogin(databaseUrl) ?? databaseUrl, settings.databasePoolSize, {
+    settings: keepSettings(settings.keep),
+  });
+  const limiterPool = settings.sharedRates ? open(databaseUrl, 2) : null;
+  const ahead = forOperation ? apiPool.connect().then((client) => client.release()) : null;
+  // What needs it finds out why it can't be opened
+  const [firstRights] = await Promise.all([readRights(pool, common.migrated), ahead?.catch(() => {})]);
+  const app = await openApp({
+    settings: { ...settings, hosts, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
+    pool,
+    apiPool,
+    limiterPool,
+    tracing: tracing?.of(name) ?? null,
+    versions: common.offered,
+    logger: common.logger.child({ merchant: name }),
+    shared: sharedWith(merchant, common, { share: allotment, firstRights, onState }, onCounted),
+  });
+  opened.defer(() => app.close());
+  const closing = opened.move();
+  return { merchant, app, pool, state: firstRights.state, close: () => closing.disposeAsync() };
 }
 
 /** The process, as the service for a merchant sees it. */

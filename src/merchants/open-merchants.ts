@@ -99,7 +99,7 @@ export class OpenMerchants {
   async writeCounts(): Promise<void> {
     const next = this.all.values();
     const write = async () => {
-      for (const { app } of next) await app.writeCounts();
+      for (const { app } of next) await app.usage.flush();
     };
     await Promise.all(Array.from({ length: countsAtOnce }, write));
   }
@@ -161,7 +161,7 @@ export class OpenMerchants {
     if (!entry.open || entry.leaving.signal.aborted) return;
     if (performance.now() - entry.lookedAt < stateHoldsMs) return;
     entry.lookedAt = performance.now();
-    entry.open.app.look().catch((error: Error) => this.#report(entry.merchant, error));
+    entry.open.app.rights.look().catch((error: Error) => this.#report(entry.merchant, error));
   }
 
   /** Notes which migrations a database has had. If they are others, the merchant is opened again beside the old one. */

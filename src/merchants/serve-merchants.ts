@@ -1,4 +1,3 @@
-import { Closing } from "../lib/closing.ts";
 import { Readiness } from "../lib/readiness.ts";
 import { listen } from "../process/listen.ts";
 import type { Serving } from "../process/listen.ts";
@@ -33,19 +32,19 @@ export interface ServingMerchants extends Serving {
  */
 export async function serveMerchants(options: ServeMerchantsOptions): Promise<ServingMerchants> {
   const { settings, logger, isBackground = true, versions = allVersions } = options;
-  const closing = new Closing();
+  const closing = new AsyncDisposableStack();
   let started: Background | undefined;
   try {
     const common = await openCommon({ ...options, versions }, closing);
     const merchants = new OpenMerchants(common, (name, rows) => background.noteCounted(name, rows));
-    closing.add(() => merchants.close());
+    closing.defer(() => merchants.close());
     const background: Background = new Background(common, merchants, isBackground);
     started = background;
     const directory = new Directory(settings.merchants, logger, (name) => {
       merchants.outdate(name);
       background.outdate(name, directory.named(name));
     });
-    closing.add(() => directory.close());
+    closing.defer(() => directory.close());
     const readiness = new Readiness(logger);
     await directory.open();
     const onWritten = (name: string) => background.wake(name);
@@ -62,7 +61,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
   } catch (error) {
     // A service that has begun stops it within a time, before it closes the rest
     await started?.stop();
-    await closing.close();
+    await closing.disposeAsync();
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { databaseIn } from "../postgres/client.ts";
 import { growingPause } from "../lib/retry.ts";
+import { pauses } from "./away-servers.ts";
 import type { AwayServers } from "./away-servers.ts";
 import type { Allot } from "./connection-budget.ts";
 import { briefly, readWrites } from "./due.ts";
@@ -9,7 +10,6 @@ import { serverOf } from "./merchant-database.ts";
 
 /** Milliseconds between two looks at a cluster. */
 const everyMs = 2_000;
-const pauses = { firstMs: 1_000, longestMs: 60_000 };
 /** Milliseconds without writes after which the next one counts as the first. */
 const quietMs = 30_000;
 /** Milliseconds after which Postgres has counted what was written: ten seconds, and two looks. */

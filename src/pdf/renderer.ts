@@ -1,7 +1,6 @@
-import type { Piscina } from "piscina";
 import { apiError } from "../errors/api-error.ts";
-import { openThreads } from "../lib/threads.ts";
-import { FairQueue, NoTurn } from "../lib/fair-queue.ts";
+import { NoTurn } from "../lib/fair-queue.ts";
+import { WorkThreads } from "../lib/threads.ts";
 
 /** The owner of all documents, where nothing else is said. */
 const everyone = "documents";
@@ -24,11 +23,7 @@ export interface RendererOptions {
  * document, so waiting ones are limited.
  */
 export class Renderer {
-  readonly #timeoutMs: number;
-  readonly #threads: Piscina<unknown, unknown>;
-  // Not the pool's queue: it doesn't count abortable tasks, and their time limit runs while they wait
-  readonly #queue: FairQueue;
-  #isClosed = false;
+  readonly #threads: WorkThreads;
 
   constructor({
     threads = 2,
@@ -37,14 +32,13 @@ export class Renderer {
     timeoutMs = 10_000,
     program = new URL("./render-pdf.ts", import.meta.url),
   }: RendererOptions = {}) {
-    this.#timeoutMs = timeoutMs;
-    this.#threads = openThreads({ program, name: "renderPdf", max: threads });
-    const maxWaitMs = () => Math.ceil((queue + threads) / threads) * timeoutMs;
-    this.#queue = new FairQueue({
-      limit: () => threads,
+    this.#threads = new WorkThreads({
+      program,
+      max: threads,
       maxWaiting: queue,
       maxWaitingPerOwner: queueOfOne,
-      maxWaitMs,
+      maxWaitMs: Math.ceil((queue + threads) / threads) * timeoutMs,
+      timeoutMs,
     });
   }
 
@@ -57,26 +51,16 @@ export class Renderer {
    */
   async render(config: unknown, client = everyone): Promise<Uint8Array> {
     try {
-      return await this.#queue.run(client, async () => {
-        if (this.#isClosed) throw new Error("The renderer has been closed.");
-        const signal = AbortSignal.timeout(this.#timeoutMs);
-        return (await this.#threads.run(config, { signal })) as Uint8Array;
-      });
+      return await this.#threads.run(client, "renderPdf", config);
     } catch (error) {
-      if (error instanceof NoTurn) {
-        const message = "Too many documents are being rendered. Send the request again in a little while.";
-        throw apiError("SERVICE_UNAVAILABLE", message);
-      }
-      // The pool then ends the thread: nothing else would stop it
-      if (error instanceof Error && error.name === "AbortError")
-        throw new Error(`A document took more than ${this.#timeoutMs} ms to render.`, { cause: error });
-      throw error;
+      if (!(error instanceof NoTurn)) throw error;
+      const message = "Too many documents are being rendered. Send the request again in a little while.";
+      throw apiError("SERVICE_UNAVAILABLE", message);
     }
   }
 
   /** Ends the threads. Waiting documents fail. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#threads.destroy();
+  close(): Promise<void> {
+    return this.#threads.close();
   }
 }

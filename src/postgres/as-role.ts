@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from "pg";
-import { isConnectionBroken } from "./broken.ts";
+import { onConnection } from "./broken.ts";
 import { runPipelined } from "./pipeline/pipelined-query.ts";
 import { forgetUnreplicated, isUnreplicated, Unreplicated } from "./pipeline/unreplicated.ts";
 
@@ -7,54 +7,44 @@ import { forgetUnreplicated, isUnreplicated, Unreplicated } from "./pipeline/unr
 export type NarrowRole =
   | "service_auth"
   | "service_document"
+  | "service_limiter"
   | "service_administration"
   | "service_delivery"
   | "service_worker";
 
 /** Runs statements in a transaction of a narrow role. @throws {Unreplicated} also when a failover may lose what is done */
-export async function asRole<T>(
+export function asRole<T>(
   pool: Pool,
   role: NarrowRole,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect();
-  let failure: Error | undefined;
-  try {
-    forgetUnreplicated(client);
-    await client.query(`begin; set local role ${role}`);
-    const result = await work(client);
-    await client.query("commit");
-    if (isUnreplicated(client)) throw new Unreplicated();
-    return result;
-  } catch (error) {
-    failure = error as Error;
-    await client.query("rollback").catch(() => {});
-    throw error;
-  } finally {
-    client.release(isConnectionBroken(failure));
-  }
+  return onConnection(pool, async (client) => {
+    try {
+      forgetUnreplicated(client);
+      await client.query(`begin; set local role ${role}`);
+      const result = await work(client);
+      await client.query("commit");
+      if (isUnreplicated(client)) throw new Unreplicated();
+      return result;
+    } catch (error) {
+      await client.query("rollback").catch(() => {});
+      throw error;
+    }
+  });
 }
 
-/** Reads by one statement as a narrow role, by one message: the other way takes three, and a new connection waits for each. */
+/**
+ * Runs one statement as a narrow role, by one message: the other way takes three, and a new connection waits for each.
+ *
+ * @param name of a statement that is to stay prepared
+ */
 export async function readAs<Row>(
   pool: Pool,
   role: NarrowRole,
   text: string,
   values: readonly unknown[] = [],
+  name?: string,
 ): Promise<Row[]> {
-  const client = await pool.connect();
-  let failure: unknown;
-  try {
-    return (await runPipelined(client, { role }, { text, values })).rows as Row[];
-  } catch (error) {
-    failure = error;
-    throw error;
-  } finally {
-    client.release(isConnectionBroken(failure));
-  }
-}
-
-/** The same as {@link asRole} for authentication, the only role that may call the functions of `auth` about credentials. */
-export function asAuthRole<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  return asRole(pool, "service_auth", work);
+  const read = (client: PoolClient) => runPipelined(client, { role }, { text, values, name });
+  return (await onConnection(pool, read)).rows as Row[];
 }

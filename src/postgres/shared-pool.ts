@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 import { FairQueue } from "../lib/fair-queue.ts";
+import { LatestOwner } from "../lib/latest-owner.ts";
 import type { Share } from "./allotment.ts";
 import { Pace } from "./pace.ts";
 
@@ -25,8 +26,6 @@ const shareOf = { anyone: 0.4, quickAndAlone: 1 };
  * statement counts at once, and is soon forgotten.
  */
 const paceOfClients = { quickMs: 20, knownAfter: 20, weight: (times: number) => 1 / Math.min(times, 20) };
-/** Milliseconds without requests of others after which a client counts as alone. */
-const aloneAfterMs = 1_000;
 /**
  * Connections that quick reads take at the same time. More would only make Postgres' processes take turns; reads that wait
  * are taken along instead.
@@ -36,10 +35,7 @@ const quickConnections = 6;
 const patienceMs = 10;
 
 /** Where connections come from. */
-export interface Connections {
-  connect(client: string, connected: Connected): void;
-  connection(client: string): Promise<{ connection: PoolClient; release: ReturnConnection }>;
-}
+export type Connections = Pick<SharedPool, "connect" | "connection">;
 
 /** The service itself, as a client. It makes no other one less alone. */
 export const ownClient = "service";
@@ -65,7 +61,7 @@ interface Borrower {
  * Opening a connection takes as long as many statements, so no request waits for that while others are open: free
  * connections go on to the next request, and more are opened in the background.
  */
-export class SharedPool<Read extends SharedRead = SharedRead> implements Connections {
+export class SharedPool<Read extends SharedRead = SharedRead> {
   readonly turns: FairQueue<Read>;
   readonly #pool: Pool;
   readonly #onUsed: OnUsed;
@@ -81,8 +77,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   readonly #othersOf = new Map<string, number>();
   /** A connection that has just become free, while the next client gets its turn. */
   #free: { connection: PoolClient; release: ReturnConnection } | null = null;
-  /** The client with the latest request, and since when no other has sent any. */
-  #latest = { client: "", since: -Infinity };
+  readonly #latest = new LatestOwner();
 
   /** @param share of connections that others need, too */
   constructor(pool: Pool, onUsed: OnUsed = () => {}, share: Share | null = null) {
@@ -107,8 +102,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
    * @param read what it is for, if others may take that along
    */
   connect(client: string, connected: Connected, read?: Read): void {
-    if (client !== this.#latest.client && client !== ownClient)
-      this.#latest = { client, since: performance.now() };
+    if (client !== ownClient) this.#latest.note(client);
     this.#share?.noteUse();
     const begin = (refusal: Error | null) => {
       if (refusal) return connected(refusal);
@@ -214,7 +208,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   }
 
   #shareOf(client: string): number {
-    const isAlone = performance.now() - this.#latest.since > aloneAfterMs;
+    const isAlone = this.#latest.isAlone(client);
     const isQuick = isAlone && this.#pace.isKnown(client) && this.#pace.isQuick(client);
     return isQuick ? shareOf.quickAndAlone : shareOf.anyone;
   }

@@ -35,7 +35,7 @@ export function bulkOf(service: WorkedFor, concurrency: number): BulkOptions {
     limits: settings.bulkLimits,
     reader: app.headReader,
     spend: app.spend,
-    usedByOthers: app.usedByOthers,
+    usedByOthers: app.usage.usedByOthers,
     logger,
     tracing,
     allotment,

@@ -7,10 +7,10 @@ import type { ServedVersion, ServeVersionOptions, Writing } from "../versions/se
 import type { Version } from "../versions/versions.ts";
 import { webhookSettings } from "../webhooks/webhook-limits.ts";
 import { newWebhookSecret } from "../webhooks/webhook-secrets.ts";
-import type { AppSettings } from "./app-settings.ts";
+import type { Settings } from "./settings.ts";
 
 export interface BuildOptions extends Pick<ServeVersionOptions, "firstCatalog"> {
-  settings: Omit<AppSettings, "hosts">;
+  settings: Settings;
   versions: readonly Version[];
   now: () => number;
   secrets: Secrets;

@@ -1,6 +1,6 @@
 import { codeOf } from "../errors/postgres-errors.ts";
 import type pg from "pg";
-import type { Check, Obstacle } from "../lib/readiness.ts";
+import type { Obstacle } from "../lib/readiness.ts";
 import { within } from "../lib/within.ts";
 import { isConnectionBroken } from "../postgres/broken.ts";
 import { migrationsWanted } from "../migrations/migrations.ts";
@@ -56,27 +56,9 @@ const untracked: Obstacle = {
 
 /**
  * Checks whether the database can be read and written now, on its own connection: when all others are busy, clients
- * should not be sent elsewhere.
- *
- * @param pool the connections for serving requests
+ * should not be sent elsewhere. It checks once at a time for any number of callers.
  */
-export function databaseCheck(pool: pg.Pool): { check: Check; close(): Promise<void> } {
-  const own = openPoolLike(pool, {
-    // Two are for the check of a pooler
-    max: 3,
-    connectionTimeoutMillis: lookTimeoutMs,
-    query_timeout: lookTimeoutMs,
-    idleTimeoutMillis: idleMs,
-    application_name: "readiness",
-  });
-  // Read at the start, because the files on the disk may be replaced later
-  void migrationsWanted();
-  const looking = new Looking(own, pool);
-  return { check: () => looking.look(), close: () => own.end() };
-}
-
-/** Checks, once at a time for any number of callers. */
-class Looking {
+export class DatabaseCheck {
   readonly #own: pg.Pool;
   readonly #shared: pg.Pool;
   #under: Promise<Obstacle | null> | null = null;
@@ -84,9 +66,23 @@ class Looking {
   #poolerUntil = -Infinity;
   #isLossy = false;
 
-  constructor(own: pg.Pool, shared: pg.Pool) {
-    this.#own = own;
+  /** @param shared the connections for serving requests */
+  constructor(shared: pg.Pool) {
     this.#shared = shared;
+    this.#own = openPoolLike(shared, {
+      // Two are for the check of a pooler
+      max: 3,
+      connectionTimeoutMillis: lookTimeoutMs,
+      query_timeout: lookTimeoutMs,
+      idleTimeoutMillis: idleMs,
+      application_name: "readiness",
+    });
+    // Read at the start, because the files on the disk may be replaced later
+    void migrationsWanted();
+  }
+
+  close(): Promise<void> {
+    return this.#own.end();
   }
 
   look(): Promise<Obstacle | null> {

@@ -16,26 +16,19 @@ const needed = [
   "../../node_modules/pg/package.json",
 ].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
-/** The user as whom a process started by root serves. */
-export interface Successor {
-  /** Null to stay the present one. */
-  identity: Identity | null;
-  /** Warnings for the operator. */
-  warning: string | null;
-}
-
 /**
  * Finds the user as whom to serve. Root is needed only to open a low port and to start Postgres as another user;
  * clients' requests must not run as root.
  *
  * @param runAs name of a user, or `root` to stay it; undefined for the default
  * @param ofPostgres the user who runs the service's own Postgres: only they can start it again
+ * @returns the user, null to stay the present one; and a warning for the operator
  * @throws {UserError} when there is no such user
  */
 export async function successorOfRoot(
   runAs: string | undefined,
   ofPostgres: Identity | null,
-): Promise<Successor> {
+): Promise<{ identity: Identity | null; warning: string | null }> {
   if (process.getuid?.() !== 0 || runAs === "root") return { identity: null, warning: null };
   const identity = ofPostgres ?? (await idsOf(runAs ?? defaultUser));
   const unreadable = await firstUnreadable(identity);

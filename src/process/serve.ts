@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { startBulk } from "../bulk/bulk-work.ts";
+import { watchBacklog } from "../http/backlog-metrics.ts";
 import { backlogReader } from "../jobs/backlog.ts";
 import { canceller } from "../postgres/cancel.ts";
 import { createPool } from "../postgres/pool.ts";
@@ -12,7 +13,6 @@ import { PoolWarmer, warmCount } from "../postgres/warm-pool.ts";
 import { crontabOf } from "../jobs/crontab.ts";
 import { startJobs } from "../jobs/job-runner.ts";
 import { tasksAtStart, tasksOf } from "../jobs/tasks.ts";
-import { Closing } from "../lib/closing.ts";
 import { within } from "../lib/within.ts";
 import { openTracing } from "../tracing/open-tracing.ts";
 import type { Tracing } from "../tracing/tracing.ts";
@@ -56,7 +56,7 @@ export interface ServeOptions extends ReadyDatabase {
  */
 export async function serve(options: ServeOptions): Promise<ServingApp> {
   const { databaseUrl, apiUrl, settings, logger, isBackground } = options;
-  const closing = new Closing();
+  const closing = new AsyncDisposableStack();
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements };
   const pool = createPool(databaseUrl, { max: servicePoolSize, min: servicePoolSize, ...session });
   const apiPool = createPool(apiUrl, {
@@ -68,19 +68,21 @@ export async function serve(options: ServeOptions): Promise<ServingApp> {
   const cancellers = [pool, apiPool].map(canceller);
   const limiterPool = settings.sharedRates ? createPool(databaseUrl, { max: 2, ...session }) : null;
   let tracing: Tracing | null = null;
-  closing.add(() => Promise.all([pool.end(), apiPool.end(), limiterPool?.end(), tracing?.close()]));
+  closing.defer(async () => {
+    await Promise.all([pool.end(), apiPool.end(), limiterPool?.end(), tracing?.close()]);
+  });
   try {
     tracing = await openTracing(settings.traces, logger);
     const replicas = replicasOf(options);
     const ofApp = { ...settings, hosts: [settings.host] };
     const app = await openApp({ settings: ofApp, pool, apiPool, limiterPool, logger, replicas, tracing });
-    closing.add(() => app.close());
+    closing.defer(() => app.close());
     const { listener, readiness, metrics } = app;
     const begin = () => {
       const warmer = new PoolWarmer(apiPool, logger);
-      closing.add(() => warmer.close());
+      closing.defer(() => warmer.close());
       if (!isBackground) return [];
-      metrics.watchBacklog(backlogReader(pool));
+      watchBacklog(metrics.registry, backlogReader(pool));
       return startBackground({ app, databaseUrl, apiUrl, settings, logger, tracing });
     };
     const serving = await listen({
@@ -95,7 +97,7 @@ export async function serve(options: ServeOptions): Promise<ServingApp> {
     });
     return { ...serving, app, takeOver: (column) => replicas?.positions.takeOver(column) };
   } catch (error) {
-    await within(closingMs, closing.close());
+    await within(closingMs, closing.disposeAsync());
     throw error;
   }
 }

@@ -1,8 +1,6 @@
-import type { Pool } from "pg";
-import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { defaultIssuer } from "../auth/access-token.ts";
-import type { FirstRights } from "../auth/first-rights.ts";
+import type { FirstRights } from "../auth/rights-now.ts";
 import type { UsageOptions } from "../auth/usage.ts";
 import type { Share } from "../postgres/allotment.ts";
 import { listenAlways } from "../postgres/change-listener.ts";
@@ -11,12 +9,8 @@ import { SharedDocumentation } from "../documentation/documentation.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
 import type { OnWorked, SchemaWork } from "../graphql/schema-thread.ts";
 import { collectProcessMetrics } from "../http/metrics.ts";
-import type { Closing } from "../lib/closing.ts";
 import { EventLoopQueue } from "../lib/event-loop-queue.ts";
-import type { Readiness } from "../lib/readiness.ts";
 import { Renderer } from "../pdf/renderer.ts";
-import type { Secrets } from "../secrets/secrets.ts";
-import type { AppSettings } from "./app-settings.ts";
 import { buildVersions } from "./build-versions.ts";
 import type { BuildOptions, ServeVersions } from "./build-versions.ts";
 
@@ -54,27 +48,12 @@ export interface Shared {
   documentation: SharedDocumentation;
 }
 
-/** A service while it is opened: the things that all its parts need. */
-export interface Opening {
-  settings: AppSettings;
-  /** Connections of service_login. */
-  pool: Pool;
-  logger: Logger;
-  /** The time in milliseconds since 1970. */
-  now: () => number;
-  secrets: Secrets;
-  readiness: Readiness;
-  /** Gets what closes the opened things. */
-  closing: Closing;
-  shared: Shared;
-}
-
 /** The process of a service that is alone there. */
-export function alone(options: BuildOptions, closing: Closing): Shared {
+export function alone(options: BuildOptions, closing: AsyncDisposableStack): Shared {
   const thread = new SchemaThread();
   const renderer = new Renderer();
   const documentation = new SharedDocumentation();
-  for (const each of [thread, renderer, documentation]) closing.add(() => each.close());
+  for (const each of [thread, renderer, documentation]) closing.defer(() => each.close());
   return {
     issuer: defaultIssuer,
     labelFigures: collectProcessMetrics,

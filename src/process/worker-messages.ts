@@ -1,6 +1,9 @@
 import type { MetricObject } from "prom-client";
 import type { PositionsFile } from "../replicas/positions.ts";
 
+/** Default time for a stop, in milliseconds. It is here so that who starts processes that serve doesn't load what these do. */
+export const defaultStopMs = 9_000;
+
 /** The data that a process gets at its start. */
 export interface WorkerStart<Options> {
   /** The options of its program, see `runWorker`. */

@@ -6,20 +6,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry } from "prom-client";
+import type { MetricObject } from "prom-client";
 import type { Identity } from "../cluster/postgres-user.ts";
 import { makePositionsFile } from "../replicas/positions.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
-import { defaultStopMs } from "./default-stop.ts";
-import { FiguresOfProcesses } from "./figures-of-processes.ts";
-import type { Figures } from "./serve-metrics.ts";
 import type { Settings } from "./settings.ts";
-import type { Order, WorkerAnswer, WorkerStart } from "./worker-messages.ts";
+import { defaultStopMs } from "./worker-messages.ts";
+import type { FiguresMessage, Order, WorkerAnswer, WorkerStart } from "./worker-messages.ts";
 
 /** Milliseconds before a dead process is replaced. */
 const replaceDelayMs = 500;
 /** Milliseconds beyond its time to stop after which a process is killed. */
 const killDelayMs = 500;
+/** Milliseconds for the figures of a process, which waits up to two seconds for the database; Prometheus waits for ten. */
+const figuresMs = 3_500;
 /** That of the file of positions in each process, behind those of its terminal and of messages. */
 const positionsDescriptor = 4;
 /** Share of the time to stop within which the processes begin to stop, one after the other. */
@@ -35,23 +36,12 @@ export interface WorkerProcessesOptions {
   identity: Identity | null;
 }
 
-/** Several processes that serve on one port. */
-export interface WorkerProcesses {
-  port: number;
-  figures: Figures;
-  announceStop(): void;
-  /** Stops them one after the other, so that the remaining ones take new requests. */
-  stop(withinMs?: number): Promise<void>;
-  /** Replaces each by a new process, one after the other. No request is refused. */
-  replace(): Promise<void>;
-}
-
 /**
  * Serves with several processes that share a port. A process that dies is replaced.
  *
  * @throws {UserError} when the first can't serve
  */
-export async function startWorkerProcesses(options: WorkerProcessesOptions): Promise<WorkerProcesses> {
+export async function startWorkerProcesses(options: WorkerProcessesOptions) {
   const { count, program, identity } = options;
   const hasReplicas = options.options.settings.readDatabaseUrls !== undefined;
   // Two columns for each place
@@ -97,7 +87,8 @@ class Workers {
   readonly #serving = new Map<number, Worker>();
   /** Which column of its place the latest process that served there has, or had. */
   readonly #sides = new Map<number, 0 | 1>();
-  readonly #figures: FiguresOfProcesses;
+  /** The last figures of each. */
+  readonly #figures = new WeakMap<Worker, MetricObject[]>();
   /** The process that is being replaced: it has its successor already. */
   #replaced: Worker | null = null;
   #replacement: Promise<void> = Promise.resolve();
@@ -106,7 +97,6 @@ class Workers {
 
   constructor(options: WorkerProcessesOptions, hasReplicas: boolean) {
     this.#options = options;
-    this.#figures = new FiguresOfProcesses(options.logger, (worker) => send(worker, { order: "figures" }));
     this.#hasReplicas = hasReplicas;
   }
 
@@ -137,7 +127,7 @@ class Workers {
     ])) as [WorkerAnswer | null];
     if (answer === null) throw new EndedAtStart("A process ended while it started.");
     if (answer.failure !== undefined) throw new UserError(answer.failure);
-    this.#figures.begin(worker, answer.figures);
+    this.#figures.set(worker, answer.figures);
     this.#serving.set(place, worker);
     this.#sides.set(place, side);
     return answer.port;
@@ -167,14 +157,29 @@ class Workers {
     });
   }
 
-  metrics(): Promise<string> {
-    return this.#figures.sum([...this.#serving.values()]);
+  /** The figures of all, as sums. prom-client's `clusterMetrics` also waits for processes that are only starting. */
+  async metrics(): Promise<string> {
+    const all = await Promise.all(Array.from(this.#serving.values(), (worker) => this.#figuresOf(worker)));
+    return AggregatorRegistry.aggregate(all).metrics();
+  }
+
+  /** The figures of a process; its last ones if it doesn't answer, because sums that shrink would look like a restart. */
+  async #figuresOf(worker: Worker): Promise<MetricObject[]> {
+    const signal = AbortSignal.timeout(figuresMs);
+    send(worker, { order: "figures" });
+    const answer = once(worker, "message", { signal }).then(([said]) => (said as FiguresMessage).figures);
+    const end = once(worker, "exit", { signal }).then(() => []);
+    const figures = await Promise.race([answer, end]).catch(() => null);
+    if (figures !== null) this.#figures.set(worker, figures);
+    else this.#options.logger.warn({ pid: worker.process.pid }, "a process doesn't tell its figures");
+    return this.#figures.get(worker) ?? [];
   }
 
   announceStop(): void {
     for (const worker of this.#running) send(worker, { order: "announce stop" });
   }
 
+  /** Stops them one after the other, so that the remaining ones take new requests. */
   async stop(withinMs = defaultStopMs): Promise<void> {
     this.#stopping.abort();
     const deadline = performance.now() + withinMs;
@@ -188,7 +193,7 @@ class Workers {
     await Promise.all(ends);
   }
 
-  /** Replaces all. A call during that begins after it. */
+  /** Replaces each by a new process, one after the other. No request is refused. A call during that begins after it. */
   replace(): Promise<void> {
     return (this.#replacement = this.#replacement.then(() => this.#replaceAll()));
   }

@@ -46,8 +46,7 @@ export interface ReplicasParts {
  * @param sentAlong a position that the request names; the replica has to show what was committed before that, too
  */
 export type ReadWithOwnWrites = (
-  sentAlong: Position,
-  ...read: Parameters<ReadText>
+  ...read: [...Parameters<ReadText>, sentAlong: Position]
 ) => Promise<string | null>;
 
 /**
@@ -116,9 +115,9 @@ export class Replicas {
    * @param fromPrimary reads from the primary
    */
   reader(fromPrimary: ReadText): ReadWithOwnWrites {
-    return async (sentAlong, ...read) => {
-      const [client, , { text }] = read;
-      const [data, from] = this.#parts.needsPrimary(text)
+    return async (client, settings, statement, sentAlong) => {
+      const read = [client, settings, statement] as const;
+      const [data, from] = this.#parts.needsPrimary(statement.text)
         ? [null, "primary: fresh" as const]
         : await this.#tryReplica(client, max(sentAlong, this.positions.of(client), this.#wanted), read);
       this.counts[from]++;
@@ -141,7 +140,7 @@ export class Replicas {
   async #tryReplica(
     client: string,
     position: Position,
-    read: Parameters<ReadText>,
+    read: Readonly<Parameters<ReadText>>,
   ): Promise<[{ text: string | null } | null, ReadFrom]> {
     const replica = this.#choose(client);
     if (replica === null) return [null, "primary: no replica"];

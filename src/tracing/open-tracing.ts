@@ -6,6 +6,6 @@ export async function openTracing(settings: TracingSettings, logger: Logger): Pr
   const { endpoint, isDisabled } = settings;
   if (endpoint === undefined || isDisabled) return null;
   // A third of a second of a start, which nobody else pays
-  const { OtelTracing } = await import("./otel.ts");
-  return new OtelTracing(endpoint, settings, logger);
+  const { startTracing } = await import("./tracing.ts");
+  return startTracing(endpoint, settings, logger);
 }

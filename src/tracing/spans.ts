@@ -3,18 +3,26 @@ import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
 import type { Ran } from "../postgres/pipeline/transaction-settings.ts";
 import type { NamedOperation } from "../graphql/signature.ts";
 import { statementAttributes } from "./statement.ts";
-import type { BulkTrace, DeliveryTrace, RequestEnd, RequestTrace } from "./tracing.ts";
 
 /** Milliseconds since 1970. Nobody changes it while a request runs, so that its spans lie within each other. */
-export type Clock = () => number;
+type Clock = () => number;
 
 export function startClock(): Clock {
   const base = Date.now() - performance.now();
   return () => base + performance.now();
 }
 
-/** Spans of statements that ran for something. */
-class OtelStatements {
+/** How a request ended. */
+interface RequestEnd {
+  status: number;
+  requestId: string;
+  credentialId: string | undefined;
+  points: number | undefined;
+  code: string | undefined;
+}
+
+/** The span of some work, and those of the statements that ran for it. */
+export class Trace {
   readonly tracer: Tracer;
   /** The span that whatever comes next belongs to. */
   present: Span;
@@ -34,6 +42,7 @@ class OtelStatements {
     return this.present.spanContext().traceId;
   }
 
+  /** Headers of a message that belongs to it: `traceparent`, and `tracestate` if there is one. */
   get headers(): Record<string, string> {
     const { traceId, spanId, traceFlags, traceState } = this.present.spanContext();
     // What OpenTelemetry's libraries have taken of it: valid members, 32 and 512 characters at most
@@ -41,6 +50,7 @@ class OtelStatements {
     return { traceparent: `00-${traceId}-${spanId}-0${traceFlags & 1}`, ...(tracestate && { tracestate }) };
   }
 
+  /** Its name for whatever comes of it, as W3C Trace Context has it: traceparent and, behind a space, tracestate. */
   get traceparent(): string {
     return Object.values(this.headers).join(" ");
   }
@@ -55,8 +65,8 @@ class OtelStatements {
   }
 }
 
-/** See {@link RequestTrace}. */
-export class OtelRequest extends OtelStatements implements RequestTrace {
+/** The spans of a request: its own, its operation's, and one of each statement. */
+export class RequestTrace extends Trace {
   readonly #request: Span;
 
   constructor(tracer: Tracer, span: Span, now: Clock) {
@@ -89,8 +99,8 @@ export class OtelRequest extends OtelStatements implements RequestTrace {
   }
 }
 
-/** See {@link DeliveryTrace}. */
-export class OtelDelivery extends OtelStatements implements DeliveryTrace {
+/** The span of an attempt to deliver a webhook, and those of the statements that read its payload. */
+export class DeliveryTrace extends Trace {
   end({ status, error }: { status: number | null; error: string | null }): void {
     if (status !== null) this.present.setAttribute("http.response.status_code", status);
     if (error !== null) fail(this.present, status === null ? "no_answer" : String(status));
@@ -98,8 +108,8 @@ export class OtelDelivery extends OtelStatements implements DeliveryTrace {
   }
 }
 
-/** See {@link BulkTrace}. */
-export class OtelBulk extends OtelStatements implements BulkTrace {
+/** The spans of work on a bulk operation: its own, one of each chunk, and one of each statement. */
+export class BulkTrace extends Trace {
   readonly #work: Span;
 
   constructor(tracer: Tracer, span: Span, now: Clock) {
@@ -117,6 +127,7 @@ export class OtelBulk extends OtelStatements implements BulkTrace {
     this.#endPresent();
   }
 
+  /** @param code of what has ended it too early, or null */
   end(code: string | null): void {
     if (code !== null) {
       fail(this.present, code);

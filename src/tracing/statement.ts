@@ -1,4 +1,5 @@
 import type { Attributes } from "@opentelemetry/api";
+import { LRUCache } from "lru-cache";
 import type { Ran } from "../postgres/pipeline/transaction-settings.ts";
 
 /** How a trace shows a statement: its text, which has parameters instead of values, and never those. */
@@ -7,7 +8,7 @@ export function statementAttributes({ text, rows, error, sharedBy }: Ran): {
   attributes: Attributes;
   errorType: string | null;
 } {
-  const summary = summaryOf(text);
+  const summary = summaries.memo(text);
   const attributes: Attributes = {
     "db.system.name": "postgresql",
     "db.operation.name": summary.split(" ")[0]!,
@@ -21,18 +22,12 @@ export function statementAttributes({ text, rows, error, sharedBy }: Ran): {
   return { name: summary, attributes, errorType: error ? (state ?? error.name) : null };
 }
 
-const summaries = new Map<string, string>();
-const maxSummaries = 1_000;
-
-/** The kind of a statement, and the function for a mutation or a chunk that it calls. */
-function summaryOf(text: string): string {
-  let summary = summaries.get(text);
-  if (summary === undefined) {
+/** The kinds of statements, and the functions for a mutation or a chunk that they call. */
+const summaries = new LRUCache<string, string>({
+  max: 1_000,
+  memoMethod(text) {
     const verb = /\w+/.exec(text)?.[0].toUpperCase() ?? "SQL";
     const [, called] = /\b(mutation\.run\w*|bulk\.\w+)\(/.exec(text) ?? [];
-    summary = called === undefined ? verb : `${verb} ${called}`;
-    if (summaries.size >= maxSummaries) summaries.clear();
-    summaries.set(text, summary);
-  }
-  return summary;
-}
+    return called === undefined ? verb : `${verb} ${called}`;
+  },
+});

@@ -1,5 +1,37 @@
-import type { Ran } from "../postgres/pipeline/transaction-settings.ts";
-import type { NamedOperation } from "../graphql/signature.ts";
+import { diag, DiagLogLevel, ROOT_CONTEXT, SpanKind } from "@opentelemetry/api";
+import type { Attributes, Context, Tracer } from "@opentelemetry/api";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from "@opentelemetry/resources";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import type { Sampler } from "@opentelemetry/sdk-trace";
+import type { Logger } from "pino";
+import { within } from "../lib/within.ts";
+import { BulkTrace, DeliveryTrace, RequestTrace, startClock } from "./spans.ts";
+import type { Trace } from "./spans.ts";
+
+/** Milliseconds that a stop waits for the collector. */
+const closingMs = 1_000;
+/** Milliseconds for one message to the collector. */
+const exportMs = 10_000;
+/** Milliseconds between two log lines about the collector. */
+const complaintMs = 60_000;
+/** Characters of a text in a span, such as a statement. */
+const maxCharacters = 8_000;
+/** Methods that may be part of a span's name; clients could send any other. */
+const methods = new Set(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]);
 
 /** Where traces go, and how much of them: OpenTelemetry's own settings. The rest of those its libraries read themselves. */
 export interface TracingSettings {
@@ -7,7 +39,8 @@ export interface TracingSettings {
   endpoint: string | undefined;
   serviceName: string;
   isDisabled: boolean;
-  sampler: (typeof samplers)[number];
+  /** Which traces are kept that nobody has decided about, and whether to keep to the decision of the client. */
+  sampler: string;
   samplerArgument: number;
   /** Milliseconds between two messages to the collector. */
   delayMs: number;
@@ -16,40 +49,17 @@ export interface TracingSettings {
   maxBatch: number;
 }
 
-/** Which traces are kept that nobody has decided about, and whether to keep to the decision of the client. */
-export const samplers = [
-  "always_on",
-  "always_off",
-  "traceidratio",
-  "parentbased_always_on",
-  "parentbased_always_off",
-  "parentbased_traceidratio",
-] as const;
-
 /** Headers, by which a client may name its trace: `traceparent` and `tracestate`. */
-export type TraceHeaders = Readonly<Record<string, string | string[] | undefined>>;
+type TraceHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** How a request ended. */
-export interface RequestEnd {
-  status: number;
-  requestId: string;
-  credentialId: string | undefined;
-  points: number | undefined;
-  code: string | undefined;
-}
-
-/** The spans of a request: its own, its operation's, and one of each statement. */
-export interface RequestTrace {
-  readonly traceId: string;
-  /** Its name for whatever comes of it, as W3C Trace Context has it: traceparent and, behind a space, tracestate. */
-  readonly traceparent: string;
-  operation(operation: NamedOperation, type: string): void;
-  statement(ran: Ran): void;
-  end(how: RequestEnd): void;
-}
+const propagator = new W3CTraceContextPropagator();
+const header = {
+  get: (headers: TraceHeaders, name: string) => headers[name],
+  keys: (headers: TraceHeaders) => Object.keys(headers),
+};
 
 /** A message to a receiver. */
-export interface SentDelivery {
+interface SentDelivery {
   url: string;
   topic: string;
   subscriptionId: string;
@@ -58,43 +68,132 @@ export interface SentDelivery {
   failures: number;
 }
 
-/** The span of an attempt to deliver a webhook, and those of the statements that read its payload. */
-export interface DeliveryTrace {
-  /** Headers of the message: `traceparent`, and `tracestate` if there is one. */
-  readonly headers: Record<string, string>;
-  statement(ran: Ran): void;
-  end(how: { status: number | null; error: string | null }): void;
-}
-
 /** A bulk operation that is worked on. */
-export interface TracedBulk {
+interface TracedBulk {
   id: string;
   kind: string;
   resource: string;
   credentialId: string;
 }
 
-/** The spans of work on a bulk operation: its own, one of each chunk, and one of each statement. */
-export interface BulkTrace {
-  /** As of a request; of the chunk that has begun. */
-  readonly traceparent: string;
-  chunk(number: number): void;
-  statement(ran: Ran): void;
-  endChunk(rows: number): void;
-  /** @param code of what has ended it too early, or null */
-  end(code: string | null): void;
+/**
+ * Traces by OpenTelemetry's libraries, in its semantic conventions for HTTP, GraphQL and databases. What isn't sampled has no
+ * trace. Others import this as a type only, because the libraries are loaded only where there is a collector.
+ */
+export class Tracing {
+  readonly #tracer: Tracer;
+  /** Attributes of all its traces. */
+  readonly #own: Attributes;
+  /** Sends what waits, if the collector takes it at once. */
+  readonly close: () => Promise<void>;
+
+  constructor(tracer: Tracer, own: Attributes, close: () => Promise<void>) {
+    this.#tracer = tracer;
+    this.#own = own;
+    this.close = close;
+  }
+
+  /** The same for one of several merchants, whose name its spans have. It needs no closing. */
+  of(merchant: string): Tracing {
+    return new Tracing(this.#tracer, { "service.merchant": merchant }, async () => {});
+  }
+
+  /** @param route the path, with names instead of what differs */
+  request(headers: TraceHeaders, method: string, route: string): RequestTrace | null {
+    const known = methods.has(method) ? method : "_OTHER";
+    const name = `${known === "_OTHER" ? "HTTP" : known} ${route}`;
+    const attributes = { "http.request.method": known, "http.route": route, "url.scheme": "http" };
+    const parent = propagator.extract(ROOT_CONTEXT, headers, header);
+    return this.#begin(RequestTrace, name, SpanKind.SERVER, attributes, parent);
+  }
+
+  /** @param traceparent of what has caused it; null for nothing */
+  delivery(traceparent: string | null, delivery: SentDelivery): DeliveryTrace | null {
+    const { hostname, port, protocol } = new URL(delivery.url);
+    const attributes = {
+      "http.request.method": "POST",
+      "server.address": hostname,
+      "url.scheme": protocol.slice(0, -1),
+      "server.port": Number(port) || (protocol === "https:" ? 443 : 80),
+      ...(delivery.failures > 0 && { "http.request.resend_count": delivery.failures }),
+      "service.webhook.topic": delivery.topic,
+      "service.webhook.subscription_id": delivery.subscriptionId,
+      "service.webhook.delivery_id": delivery.deliveryId,
+    };
+    const parent = traceparent === null ? ROOT_CONTEXT : causeIn(traceparent);
+    return this.#begin(DeliveryTrace, "POST webhook", SpanKind.CLIENT, attributes, parent);
+  }
+
+  /** @param traceparent of the request that has asked for it; null when that isn't traced, and so isn't this */
+  bulk(traceparent: string | null, { id, kind, resource, credentialId }: TracedBulk): BulkTrace | null {
+    if (traceparent === null) return null;
+    const ofBulk = { "service.bulk.id": id, "service.bulk.resource": resource };
+    const attributes = { ...ofBulk, "service.credential_id": credentialId };
+    return this.#begin(BulkTrace, `bulk ${kind}`, SpanKind.CONSUMER, attributes, causeIn(traceparent));
+  }
+
+  #begin<Begun extends Trace>(
+    Of: new (...span: ConstructorParameters<typeof Trace>) => Begun,
+    name: string,
+    kind: SpanKind,
+    attributes: Attributes,
+    parent: Context,
+  ): Begun | null {
+    const now = startClock();
+    const options = { kind, attributes: { ...attributes, ...this.#own }, startTime: now() };
+    const span = this.#tracer.startSpan(name, options, parent);
+    return span.isRecording() ? new Of(this.#tracer, span, now) : null;
+  }
 }
 
-/** Tells a collector what requests did. What isn't sampled has no trace. */
-export interface Tracing {
-  /** The same for one of several merchants, whose name its spans have. It needs no closing. */
-  of(merchant: string): Tracing;
-  /** @param route the path, with names instead of what differs */
-  request(headers: TraceHeaders, method: string, route: string): RequestTrace | null;
-  /** @param traceparent of what has caused it; null for nothing */
-  delivery(traceparent: string | null, delivery: SentDelivery): DeliveryTrace | null;
-  /** @param traceparent of the request that has asked for it; null when that isn't traced, and so isn't this */
-  bulk(traceparent: string | null, operation: TracedBulk): BulkTrace | null;
-  /** Sends what waits, if the collector takes it at once. */
-  close(): Promise<void>;
+/** Begins to send traces to a collector. */
+export function startTracing(endpoint: string, settings: TracingSettings, logger: Logger): Tracing {
+  complainTo(logger);
+  const { serviceName, delayMs, maxQueue, maxBatch } = settings;
+  const resource = defaultResource()
+    .merge(resourceFromAttributes({ "service.name": serviceName }))
+    .merge(detectResources({ detectors: [envDetector] }));
+  const batches = new BatchSpanProcessor({
+    exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, "")}/v1/traces` }),
+    scheduledDelayMillis: delayMs,
+    exportTimeoutMillis: exportMs,
+    maxQueueSize: maxQueue,
+    maxExportBatchSize: Math.min(maxBatch, maxQueue),
+  });
+  const provider = new TracerProvider({
+    resource,
+    sampler: samplerOf(settings),
+    spanProcessors: [batches],
+    spanLimits: { attributeValueLengthLimit: maxCharacters },
+  });
+  const tracer = provider.getTracer("stock-and-order-graphql");
+  return new Tracing(tracer, {}, async () => void (await within(closingMs, provider.shutdown())));
+}
+
+/** The cause of something later, by the text that was kept with it. */
+function causeIn(text: string): Context {
+  const [traceparent, ...tracestate] = text.split(" ");
+  return propagator.extract(ROOT_CONTEXT, { traceparent, tracestate: tracestate.join(" ") }, header);
+}
+
+function samplerOf({ sampler, samplerArgument }: TracingSettings): Sampler {
+  const root = sampler.endsWith("always_on")
+    ? new AlwaysOnSampler()
+    : sampler.endsWith("always_off")
+      ? new AlwaysOffSampler()
+      : new TraceIdRatioBasedSampler(samplerArgument);
+  return sampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
+}
+
+/** Has the log say, now and then, that the collector can't be reached. */
+function complainTo(logger: Logger): void {
+  let last = -Infinity;
+  const complain = (message: string) => {
+    if (performance.now() - last < complaintMs) return;
+    last = performance.now();
+    logger.warn({ reason: message.slice(0, 500) }, "traces: the collector doesn't take them");
+  };
+  const nothing = () => {};
+  const sink = { error: complain, warn: complain, info: nothing, debug: nothing, verbose: nothing };
+  diag.setLogger(sink, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }

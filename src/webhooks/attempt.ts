@@ -7,7 +7,8 @@ import { PayloadFailure } from "./payload.ts";
 import type { ReadPayload } from "./payload.ts";
 import type { ReceiverAnswer, WebhookClient } from "./webhook-client.ts";
 import { NoAnswer } from "./webhook-client.ts";
-import type { DeliveryTrace, Tracing } from "../tracing/tracing.ts";
+import type { DeliveryTrace } from "../tracing/spans.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import { parseRetryAfter } from "./retry-schedule.ts";
 import type { ReadSecrets } from "./webhook-secrets.ts";
 

@@ -1,3 +1,4 @@
+import { errorsOfQuery } from "../graphql/mutation-check.ts";
 import type { MutationCheck, MutationChecks, UserErrorRow } from "../graphql/mutation-check.ts";
 import type { Reader } from "../versions/reader.ts";
 import type { AllowList } from "./addresses.ts";
@@ -56,6 +57,7 @@ function addressErrors(url: unknown, allowed: AllowList): UserErrorRow[] {
   }
 }
 
+const { error: queryError, ofRefusal } = errorsOfQuery("payload_query", "can't be run");
 /** A well-formed id for checking queries. */
 const someId = "gid://service/Order/00000000-0000-7000-8000-000000000000";
 
@@ -70,18 +72,9 @@ async function queryErrors(
   if (payload_query.trim() === "" || payload_query.length > 10_000) return [];
   const variables = { id: someId };
   const refusal = await reader.refusal(payload_query, variables, scopes);
-  if (refusal) {
-    const { code, ...details } = refusal.extensions;
-    const isScope = code === "FORBIDDEN";
-    return [queryError(refusal.message, isScope ? "SCOPE_MISSING" : "INVALID", isScope ? details : null)];
-  }
+  if (refusal) return [ofRefusal(refusal)];
   const { cost } = await reader.price(payload_query, variables);
   if (cost === null || cost <= maxCost) return [];
   const message = `it costs ${cost} points, and ${maxCost} are allowed, since it is run for each event`;
   return [queryError(message, "INVALID", { cost, maximum: maxCost })];
-}
-
-function queryError(reason: string, code: string, details: unknown): UserErrorRow {
-  const message = `The query can't be run: ${reason.replace(/[.]?$/, ".")}`;
-  return { code, message, field: ["payload_query"], details };
 }

@@ -1,14 +1,8 @@
 import { Webhook } from "standardwebhooks";
 import type { Delivery } from "./delivery-queues.ts";
 
-/** The request of one attempt. */
-export interface Message {
-  headers: Record<string, string>;
-  body: string;
-}
-
 /**
- * The message about an event.
+ * The message about an event: the request of one attempt.
  *
  * @param data data about the subject
  * @param now in milliseconds since 1970
@@ -19,7 +13,7 @@ export function messageOf(
   secrets: readonly string[],
   now: number,
   traceHeaders: Record<string, string> = {},
-): Message {
+): { headers: Record<string, string>; body: string } {
   const text = JSON.stringify({ ...body, data });
   const headers = {
     "content-type": "application/json",

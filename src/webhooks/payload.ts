@@ -2,7 +2,7 @@ import type { ExecutionResult } from "postgraphile/graphql";
 import type { ServiceContext } from "../graphql/context.ts";
 import type { WithClients } from "../postgres/pg-service.ts";
 import type { Ran } from "../postgres/pipeline/transaction-settings.ts";
-import type { DeliveryTrace } from "../tracing/tracing.ts";
+import type { DeliveryTrace } from "../tracing/spans.ts";
 import { apiError } from "../errors/api-error.ts";
 import type { ErrorCode } from "../errors/api-error.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { keepTrying, pause } from "../lib/retry.ts";
 import { Signal } from "../lib/signal.ts";
@@ -10,6 +11,7 @@ import { ClaimedQueues } from "./claimed-queues.ts";
 import type { Delivery, DeliveryQueues } from "./delivery-queues.ts";
 import { Recorder } from "./recorder.ts";
 import type { RetryClock } from "./retry-schedule.ts";
+import type { WebhookClient } from "./webhook-client.ts";
 
 /** Milliseconds between two looks for work. */
 const pollIntervalMs = 250;
@@ -23,11 +25,16 @@ const turnMs = 500;
 const finalNotesTimeoutMs = 2_000;
 /** Milliseconds that running deliveries may take before a rest. Longer than a receiver may. */
 const restTimeoutMs = 20_000;
+/** Milliseconds that closing connections may take. */
+const closingTimeoutMs = 1_000;
 /** Renewals in the time of a lease. */
 const renewalsPerLease = 4;
 
 export interface SenderOptions extends Omit<AttemptTools, "isHeld"> {
+  /** Connections of the queues. */
+  pool: Pool;
   queues: DeliveryQueues;
+  client: WebhookClient;
   /** Milliseconds for which queues are leased. */
   leaseMs: number;
   clock: RetryClock;
@@ -38,10 +45,6 @@ export interface SenderOptions extends Omit<AttemptTools, "isHeld"> {
   stopTimeoutMs: number;
   /** Called after each attempt. */
   onAttempt: (outcome: string) => void;
-  /** Aborts running requests. */
-  breakOff: () => void;
-  /** Closes what it used, after its end. */
-  close: () => Promise<void>;
 }
 
 /** Sends due messages until it is stopped. Any number of processes can do so at the same time. */
@@ -70,7 +73,7 @@ export class Sender {
     this.#recorder = new Recorder({ ...options, givingUp: this.#givingUp.signal });
     this.#ended = this.#run()
       .catch((error: unknown) => options.logger.error({ err: error }, "webhooks: sending ended unexpectedly"))
-      .then(options.close);
+      .then(() => this.#close());
   }
 
   /** Deliveries that are being made. */
@@ -119,10 +122,15 @@ export class Sender {
   async #finish(all: Promise<unknown>): Promise<void> {
     if (await within(this.#options.stopTimeoutMs, all)) return;
     this.#isBrokenOff = true;
-    this.#options.breakOff();
+    this.#options.client.close();
     if (await within(finalNotesTimeoutMs, all)) return;
     this.#givingUp.abort();
     await within(finalNotesTimeoutMs, all);
+  }
+
+  async #close(): Promise<void> {
+    this.#options.client.close();
+    await within(closingTimeoutMs, this.#options.pool.end());
   }
 
   /** Renews the leases of running work, so that leases can be short and others soon replace a killed process. */

@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import { createBackgroundPool } from "../postgres/background-pool.ts";
 import type { Allotment } from "../postgres/allotment.ts";
-import { within } from "../lib/within.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import type { AllowList } from "./addresses.ts";
@@ -22,8 +21,6 @@ const [connections, scarceConnections] = [4, 2];
 const defaultLeaseMs = 8_000;
 /** Milliseconds that a stop waits for running deliveries. */
 const defaultStopTimeoutMs = 4_000;
-/** Milliseconds that closing connections may take. */
-const closingTimeoutMs = 1_000;
 
 export interface WebhookOptions {
   /** URL of the database, with the role that the service logs in as. */
@@ -52,28 +49,22 @@ export interface WebhookOptions {
 
 /** Begins to send. While the database can't be reached, it keeps trying. */
 export function startWebhooks(options: WebhookOptions): Sender {
-  const { url, concurrency, allowed, readPayload, logger, allotment, timeoutMs } = options;
+  const { url, concurrency, allowed, logger, allotment, timeoutMs } = options;
   const { secrets = new Secrets([]), leaseMs = defaultLeaseMs } = options;
   const max = allotment ? scarceConnections : connections;
   const pool = createBackgroundPool(url, "service_delivery", max, "webhooks", {}, allotment);
-  const client = new WebhookClient({ allowed, timeoutMs });
   return new Sender({
+    ...options,
+    pool,
     queues: new DeliveryQueues(pool, leaseMs),
     leaseMs,
-    client,
+    client: new WebhookClient({ allowed, timeoutMs }),
     tracing: options.tracing ?? null,
-    readPayload,
     readSecrets: secretsReader(secrets, logger),
     clock: options.clock ?? defaultClock,
     now: options.now ?? Date.now,
     concurrency: typeof concurrency === "number" ? () => concurrency : concurrency,
-    logger,
     stopTimeoutMs: options.stopTimeoutMs ?? defaultStopTimeoutMs,
     onAttempt: options.onAttempt ?? (() => {}),
-    breakOff: () => client.close(),
-    async close() {
-      client.close();
-      await within(closingTimeoutMs, pool.end());
-    },
   });
 }

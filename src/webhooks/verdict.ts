@@ -8,14 +8,8 @@ import { delayMsAfter } from "./retry-schedule.ts";
 /** Least pause of a subscription that has too few points for its payloadQuery, in milliseconds. */
 const minPauseMs = 1_000;
 
-/** Changes to store after attempts. */
-export interface Verdict {
-  results: Result[];
-  states: NextState[];
-}
-
 /**
- * Judges attempts: what they mean for their deliveries and subscriptions.
+ * Judges attempts: what they mean for their deliveries and subscriptions, as changes to store.
  *
  * @param before health of the subscriptions before. Attempts of others are left out: these were deleted
  * @param goesOn whether a queue is kept for its next delivery
@@ -26,7 +20,7 @@ export function judge(
   now: number,
   clock: RetryClock,
   goesOn: (attempted: Attempted) => boolean,
-): Verdict {
+): { results: Result[]; states: NextState[] } {
   const after = new Map<string, After>();
   for (const [id, state] of before) after.set(id, { state, pause: null, hurry: false });
   const results: Result[] = [];

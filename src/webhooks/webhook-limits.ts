@@ -1,25 +1,18 @@
-/** Limits of webhooks. docs/settings.md explains each to operators. */
-export interface WebhookLimits {
-  /** Subscriptions of one token. */
-  maxSubscriptionsPerToken: number;
-  /** All subscriptions, including those made by administrators. */
-  maxSubscriptions: number;
-  /** Most points that a payloadQuery may cost. */
-  maxQueryCost: number;
-  /** Milliseconds that a payloadQuery may take. */
-  queryTimeoutMs: number;
-  /** Connections of a process for payload queries. */
-  queryConnections: number;
-}
-
-/** The defaults. `events.count_subscriptions` has the first two as well. */
-export const defaultWebhookLimits: WebhookLimits = {
+/** Limits of webhooks, unless settings differ. docs/settings.md explains each to operators. */
+export const defaultWebhookLimits = {
+  /** Subscriptions of one token. `events.count_subscriptions` has this and the next as well. */
   maxSubscriptionsPerToken: 100,
+  /** All subscriptions, including those made by administrators. */
   maxSubscriptions: 1_000,
+  /** Most points that a payloadQuery may cost. */
   maxQueryCost: 200,
+  /** Milliseconds that a payloadQuery may take. */
   queryTimeoutMs: 2_000,
+  /** Connections of a process for payload queries. */
   queryConnections: 2,
 };
+
+export type WebhookLimits = typeof defaultWebhookLimits;
 
 /** Settings of transactions in which triggers check the first two. */
 export function webhookSettings(

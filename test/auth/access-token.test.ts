@@ -5,7 +5,7 @@ import type { JWTPayload } from "jose";
 import { jwtVerify, SignJWT } from "jose";
 import { AccessTokens } from "../../src/auth/access-token.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { ConfiguredSigningKeys } from "../../src/auth/signing-keys.ts";
+import { configuredSigningKeys } from "../../src/auth/signing-keys.ts";
 import type { SigningKeys } from "../../src/auth/signing-keys.ts";
 import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
@@ -31,7 +31,7 @@ test("with a damaged, unsigned or strangely signed token: 401 and invalid_token"
   const token = await service.token();
   const [head, body, signature] = token.split(".");
   const none = Buffer.from(JSON.stringify({ alg: "none", typ: "at+jwt" })).toString("base64url");
-  const stranger = new ConfiguredSigningKeys([randomBytes(32).toString("hex")]);
+  const stranger = configuredSigningKeys([randomBytes(32).toString("hex")]);
   const ofOurs: SigningKeys = {
     current: async () => ({
       id: (await storedKeys(service.pool).current()).id,
@@ -143,7 +143,7 @@ test("the database is asked about few of many tokens with unknown keys", async (
   const { id, clientId, scopes } = await service.credential();
   await service.token();
   const forge = (kid: string) => {
-    const { key } = new ConfiguredSigningKeys([randomBytes(32).toString("hex")]).current();
+    const { key } = configuredSigningKeys([randomBytes(32).toString("hex")]).current();
     const keys: SigningKeys = { current: () => ({ id: kid, key }), find: () => undefined };
     return new AccessTokens(keys, () => time).issue({ credentialId: id, accessKey: clientId, scopes });
   };

@@ -28,7 +28,7 @@ const today = true;
 test("work in the background knows whether others than its credential send requests", async () => {
   const [own, other] = [await service.credential(), await service.credential()];
   const [ownToken, otherToken] = [await service.tokenFor(own), await service.tokenFor(other)];
-  const { usedByOthers } = service.app;
+  const { usedByOthers } = service.app.usage;
   // After the requests of the tests before
   await until(async () => {
     await service.ask(ownToken, { query });
@@ -176,16 +176,16 @@ test("an operation is remembered for as long as it may run, however often counts
   const uses = new OperationUses();
   const operation = { id: "0123456789abcdef", version: "unstable", name: null, signature: "{ long }" };
   const use = uses.begin(operation, "credential");
-  assert.equal(uses.take(0).length, 1);
-  for (let now = 4_000; now <= 40_000; now += 4_000) assert.equal(uses.take(now).length, 0);
+  assert.equal(uses.take(0).rows.length, 1);
+  for (let now = 4_000; now <= 40_000; now += 4_000) assert.equal(uses.take(now).rows.length, 0);
   use.note({ text: "select", ms: 35_000, rows: 1 });
   assert.deepEqual(
-    uses.take(44_000).map(({ requests, ms }) => [requests, ms]),
+    uses.take(44_000).rows.map(({ requests, ms }) => [requests, ms]),
     [[0, 35_000]],
   );
   uses.take(105_000);
   use.note({ text: "select", ms: 1, rows: 1 });
-  assert.equal(uses.take(106_000).length, 0);
+  assert.equal(uses.take(106_000).rows.length, 0);
 });
 
 test("while operations can't be written, the requests are, and the operations afterwards", async (t) => {

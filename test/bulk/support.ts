@@ -15,7 +15,8 @@ export function startTestBulk(
   { app, loginUrl: url }: Pick<ShippingShop, "app" | "loginUrl">,
   options: Partial<BulkOptions> = {},
 ): BulkWork {
-  const { headReader: reader, spend, usedByOthers } = app;
+  const { headReader: reader, spend, usage } = app;
+  const { usedByOthers } = usage;
   const usual = {
     url,
     apiUrl: asApiLogin(url)!,

@@ -4,6 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { watchBacklog } from "../../src/http/backlog-metrics.ts";
 import { backlogReader } from "../../src/jobs/backlog.ts";
 import { Positions } from "../../src/replicas/positions.ts";
 import { errorCodes } from "../../src/errors/api-error.ts";
@@ -26,7 +27,7 @@ before(async () => {
   const replicas = { urls, pool: { max: 1 }, maxLagMs: 1_000, positions: new Positions(null) };
   service = await startService({ replicas });
   many = await openMerchants({ count: 0 });
-  service.app.metrics.watchBacklog(backlogReader(service.pool));
+  watchBacklog(service.app.metrics.registry, backlogReader(service.pool));
   await service.owner.query(`insert into events.webhook_subscription (topic, url, api_version, enabled)
     values ('order.created', 'https://example.com/', 'unstable', false)`);
   const token = await service.token();

@@ -44,7 +44,7 @@ const news: Record<string, [fields: string, expected: object]> = {
 /** Requests wait 30 s for a lock, and not 3: where much runs at once, a migration holds its locks for longer. */
 const patient = {
   timeoutsMs: { statement: 30_000, lock: 30_000 },
-  settings: { timeoutsMs: { mutation: 60_000 } },
+  settings: { timeoutsMs: { statement: 30_000, lock: 30_000, mutation: 60_000 } },
 };
 
 describe("the recipes of docs/evolving.md", async () => {

@@ -203,7 +203,9 @@ test("mutations have a time-out of their own", async () => {
       as $$ begin perform pg_sleep(5); return new; end $$;
     create trigger dawdle before insert on erp.warehouse for each row execute function erp.dawdle();
   `);
-  const hurried = await service.another({ settings: { limits, timeoutsMs: { mutation: 100 } } });
+  const hurried = await service.another({
+    settings: { limits, timeoutsMs: { statement: 5_000, lock: 3_000, mutation: 100 } },
+  });
   const { codes } = await hurried.ask(token, {
     query: `mutation { warehouseCreate(input: { name: "Late", code: "L" }) { userErrors { code } } }`,
   });

@@ -29,7 +29,9 @@ async function whileInserting(statement: string, timeout = 15_000): Promise<Http
     create trigger on_insert before insert on erp.warehouse for each row execute function erp.on_insert();
   `);
   try {
-    const process = await service.another({ settings: { timeoutsMs: { mutation: timeout } } });
+    const process = await service.another({
+      settings: { timeoutsMs: { statement: 5_000, lock: 3_000, mutation: timeout } },
+    });
     return await process.ask(token, { query: create });
   } finally {
     await owner.query("drop function erp.on_insert cascade");

@@ -7,9 +7,9 @@ import { pino } from "pino";
 import type { Logger } from "pino";
 import pg from "pg";
 import { openApp } from "../../src/process/open-app.ts";
-import type { AppSettings } from "../../src/process/app-settings.ts";
 import { settingsFrom } from "../../src/process/settings.ts";
-import type { App, AppOptions } from "../../src/process/open-app.ts";
+import type { App } from "../../src/process/open-app.ts";
+import type { AppOptions } from "../../src/process/open-parts.ts";
 import { readCatalog } from "../../plugins/catalog.ts";
 import { createCredential, knownScopes } from "../../src/auth/credentials.ts";
 import type { CredentialRequest, ClientCredentials } from "../../src/auth/credentials.ts";
@@ -78,7 +78,7 @@ export interface TestService extends TestProcess {
 }
 
 export interface ProcessOptions extends Partial<Omit<AppOptions, "settings" | "pool" | "apiPool">> {
-  settings?: Partial<AppSettings>;
+  settings?: Partial<AppOptions["settings"]>;
   /** The URL to connect to instead of the database's own. */
   loginUrl?: string;
   /** Maximum number of connections. */

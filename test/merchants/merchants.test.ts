@@ -4,7 +4,7 @@ import { after, before, suite, test } from "node:test";
 import { AccessTokens, issuerFor, TokenRefusal } from "../../src/auth/access-token.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { ClientCredentials } from "../../src/auth/credentials.ts";
-import { ConfiguredSigningKeys } from "../../src/auth/signing-keys.ts";
+import { configuredSigningKeys } from "../../src/auth/signing-keys.ts";
 import { databaseOf } from "../../src/merchants/merchant-database.ts";
 import { besides } from "../../src/migrations/templates.ts";
 import { asApiLogin } from "../../src/postgres/roles.ts";
@@ -88,7 +88,7 @@ suite("many merchants in a process", () => {
   });
 
   test("a token is refused by another merchant even where both have the same keys", async () => {
-    const keys = new ConfiguredSigningKeys(["a secret of at least thirty-two characters"]);
+    const keys = configuredSigningKeys(["a secret of at least thirty-two characters"]);
     const [ofOne, ofTwo] = ["one", "two"].map((name) => new AccessTokens(keys, Date.now, issuerFor(name)));
     const alone = new AccessTokens(keys, Date.now);
     const token = await ofOne!.issue({ credentialId: "1", accessKey: "ak", scopes: [] });

@@ -1,17 +1,10 @@
 import type { Pool } from "pg";
-import { isConnectionBroken } from "../../postgres/broken.ts";
-import { runPipelined } from "../../postgres/pipeline/pipelined-query.ts";
+import { readAs } from "../../postgres/as-role.ts";
 import type { Bucket, Taken } from "./bucket.ts";
 import { refillMs, takenOf } from "./bucket.ts";
 
 /** Milliseconds between two deletions of full buckets. */
 const clearEveryMs = 60_000;
-
-/**
- * Of each statement rather than of the connections: behind a pooler these have the role that logged in, and may be
- * another one for each transaction.
- */
-const settings = { role: "service_limiter" };
 
 /** Buckets that processes share, in `auth.bucket`. */
 export class BucketsInPostgres {
@@ -47,17 +40,7 @@ export class BucketsInPostgres {
     clearInterval(this.#clearing);
   }
 
-  async #run<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
-    const client = await this.#pool.connect();
-    let failure: Error | undefined;
-    try {
-      const { rows } = await runPipelined(client, settings, { text, values, name: text });
-      return rows as Row[];
-    } catch (error) {
-      failure = error as Error;
-      throw error;
-    } finally {
-      client.release(isConnectionBroken(failure));
-    }
+  #run<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    return readAs(this.#pool, "service_limiter", text, values, text);
   }
 }

@@ -45,14 +45,15 @@ async function readFile(path: string, { maxBytes: bytes }: ReadLimits): Promise<
 
 /** Reads sources of rates, each once in a quarter of an hour for all merchants: its publisher needn't send it to each of them. */
 export function sharedReading(): typeof readText {
-  const texts = new LRUCache<string, Promise<string>>({ max: 10, ttl: 15 * 60_000 });
-  return (from) => {
-    const known = texts.get(from);
-    if (known) return known;
-    // None of the callers stops it: others may wait for it
-    const text = readText(from);
-    text.catch(() => texts.delete(from));
-    texts.set(from, text);
-    return text;
-  };
+  const texts = new LRUCache<string, Promise<string>>({
+    max: 10,
+    ttl: 15 * 60_000,
+    memoMethod(from) {
+      // None of the callers stops it: others may wait for it
+      const text = readText(from);
+      text.catch(() => texts.delete(from));
+      return text;
+    },
+  });
+  return (from) => texts.memo(from);
 }

@@ -36,28 +36,21 @@ export interface SettingsStatement {
   use?: StatementUse | undefined;
 }
 
-const known = new Map<string, string>();
-/** There are few combinations of names: each place in the code has its own. */
-const maxKnown = 100;
+/** The statements, by how many settings they make; and those that check a standby. */
+const texts: string[] = [];
+const guardedTexts: string[] = [];
 
 /** The statement for some settings; null when there are none. */
 export function settingsStatement(settings: PgSettings): SettingsStatement | null {
   if (settings === null) return null;
   const values: string[] = [];
-  let names = "";
   for (const name in settings) {
     const value = settings[name];
-    if (value === undefined || value === null) continue;
-    names += `${name},`;
-    values.push(name, String(value));
+    if (value !== undefined && value !== null) values.push(name, String(value));
   }
   if (values.length === 0) return null;
-  let text = known.get(names);
-  if (text === undefined) {
-    if (known.size >= maxKnown) known.clear();
-    known.set(names, (text = textFor(values.length / 2)));
-  }
-  return { text, values, use: settings[usedFor] };
+  const count = values.length / 2;
+  return { text: (texts[count] ??= textFor(count)), values, use: settings[usedFor] };
 }
 
 function textFor(count: number, more = ""): string {
@@ -71,19 +64,11 @@ function textFor(count: number, more = ""): string {
  * invalid_text_representation, and what comes behind it is skipped: a check within the reading statement would come too
  * late, because that sees what had been replayed before.
  */
-export const guardedSettings = (
-  { text, values, use }: SettingsStatement,
-  position: string,
-): SettingsStatement => {
-  let guarded = knownGuarded.get(text);
-  if (guarded === undefined) {
-    if (knownGuarded.size >= maxKnown) knownGuarded.clear();
-    knownGuarded.set(text, (guarded = textFor(values.length / 2, guard(values.length + 1))));
-  }
-  return { text: guarded, values: [...values, position], use };
-};
-
-const knownGuarded = new Map<string, string>();
+export function guardedSettings({ values, use }: SettingsStatement, position: string): SettingsStatement {
+  const count = values.length / 2;
+  const text = (guardedTexts[count] ??= textFor(count, guard(values.length + 1)));
+  return { text, values: [...values, position], use };
+}
 
 // The text that fails to be a boolean appears in the standby's log
 const guard = (parameter: number) => `, case

@@ -1,10 +1,18 @@
 import { z } from "zod";
-import { samplers } from "../../tracing/tracing.ts";
 import { flag, oneOf, optional, setting, text, url, wholeNumber } from "./setting.ts";
 import type { Kind } from "./setting.ts";
 
 const milliseconds = wholeNumber(1, 600_000);
 const share: Kind<number> = { schema: z.coerce.number().min(0).max(1), expected: "a number from 0 to 1" };
+
+const samplers = oneOf(
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+);
 
 /** OpenTelemetry's own variables. The rest of them are read by its libraries. */
 export const tracing = {
@@ -21,7 +29,7 @@ export const tracing = {
     serviceName: setting("OTEL_SERVICE_NAME", text("a name"), "stock-and-order-graphql", {
       doc: "The name of this service in traces.",
     }),
-    sampler: setting("OTEL_TRACES_SAMPLER", oneOf(...samplers), "parentbased_always_on", {
+    sampler: setting("OTEL_TRACES_SAMPLER", samplers, "parentbased_always_on", {
       doc: "Which traces are kept. With `parentbased_`, the client's decision holds, if it has made one.",
     }),
     samplerArgument: setting("OTEL_TRACES_SAMPLER_ARG", share, 1, {

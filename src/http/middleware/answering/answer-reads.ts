@@ -18,7 +18,7 @@ export function answerReads(readText: ReadWithOwnWrites, unread: UnreadAnswers):
     const { caller, execution, locale, sentAlong, served, use } = locals;
     const statement = readStatementOf(execution);
     if (statement === null) return next();
-    return readText(sentAlong, caller.credentialId, readSettingsFor(caller, locale, use), statement).then(
+    return readText(caller.credentialId, readSettingsFor(caller, locale, use), statement, sentAlong).then(
       (data) => {
         if (data === null) return next();
         readCounts.sql++;

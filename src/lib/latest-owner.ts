@@ -1,0 +1,34 @@
+/** Milliseconds without others after which an owner counts as alone. */
+const defaultAloneAfterMs = 1_000;
+
+/** Knows whether an owner, such as a token or a merchant, is the only one that asks for something. */
+export class LatestOwner {
+  readonly #aloneAfterMs: number;
+  #owner = "";
+  #at = performance.now();
+  /** When another one asked last. */
+  #othersAt = -Infinity;
+
+  constructor(aloneAfterMs = defaultAloneAfterMs) {
+    this.#aloneAfterMs = aloneAfterMs;
+  }
+
+  /** Notes that an owner asks. */
+  note(owner: string, now = performance.now()): void {
+    if (owner !== this.#owner) {
+      this.#othersAt = this.#at;
+      this.#owner = owner;
+    }
+    this.#at = now;
+  }
+
+  /** When the latest owner asked last. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Whether no other has asked for a while. */
+  isAlone(owner: string, now = performance.now()): boolean {
+    return now - (owner === this.#owner ? this.#othersAt : this.#at) > this.#aloneAfterMs;
+  }
+}

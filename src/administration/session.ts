@@ -5,7 +5,7 @@ import { isSecure } from "../html/headers.ts";
 import { readCookie, writeCookie } from "./cookies.ts";
 import { csrfTokenOf } from "./csrf.ts";
 import type { Navigation } from "./section.ts";
-import { addressOf, asAdministration, visitOf } from "./visit.ts";
+import { addressOf, asAdministration, rowsOf, visitOf } from "./visit.ts";
 import type { VisitingAdministrator } from "./visit.ts";
 import type { AdministrationOptions } from "./section.ts";
 
@@ -32,21 +32,21 @@ export function recogniseVisitor(
     let browser = readCookie(request, "visitor", secure);
     // The error page for an absent database needs a visit as well
     response.locals.visit = {
+      request,
+      response,
       visitor,
       csrfToken: csrfTokenOf(token ?? browser ?? ""),
-      navigation,
+      menu: navigation,
       path,
       origin:
         publicUrl === undefined ? `${request.protocol}://${request.get("host")}` : new URL(publicUrl).origin,
       run,
     };
     if (token !== undefined) {
-      visitor = await run(async (client) => {
-        const { rows } = await client.query<VisitingAdministrator>(
-          "select administrator_id as id, name from administration.use_session()",
-        );
-        return rows[0] ?? null;
-      });
+      const [row] = await run((client) =>
+        rowsOf<{ administrator_id: string; name: string }>(client, "use_session()"),
+      );
+      visitor = row ? { id: row.administrator_id, name: row.name } : null;
     }
     if (visitor) {
       visitOf(response).visitor = visitor;

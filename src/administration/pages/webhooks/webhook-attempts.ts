@@ -1,7 +1,6 @@
 import { html } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { foreignBlock, shown } from "../../foreign-text.ts";
-import { count, moment } from "../../dates-and-numbers.ts";
+import { count, foreignBlock, moment, shown } from "../../formats.ts";
 
 type Headers = Record<string, string | string[]>;
 

@@ -1,16 +1,15 @@
-import type { Router } from "express";
 import { html } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
 import { facts, section } from "../../../html/pieces.ts";
-import { foreignBlock } from "../../foreign-text.ts";
-import { actionButton, noticeOf } from "../../forms.ts";
-import { moment } from "../../dates-and-numbers.ts";
-import { showPage } from "../../show-page.ts";
+import { foreignBlock, moment } from "../../formats.ts";
+import { actionButton } from "../../forms.ts";
 import { missing } from "../../problem.ts";
-import { rowsOf, visitOf } from "../../visit.ts";
+import type { Page } from "../../show-page.ts";
+import { rowOf, rowsOf } from "../../visit.ts";
+import type { Visit } from "../../visit.ts";
 import { attemptList } from "./webhook-attempts.ts";
 import type { AttemptRow } from "./webhook-attempts.ts";
-import { readSubscription, stateBadge, subscriptionTrail } from "./webhook-rows.ts";
+import { linkTo, readSubscription, stateBadge } from "./webhook-rows.ts";
 import type { DeliveryLine, Subscription } from "./webhook-rows.ts";
 
 /** A delivery, as administration.webhook_delivery returns it. */
@@ -32,38 +31,29 @@ const notices = {
 };
 
 /** The page of a delivery: what was sent and answered. */
-export function deliveryPage(router: Router): void {
-  router.get("/:id/deliveries/:delivery", async (request, response) => {
-    const { id, delivery: wanted } = request.params;
-    const visit = visitOf(response);
-    const { subscription, delivery, attempts } = await visit.run(async (client) => {
-      const [delivery] = await rowsOf<DeliveryRow>(client, "webhook_delivery($1)", wanted);
-      if (delivery?.subscription_id !== id) throw missing();
-      const attempts = await rowsOf<AttemptRow>(client, "webhook_attempts($1)", wanted);
-      return { subscription: await readSubscription(client, id), delivery, attempts };
-    });
+export const deliveryPage = (visit: Visit, id: string, wanted: string): Promise<Page> =>
+  visit.run(async (client) => {
+    const delivery = await rowOf<DeliveryRow>(client, "webhook_delivery($1)", wanted);
+    if (delivery.subscription_id !== id) throw missing();
+    const attempts = await rowsOf<AttemptRow>(client, "webhook_attempts($1)", wanted);
+    const subscription = await readSubscription(client, id);
     const { state } = delivery;
+    const label = state === "pending" ? "Send now" : "Send again";
     const action = subscription.enabled
-      ? actionButton(
-          visit,
-          `/webhooks/${id}/deliveries/${wanted}/retry`,
-          state === "pending" ? "Send now" : "Send again",
-          state !== "delivered",
-        )
+      ? actionButton(visit, `${visit.path}/retry`, label, state !== "delivered")
       : html`<p class="quiet">The subscription is disabled: nothing can be sent until it is enabled.</p>`;
-    showPage(response, {
+    return {
       title: `Delivery of ${delivery.topic}`,
-      trail: subscriptionTrail(subscription),
+      within: linkTo(subscription),
       aside: stateBadge(state),
-      notice: noticeOf(request, notices),
+      notices,
       body: html`
         ${factsOf(delivery)} ${action}
         ${section("attempts", "Attempts", attemptList(attempts, delivery.attempts))}
         ${message(delivery, subscription)}
       `,
-    });
+    };
   });
-}
 
 function factsOf(delivery: DeliveryRow) {
   const { event_id, sequence, subject_id, created_at, delivered_at, next_attempt_at } = delivery;

@@ -1,7 +1,7 @@
 import { isEnumType } from "postgraphile/graphql";
 import { errorCodes } from "../errors/api-error.ts";
 import { eventPath } from "./events.ts";
-import { guidePath, guides, outlineOf } from "./guides.ts";
+import { guidePath, guides, renderFile } from "./guides.ts";
 import { summaryOf } from "./markdown.ts";
 import type { Member, Model } from "./model.ts";
 import { fieldsOf, isField, nameOf } from "./model.ts";
@@ -16,10 +16,11 @@ export const searchIndex = (model: Model): Entry[] =>
   [
     ...guides.flatMap((guide): Entry[] => {
       const path = guidePath(guide);
-      const { title, headings } = outlineOf(guide);
+      const { title, headings } = renderFile(guide.file);
+      const parts = headings.filter(({ level }) => level === 2);
       return [
         [title, "Guide", path],
-        ...headings.map((heading): Entry => [heading.title, title, `${path}#${heading.id}`]),
+        ...parts.map((heading): Entry => [heading.title, title, `${path}#${heading.id}`]),
       ];
     }),
     ...[...model.rootFields, ...model.types].flatMap((member) => entriesOf(model, member)),

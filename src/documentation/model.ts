@@ -45,6 +45,13 @@ export const nameOf = (kind: Kind): string => kinds[kind].replace(/ies$/, "ys").
 export const operations = { queries: "query", mutations: "mutation", subscriptions: "subscription" } as const;
 export type RootKind = keyof typeof operations;
 
+/** Kinds of objects, by the ends of their names. */
+const objectKinds: readonly (readonly [Kind, RegExp])[] = [
+  ["lists", /(?:Connection|Edge)$/],
+  ["aggregates", /Aggregates$/],
+  ["payloads", /Payload$/],
+];
+
 export type Field = GraphQLField<unknown, unknown>;
 
 /** A type, or a field of a root: whatever has a page in the reference. */
@@ -67,7 +74,6 @@ export class Model {
   readonly subscriptions: readonly Field[];
   /** All types, by name, without the roots and what every schema has. */
   readonly types: readonly GraphQLNamedType[];
-  readonly #kinds = new Map<string, Kind>();
   readonly #uses: Map<string, Use[]>;
   /** By mutation, the names of the types that it writes. */
   readonly #written = new Map<string, ReadonlySet<string>>();
@@ -91,13 +97,16 @@ export class Model {
     const owners = [...this.types, ...roots.filter((root) => root != null)];
     this.#uses = Map.groupBy(owners.flatMap(usesIn), ({ target }) => target);
     this.#topics = Map.groupBy(edition.topics, subjectOf);
-    for (const owner of owners) this.#learn(owner);
-    for (const mutation of mutations) this.#learnPayload(mutation);
+    for (const { name, type } of mutations) this.#written.set(name, new Set(this.#shownBy(getNamedType(type))));
   }
 
   kindOf(member: Member): Kind {
     if (isField(member)) return this.rootOf(member);
-    return this.#kinds.get(member.name) ?? ofItself(member);
+    if (isEnumType(member)) return "enums";
+    if (isScalarType(member)) return "scalars";
+    if (isInputObjectType(member)) return /Filter(?:Input)?$/.test(member.name) ? "filters" : "inputs";
+    const [kind = "objects"] = objectKinds.find(([, suffix]) => suffix.test(member.name)) ?? [];
+    return kind;
   }
 
   ofKind(kind: Kind): readonly Member[] {
@@ -150,34 +159,9 @@ export class Model {
     return filters.length > 0 ? getNamedType(filters[0]!.type) : null;
   }
 
-  /** Learns the kinds of a list and its aggregates, and of the filters of fields. */
-  #learn(owner: GraphQLNamedType): void {
-    const isList = entryOf(owner) !== null;
-    if (isList) this.#kinds.set(owner.name, "lists");
-    for (const { name, type, args = [] } of fieldsOf(owner)) {
-      if (isList && /aggregates$/i.test(name)) this.#mark(getNamedType(type), "aggregates");
-      const filter = args.find((argument) => argument.name === "filter");
-      if (filter) this.#mark(getNamedType(filter.type), "filters");
-    }
-  }
-
-  #learnPayload({ name, type }: Field): void {
-    const payload = getNamedType(type);
-    if (!isObjectType(payload)) return;
-    this.#kinds.set(payload.name, "payloads");
-    this.#written.set(name, new Set(this.#shownBy(payload)));
-  }
-
-  /** Marks a type, and those of its fields, as figures of a list, or as conditions of a filter. */
-  #mark(type: GraphQLNamedType, kind: "aggregates" | "filters"): void {
-    if (!(isObjectType(type) || isInputObjectType(type)) || this.#kinds.has(type.name)) return;
-    this.#kinds.set(type.name, kind);
-    for (const field of fieldsOf(type)) this.#mark(getNamedType(field.type), kind);
-  }
-
   /** Names of the objects that a payload shows, also within its rows, and of those whose id it names as deleted. */
-  #shownBy(payload: GraphQLObjectType, within: ReadonlySet<string> = new Set()): string[] {
-    return Object.values(payload.getFields()).flatMap(({ name, type }) => {
+  #shownBy(payload: GraphQLNamedType, within: ReadonlySet<string> = new Set()): string[] {
+    return fieldsOf(payload).flatMap(({ name, type }) => {
       const target = getNamedType(type);
       if (isObjectType(target)) {
         if (target.getInterfaces().length > 0) return [target.name];
@@ -206,12 +190,6 @@ const usesIn = (owner: GraphQLNamedType): (Use & { target: string })[] =>
     const targets = [type, ...args.map((argument) => argument.type)].map((used) => getNamedType(used).name);
     return [...new Set(targets)].map((target) => ({ target, type: owner.name, field }));
   });
-
-function ofItself(type: GraphQLNamedType): Kind {
-  if (isEnumType(type)) return "enums";
-  if (isScalarType(type)) return "scalars";
-  return isInputObjectType(type) ? "inputs" : "objects";
-}
 
 /** Writes down on fields what SDL doesn't tell of them. */
 function withFacts(schema: GraphQLSchema, { fields }: Edition): GraphQLSchema {

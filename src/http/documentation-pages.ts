@@ -44,8 +44,15 @@ function sendPage(request: Request, response: Response, { type, content, etag }:
   response.setHeader("content-type", `${type}; charset=utf-8`);
   response.setHeader("cache-control", "no-cache");
   response.vary("Accept-Encoding");
-  if (request.fresh) return void response.status(304).end();
+  if (response.statusCode === 200 && has(request.get("if-none-match"), etag))
+    return void response.status(304).end();
   endCompressed(request, response, content);
+}
+
+/** Whether `If-None-Match` names a page. Not `request.fresh`: fetch asks for no cache when a program sets that header. */
+function has(header: string | undefined, etag: string): boolean {
+  const weak = (tag: string) => tag.replace(/^(?:W\/)?/, "W/");
+  return header?.split(/,\s*/).some((tag) => tag === "*" || weak(tag) === etag) ?? false;
 }
 
 const sendAsset: RequestHandler = (request, response, next) => {

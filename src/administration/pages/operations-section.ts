@@ -1,9 +1,8 @@
 import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
 import { readableSignature } from "../../graphql/signature.ts";
-import { html } from "../../html/html.ts";
+import { facts, html, table } from "../../html/html.ts";
 import type { Html } from "../../html/html.ts";
-import { facts, table } from "../../html/pieces.ts";
 import { genericPlan } from "../../plans/explain.ts";
 import type { IndexAdvice } from "../../plans/index-advice.ts";
 import { indexAdvice } from "../../plans/index-advice.ts";

@@ -1,9 +1,8 @@
 import type { PoolClient } from "pg";
 import type { MerchantPlanName } from "../../auth/merchant-plan.ts";
 import type { Limits } from "../../graphql/limits.ts";
-import { html } from "../../html/html.ts";
+import { facts, html, section } from "../../html/html.ts";
 import type { Html } from "../../html/html.ts";
-import { facts, section } from "../../html/pieces.ts";
 import { merchantPlanNames } from "../audit-list.ts";
 import { choice, form, textField } from "../forms.ts";
 import { count } from "../formats.ts";

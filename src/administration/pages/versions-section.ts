@@ -1,9 +1,8 @@
 import type { CredentialOverview } from "../../auth/credentials.ts";
 import { timetable } from "../../versions/timetable.ts";
 import type { VersionDates } from "../../versions/timetable.ts";
-import { html } from "../../html/html.ts";
+import { facts, html, section, table } from "../../html/html.ts";
 import type { Html } from "../../html/html.ts";
-import { facts, section, table } from "../../html/pieces.ts";
 import { copyable, count, day } from "../formats.ts";
 import type { Section } from "../section.ts";
 import { readTokens } from "./tokens/token-rows.ts";

@@ -1,8 +1,7 @@
 import type { GraphQLNamedType } from "postgraphile/graphql";
 import { getNamedType, isInputObjectType } from "postgraphile/graphql";
-import { html } from "../../html/html.ts";
+import { facts, html } from "../../html/html.ts";
 import type { Content, Html } from "../../html/html.ts";
-import { facts } from "../../html/pieces.ts";
 import { codeBlock, renderDescription, renderSummary } from "../markdown.ts";
 import { costText } from "../costs.ts";
 import type { Topic } from "../edition.ts";

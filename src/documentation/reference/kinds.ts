@@ -1,6 +1,5 @@
-import { html } from "../../html/html.ts";
+import { definitions, html, linkList } from "../../html/html.ts";
 import type { Content } from "../../html/html.ts";
-import { definitions, linkList } from "../../html/pieces.ts";
 import { renderSummary } from "../markdown.ts";
 import type { Field, Kind, Model } from "../model.ts";
 import { fieldsOf, isField, kinds, scopesOf } from "../model.ts";

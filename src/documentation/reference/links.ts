@@ -7,9 +7,8 @@ import type {
 } from "postgraphile/graphql";
 import { astFromValue, isListType, isNonNullType, isSpecifiedScalarType, print } from "postgraphile/graphql";
 import type { WithScopes } from "../../graphql/scopes.ts";
-import { html } from "../../html/html.ts";
+import { definitions, html } from "../../html/html.ts";
 import type { Content, Html } from "../../html/html.ts";
-import { definitions } from "../../html/pieces.ts";
 import { renderDescription, renderSummary } from "../markdown.ts";
 import type { Member, Model, Use } from "../model.ts";
 import { isField, nameOf, scopesOf, sorted } from "../model.ts";

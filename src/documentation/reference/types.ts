@@ -6,9 +6,8 @@ import {
   isObjectType,
   isScalarType,
 } from "postgraphile/graphql";
-import { html } from "../../html/html.ts";
+import { definitions, facts, html } from "../../html/html.ts";
 import type { Content } from "../../html/html.ts";
-import { definitions, facts } from "../../html/pieces.ts";
 import type { Condition } from "../costs.ts";
 import { costOfCondition } from "../costs.ts";
 import { eventLink } from "../events.ts";

@@ -1,8 +1,7 @@
 import type { PoolClient } from "pg";
 import { scopesFor } from "../../../auth/credentials.ts";
-import { html } from "../../../html/html.ts";
+import { facts, html } from "../../../html/html.ts";
 import type { Content, Html } from "../../../html/html.ts";
-import { facts } from "../../../html/pieces.ts";
 import { textField } from "../../forms.ts";
 import type { FieldErrors } from "../../forms.ts";
 import { resourceName } from "../../formats.ts";

@@ -1,7 +1,6 @@
 import type { CredentialOverview } from "../../../auth/credentials.ts";
-import { html } from "../../../html/html.ts";
+import { facts, html, section, table } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { facts, section, table } from "../../../html/pieces.ts";
 import { isServed } from "../../../versions/lifetime.ts";
 import { pathOf } from "../../../versions/versions.ts";
 import { auditList } from "../../audit-list.ts";

@@ -1,7 +1,6 @@
 import type { PoolClient } from "pg";
-import { html } from "../../../html/html.ts";
+import { html, table } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { table } from "../../../html/pieces.ts";
 import { count, day } from "../../formats.ts";
 
 /** Days that statistics cover. */

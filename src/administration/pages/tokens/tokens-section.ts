@@ -1,5 +1,4 @@
-import { html } from "../../../html/html.ts";
-import { table } from "../../../html/pieces.ts";
+import { html, table } from "../../../html/html.ts";
 import { moment } from "../../formats.ts";
 import type { Section } from "../../section.ts";
 import type { Page } from "../../show-page.ts";

@@ -1,6 +1,5 @@
-import { html } from "../../../html/html.ts";
+import { facts, html, section, table } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { facts, section, table } from "../../../html/pieces.ts";
 import { count, foreignBlock, moment, shown } from "../../formats.ts";
 import { actionButton } from "../../forms.ts";
 import { readPage } from "../../paging.ts";

@@ -1,6 +1,5 @@
-import { html } from "../../../html/html.ts";
+import { html, table } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { table } from "../../../html/pieces.ts";
 import { count, moment, shown } from "../../formats.ts";
 import { queryOf } from "../../forms.ts";
 import { readPage } from "../../paging.ts";

@@ -15,14 +15,14 @@ const maxFormBytes = 65_536;
 /** The administration in the browser, at `/admin`: the middlewares of its requests in order. */
 export function administration(options: AdministrationOptions): Router {
   const router = Router();
-  const navigation = navigationFor(options);
+  const navigation = navigationFor(options.explorer);
   router.use(pageHeaders(options.publicUrl));
   router.use(recogniseVisitor(options, navigation));
   router.use(urlencoded({ extended: false, limit: maxFormBytes, verify: verifyUtf8 }));
 
-  router.use("/log-in", requireOwnForm(options.publicUrl), routerOf(logIn(options)));
+  router.use("/log-in", requireOwnForm(options.publicUrl), routerOf(logIn(options.pool)));
   router.use(requireVisitor, requireOwnForm(options.publicUrl));
-  router.use("/log-out", routerOf(logOut(options)));
+  router.use("/log-out", routerOf(logOut));
 
   const sections = navigation.flatMap(({ sections }) => sections);
   router.get("/", (_request, response) => response.redirect(303, `/admin${sections[0]!.path}`));

@@ -30,7 +30,7 @@ export function errorSummary(errors: FieldErrors): Content {
   const entries = Object.entries(errors);
   return (
     entries.length > 0 &&
-    html`<div class="notice bad" role="alert" tabindex="-1" data-focus>
+    html`<div class="notice bad" role="alert" tabindex="-1" autofocus>
       <h2>There is a problem</h2>
       <ul>
         ${entries.map(([name, text]) => html`<li><a href="#${name}">${text}</a></li>`)}

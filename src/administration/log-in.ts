@@ -1,14 +1,14 @@
+import type { Pool } from "pg";
 import { isPassword, preparePasswords } from "../auth/passwords.ts";
 import { hashOfToken, newSessionToken } from "../auth/session-token.ts";
-import { isSecure } from "../html/headers.ts";
 import { html } from "../html/html.ts";
 import { field, form, hasErrors, passwordOf, queryOf, textField } from "./forms.ts";
 import type { FieldErrors } from "./forms.ts";
 import { LogInLimits } from "./log-in-limits.ts";
-import type { AdministrationOptions, Pages } from "./section.ts";
+import type { Pages } from "./section.ts";
 import { ownPath, writeCookie } from "./session.ts";
 import type { Page } from "./show-page.ts";
-import { addressOf, perform, rowsOf } from "./visit.ts";
+import { perform, rowsOf } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
 const endings: Readonly<Record<string, string>> = {
@@ -48,13 +48,12 @@ function logInPage(visit: Visit, errors: FieldErrors = {}, status?: number): Pag
 const maxName = 200;
 
 /** The log-in page. */
-export function logIn({ pool, publicUrl }: AdministrationOptions): Pages {
+export function logIn(pool: Pool): Pages {
   const limits = new LogInLimits(pool);
   preparePasswords();
   return {
     "GET /": (visit) => logInPage(visit),
     "POST /": async (visit) => {
-      const { request, response } = visit;
       const name = textField(visit, "name").slice(0, maxName);
       const password = passwordOf(visit, "password");
       const errors = {
@@ -63,10 +62,9 @@ export function logIn({ pool, publicUrl }: AdministrationOptions): Pages {
       };
       if (hasErrors(errors)) return logInPage(visit, errors);
 
-      const address = addressOf(request);
-      const seconds = await limits.count(name, address);
+      const seconds = await limits.count(name, visit.address);
       if (seconds !== null) {
-        response.setHeader("retry-after", seconds);
+        visit.response.setHeader("retry-after", seconds);
         const minutes = Math.ceil(seconds / 60);
         const wait = minutes === 1 ? "a minute" : `${minutes} minutes`;
         const text = `Logging in has failed too often. Wait ${wait} before you try again.`;
@@ -74,10 +72,9 @@ export function logIn({ pool, publicUrl }: AdministrationOptions): Pages {
       }
       const token = await startSession(visit, name, password);
       if (token === null) return logInPage(visit, { name: "The name or the password is wrong." });
-      await limits.forget(name, address);
-      const secure = isSecure(request, publicUrl);
-      writeCookie(response, "session", token, secure);
-      writeCookie(response, "visitor", null, secure);
+      await limits.forget(name, visit.address);
+      writeCookie(visit, "session", token);
+      writeCookie(visit, "visitor", null);
       return ownPath(textField(visit, "next"));
     },
   };
@@ -105,10 +102,10 @@ async function startSession(visit: Visit, name: string, password: string): Promi
 }
 
 /** Ends the session. */
-export const logOut = ({ publicUrl }: AdministrationOptions): Pages => ({
+export const logOut: Pages = {
   "POST /": async (visit) => {
     await perform(visit, "end_session()");
-    writeCookie(visit.response, "session", null, isSecure(visit.request, publicUrl));
+    writeCookie(visit, "session", null);
     return "/admin/log-in?done=out";
   },
-});
+};

@@ -16,11 +16,11 @@ export const noPage: RequestHandler = () => {
 
 /** Shows what went wrong, without internals. */
 export function showProblem(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, request, response, next) => {
+  return (error: unknown, _request, response, next) => {
     if (response.headersSent) return next(error);
     const code = codeOf(error);
     // invalid_authorization_specification: the session ended during the request
-    if (code === "28000") return sendToLogIn(request, response, true);
+    if (code === "28000") return sendToLogIn(visitOf(response), true);
     const problem = problemOf(error, code);
     const { requestId } = response.locals;
     if (problem.status >= 500) logger.error({ requestId, err: error }, "a page of the administration failed");

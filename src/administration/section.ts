@@ -41,14 +41,9 @@ export interface Section {
   title: string;
   /** Path below /admin. */
   path: string;
-  /** Whether there is such a section; by default there is. */
-  isServed?(options: AdministrationOptions): boolean;
   /** Its pages, for logged-in visitors. Their paths are relative to the section's. */
   pages(options: AdministrationOptions): Pages;
 }
-
-/** Sections, in groups. */
-export type Navigation = readonly { title: string; sections: readonly Section[] }[];
 
 /** Routes requests to pages. Those below the first page of a section have a link to that. */
 export function routerOf(pages: Pages, first?: { title: string; path: string }): Router {

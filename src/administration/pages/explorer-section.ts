@@ -22,7 +22,6 @@ const title = "Explorer";
 export const explorerSection: Section = {
   title,
   path: "/explorer",
-  isServed: ({ explorer }) => explorer,
   pages({ versions }) {
     const head = versions.find(({ kind }) => kind === "floating") ?? versions[0]!;
     return {

@@ -18,6 +18,16 @@ export const changesPathOf = (explorerPath: string): string => `${explorerPath}/
 /** Where the files of the page are. */
 export const explorerFiles = "/explorer-files";
 
+/** What the explorer's own script reads. */
+const configOf = (explorerPath: string, endpoint: string) => ({
+  endpoint,
+  changes: changesPathOf(explorerPath),
+  key: credentialsKey,
+  token: "/api/oauth/token",
+  schema: `${endpoint}/schema.graphql`,
+  examples: examples.map(({ query }) => query),
+});
+
 /** The page's first part: who is logged in, examples, costs. */
 function bar(slug: string): string {
   const topics = [...new Set(examples.map(({ topic }) => topic))];
@@ -44,15 +54,7 @@ function bar(slug: string): string {
 
 /** How the explorer of a version (Ruru) looks. */
 export function explorerPage(slug: string, explorerPath: string, endpoint: string): RuruConfig {
-  // The explorer's own script reads it
-  const config = JSON.stringify({
-    endpoint,
-    changes: changesPathOf(explorerPath),
-    key: credentialsKey,
-    token: "/api/oauth/token",
-    schema: `${endpoint}/schema.graphql`,
-    examples: examples.map(({ query }) => query),
-  }).replaceAll("<", "\\u003c");
+  const config = JSON.stringify(configOf(explorerPath, endpoint)).replaceAll("<", "\\u003c");
   return {
     htmlParts: {
       titleTag: `<title>Stock and order – GraphQL explorer, ${slug}</title>`,

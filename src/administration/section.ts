@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Limits } from "../graphql/limits.ts";
 import type { Version } from "../versions/versions.ts";
 import { showPage } from "./show-page.ts";
-import type { Page } from "./show-page.ts";
+import type { Link, Page } from "./show-page.ts";
 import { visitOf } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
@@ -46,7 +46,7 @@ export interface Section {
 }
 
 /** Routes requests to pages. Those below the first page of a section have a link to that. */
-export function routerOf(pages: Pages, first?: { title: string; path: string }): Router {
+export function routerOf(pages: Pages, first?: Link): Router {
   const router = Router();
   for (const [route, handle] of Object.entries(pages)) {
     const [method, path = ""] = route.split(" ");

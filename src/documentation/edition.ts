@@ -64,6 +64,7 @@ export interface PackedEdition {
   bytes: Uint8Array;
 }
 
+/** Packs an edition, in memory that threads share. */
 export function packed(edition: Edition): PackedEdition {
   const content = serialize(edition);
   const bytes = new Uint8Array(new SharedArrayBuffer(content.length));
@@ -74,6 +75,7 @@ export function packed(edition: Edition): PackedEdition {
 /** Editions that a thread has unpacked, each some ten megabytes with its schema. */
 const known = new LRUCache<string, Edition>({ max: 6 });
 
+/** Unpacks an edition, unless the thread has it. */
 export function unpacked({ id, bytes }: PackedEdition): Edition {
   const edition = known.get(id) ?? (deserialize(bytes) as Edition);
   known.set(id, edition);

@@ -6,19 +6,9 @@ import { operationsSection } from "./pages/operations-section.ts";
 import { tokensSection } from "./pages/tokens/tokens-section.ts";
 import { versionsSection } from "./pages/versions-section.ts";
 import { webhooksSection } from "./pages/webhooks/webhooks-section.ts";
-import type { AdministrationOptions, Navigation } from "./section.ts";
-
-/** All of the navigation. To add a section, add an entry here and a file with its pages. */
-const all: Navigation = [
+/** The sections in groups. To add a section, add an entry here and a file with its pages. */
+export const navigationFor = (hasExplorer: boolean) => [
   { title: "Settings", sections: [tokensSection, webhooksSection, versionsSection, merchantPlanSection] },
   { title: "Records", sections: [operationsSection, activity] },
-  { title: "You", sections: [explorerSection, account] },
+  { title: "You", sections: hasExplorer ? [explorerSection, account] : [account] },
 ];
-
-/** The navigation, without what isn't served. */
-export function navigationFor(options: AdministrationOptions): Navigation {
-  return all.map(({ title, sections }) => ({
-    title,
-    sections: sections.filter(({ isServed }) => isServed?.(options) ?? true),
-  }));
-}

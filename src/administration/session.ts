@@ -1,75 +1,102 @@
 import { randomBytes } from "node:crypto";
-import type { Request, RequestHandler, Response } from "express";
+import { isIP } from "node:net";
+import { parseCookie } from "cookie";
+import type { Request, RequestHandler } from "express";
 import { hashOfToken } from "../auth/session-token.ts";
 import { isSecure } from "../html/headers.ts";
-import { readCookie, writeCookie } from "./cookies.ts";
+import { asRole } from "../postgres/as-role.ts";
 import { csrfTokenOf } from "./csrf.ts";
-import type { Navigation } from "./section.ts";
-import { addressOf, asAdministration, visitOf } from "./visit.ts";
-import type { VisitingAdministrator } from "./visit.ts";
 import type { AdministrationOptions } from "./section.ts";
+import { rowsOf, visitOf } from "./visit.ts";
+import type { Menu, Visit } from "./visit.ts";
+
+/** The cookies of the administration: the session, and the one that binds the log-in form to its browser. */
+type CookieName = "session" | "visitor";
+type Cookies = Pick<Visit, "request" | "response" | "isSecure">;
+
+// With this prefix, browsers accept the cookie over HTTPS only, and not from a neighbouring domain.
+const nameOf = (name: CookieName, isSecure: boolean) => `${isSecure ? "__Host-" : ""}service-${name}`;
+
+/** The value of a cookie, if the request has it. */
+const readCookie = ({ request, isSecure }: Cookies, name: CookieName): string | undefined =>
+  parseCookie(request.headers.cookie ?? "")[nameOf(name, isSecure)] || undefined;
+
+/** Sets a cookie until the browser is closed, or deletes it. */
+export function writeCookie({ response, isSecure }: Cookies, name: CookieName, value: string | null): void {
+  const options = { httpOnly: true, sameSite: "strict", secure: isSecure, path: "/" } as const;
+  if (value === null) response.clearCookie(nameOf(name, isSecure), options);
+  else response.cookie(nameOf(name, isSecure), value, options);
+}
+
+/** The address of the request's client. */
+function addressOf(request: Request): string {
+  // Sockets for both kinds write IPv4 addresses as IPv6; and a proxy may send anything
+  const address = (request.ip ?? "").replace(/^::ffff:/, "").replace(/%.*$/, "");
+  return isIP(address) === 0 ? "0.0.0.0" : address;
+}
 
 /** Finds the session of a request, if any. */
 export function recogniseVisitor(
   { pool, publicUrl, outdateRights }: AdministrationOptions,
-  navigation: Navigation,
+  menu: Menu,
 ): RequestHandler {
   return async (request, response, next) => {
     // Also for the log: within a router, the path is relative
     const path = request.path;
     response.locals.loggedPath = request.baseUrl + path;
-    const secure = isSecure(request, publicUrl);
-    const token = readCookie(request, "session", secure);
+    const cookies = { request, response, isSecure: isSecure(request, publicUrl) };
+    const token = readCookie(cookies, "session");
+    const browser = readCookie(cookies, "visitor");
+    const sessionHash = token === undefined ? "" : hashOfToken(token).toString("hex");
     const address = addressOf(request);
-    const sessionHash = token === undefined ? undefined : hashOfToken(token);
-    const run = async <T>(work: Parameters<typeof asAdministration<T>>[2]) => {
-      const result = await asAdministration(pool, { sessionHash, address }, work);
-      // Only those who are logged in can change rights; others shall not empty caches
-      if (visitor && request.method === "POST") outdateRights();
-      return result;
-    };
-    let visitor: VisitingAdministrator | null = null;
-    let browser = readCookie(request, "visitor", secure);
     // The error page for an absent database needs a visit as well
-    response.locals.visit = {
-      visitor,
+    const visit: Visit = {
+      ...cookies,
+      visitor: null,
+      hadSession: token !== undefined,
       csrfToken: csrfTokenOf(token ?? browser ?? ""),
-      navigation,
+      menu,
       path,
+      address,
       origin:
         publicUrl === undefined ? `${request.protocol}://${request.get("host")}` : new URL(publicUrl).origin,
-      run,
+      async run(work) {
+        const result = await asRole(pool, "service_administration", async (client) => {
+          const settings =
+            "select set_config('service.session', $1, true), set_config('service.address', $2, true)";
+          await client.query(settings, [sessionHash, address]);
+          return work(client);
+        });
+        // Only those who are logged in can change rights; others shall not empty caches
+        if (visit.visitor && request.method === "POST") outdateRights();
+        return result;
+      },
     };
+    response.locals.visit = visit;
     if (token !== undefined) {
-      visitor = await run(async (client) => {
-        const { rows } = await client.query<VisitingAdministrator>(
-          "select administrator_id as id, name from administration.use_session()",
-        );
-        return rows[0] ?? null;
-      });
+      const [row] = await visit.run((client) =>
+        rowsOf<{ administrator_id: string; name: string }>(client, "use_session()"),
+      );
+      if (row) visit.visitor = { id: row.administrator_id, name: row.name };
     }
-    if (visitor) {
-      visitOf(response).visitor = visitor;
-    } else {
-      if (browser === undefined) {
-        browser = randomBytes(16).toString("base64url");
-        writeCookie(response, "visitor", browser, secure);
-      }
-      visitOf(response).csrfToken = csrfTokenOf(browser);
-      response.locals.hadSession = token !== undefined;
+    if (!visit.visitor) {
+      const known = browser ?? randomBytes(16).toString("base64url");
+      if (browser === undefined) writeCookie(visit, "visitor", known);
+      visit.csrfToken = csrfTokenOf(known);
     }
     next();
   };
 }
 
 /** Sends visitors without a session to the log-in page, and back afterwards. */
-export const requireVisitor: RequestHandler = (request, response, next) => {
-  if (visitOf(response).visitor) return next();
-  sendToLogIn(request, response, response.locals.hadSession === true);
+export const requireVisitor: RequestHandler = (_request, response, next) => {
+  const visit = visitOf(response);
+  if (visit.visitor) return next();
+  sendToLogIn(visit, visit.hadSession);
 };
 
 /** @param ended whether there was a session before, so that the page can say that it ended */
-export function sendToLogIn(request: Request, response: Response, ended: boolean): void {
+export function sendToLogIn({ request, response }: Visit, ended: boolean): void {
   const isForm = request.method !== "GET" && request.method !== "HEAD";
   // Back to the page with the form: its input is lost
   const wanted = isForm ? request.get("referer") : request.originalUrl;

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { SharedDocumentation } from "../documentation/documentation.ts";
+import { Documentation } from "../documentation/documentation.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
 import { prunedCounter } from "../http/metrics.ts";
 import { EventLoopQueue } from "../lib/event-loop-queue.ts";
@@ -21,8 +21,6 @@ const ofSteady = 4;
 const [countsAtOnce, countsOfServer] = [8, 2];
 /** Documents of one merchant that may wait for a thread. */
 const maxWaitingDocuments = 10;
-/** Bytes of the pages of the documentation that are kept for each merchant. */
-const keptPagesBytes = 1_000_000;
 
 export interface CommonOptions {
   settings: Settings;
@@ -43,7 +41,7 @@ export async function openCommon(options: CommonOptions, closing: AsyncDisposabl
   const { merchantConnections, merchantStatements: mostStatements } = settings;
   const thread = new SchemaThread();
   const renderer = new Renderer({ queueOfOne: maxWaitingDocuments });
-  const documentation = new SharedDocumentation(keptPagesBytes);
+  const documentation = new Documentation();
   for (const each of [thread, renderer, documentation]) closing.defer(() => each.close());
   const tracing = await openTracing(settings.traces, logger);
   closing.defer(() => tracing?.close());

@@ -2,7 +2,6 @@ import type { Pool } from "pg";
 import { sessionCheck } from "../auth/session-token.ts";
 import { BulkStorage } from "../bulk/storage.ts";
 import { untilIdle } from "../postgres/pool.ts";
-import { Documentation } from "../documentation/documentation.ts";
 import { Admission } from "../http/admission.ts";
 import { createApp } from "../http/app.ts";
 import type { Parts } from "../http/parts.ts";
@@ -85,7 +84,7 @@ function partsOfRequests(
     turns,
     thread: shared.schemaWork(meter.used),
     renderer,
-    documentation: new Documentation({ served, versions, pool, now, explorer }, shared.documentation),
+    documentation: (path) => shared.documentation.page({ served, versions, pool, now, explorer }, path),
     isSessionToken: sessionCheck(pool),
     spending: new Spending(parts.rates, meter, turns),
     unread: new UnreadAnswers(),

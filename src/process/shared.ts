@@ -5,7 +5,7 @@ import type { UsageOptions } from "../auth/usage.ts";
 import type { Share } from "../postgres/allotment.ts";
 import { listenAlways } from "../postgres/change-listener.ts";
 import type { Listen } from "../postgres/change-listener.ts";
-import { SharedDocumentation } from "../documentation/documentation.ts";
+import { Documentation } from "../documentation/documentation.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
 import type { OnWorked, SchemaWork } from "../graphql/schema-thread.ts";
 import { collectProcessMetrics } from "../http/metrics.ts";
@@ -45,14 +45,14 @@ export interface Shared {
   /** Its work with schemas in a thread. */
   schemaWork: (onWorked: OnWorked) => SchemaWork;
   renderer: Pick<Renderer, "render">;
-  documentation: SharedDocumentation;
+  documentation: Documentation;
 }
 
 /** The process of a service that is alone there. */
 export function alone(options: BuildOptions, closing: AsyncDisposableStack): Shared {
   const thread = new SchemaThread();
   const renderer = new Renderer();
-  const documentation = new SharedDocumentation();
+  const documentation = new Documentation();
   for (const each of [thread, renderer, documentation]) closing.defer(() => each.close());
   return {
     issuer: defaultIssuer,

@@ -125,7 +125,7 @@ if (links.length > 0) {
   mark();
 }
 
-// Forms: the same level for all resources, and the summary of errors first
+// Forms: the same level for all resources
 
 for (const button of findAll("[data-level]")) {
   button.parentElement.hidden = false;
@@ -138,8 +138,6 @@ for (const button of findAll("[data-level]")) {
     announce(`All set to ${button.textContent.trim()}.`);
   });
 }
-
-find("[data-focus]")?.focus();
 
 // The explorer finds its credentials in the storage of the tab; no address has them.
 const wayOn = find("[data-way-on]");

@@ -1,4 +1,3 @@
-import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { FieldArgs, Step } from "postgraphile/grafast";
 import { access, inhibitOnNull, lambda } from "postgraphile/grafast";
 import type { GraphQLInterfaceType } from "postgraphile/graphql";
@@ -9,24 +8,14 @@ import { uuidKey } from "../src/graphql/key-forms.ts";
 import { maxPageSize } from "../src/graphql/page-size.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import { readIds } from "../src/reads/ids.ts";
-import type { Key } from "../src/reads/keys.ts";
-import { findByKey, keyOfResource } from "./lib/view-keys.ts";
-import { viewsOf } from "./lib/views.ts";
-
-declare global {
-  namespace GraphileBuild {
-    interface Build {
-      /** The key of each type that has a view, by its name. */
-      keyOfType: Map<string, Key>;
-    }
-  }
-}
+import { findByKey } from "./lib/view-keys.ts";
+import { keyOfType, viewOfType } from "./lib/views.ts";
 
 type NodeIdHandler = Parameters<NonNullable<GraphileBuild.Build["registerNodeIdHandler"]>>[0];
 
 /** Finds rows by the values of their key where the id is no column: the library knows columns only. */
-function byKey(resources: ReadonlyMap<string, PgResource>, handler: NodeIdHandler): NodeIdHandler {
-  const resource = resources.get(handler.typeName)!;
+function byKey(build: GraphileBuild.Build, handler: NodeIdHandler): NodeIdHandler {
+  const resource = viewOfType(build, handler.typeName)!;
   if (!resource.codec.attributes!.id!.expression) return handler;
   return {
     ...handler,
@@ -39,7 +28,7 @@ function byKey(resources: ReadonlyMap<string, PgResource>, handler: NodeIdHandle
 const keyOf =
   (build: GraphileBuild.Build): KeyOf =>
   (typeName) =>
-    build.getNodeIdHandler!(typeName) ? build.keyOfType.get(typeName) : undefined;
+    build.getNodeIdHandler!(typeName) ? keyOfType(build, typeName) : undefined;
 
 /**
  * The `Node` interface, `node(id:)`, and one root field by id for each type.
@@ -73,17 +62,9 @@ export const NodePlugin: GraphileConfig.Plugin = {
             return decoded && [decoded.typeName, id];
           },
         });
-        const keyOfType = new Map<string, Key>();
-        const resources = new Map<string, PgResource>();
-        for (const resource of viewsOf(build as GraphileBuild.Build)) {
-          const typeName = build.inflection.tableType(resource.codec);
-          const key = keyOfResource(resource);
-          if (key) keyOfType.set(typeName, key);
-          if (!resources.has(typeName)) resources.set(typeName, resource);
-        }
         const register = build.registerNodeIdHandler!;
-        build.registerNodeIdHandler = (handler) => register(byKey(resources, handler));
-        return build.extend(build, { keyOfType }, "Adding the keys of types");
+        build.registerNodeIdHandler = (handler) => register(byKey(build as GraphileBuild.Build, handler));
+        return build;
       },
       GraphQLSchema(config, build) {
         return { ...config, extensions: { ...config.extensions, keyOf: keyOf(build) } };
@@ -105,7 +86,7 @@ export const NodePlugin: GraphileConfig.Plugin = {
         if (typeName) {
           const fetch = build.nodeFetcherByTypeName!(typeName)!;
           const check = (id: string) => {
-            requireKey(typeName, build.keyOfType.get(typeName) ?? uuidKey, id);
+            requireKey(typeName, keyOfType(build, typeName) ?? uuidKey, id);
             return id;
           };
           const plan = (_$root: Step, args: FieldArgs) => fetch(lambda(args.getRaw("id"), check));

@@ -9,7 +9,7 @@ import { beginOfSecond } from "../../src/reads/moment-operators.ts";
 import type { Mutation } from "./mutation-functions.ts";
 import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
 import { tagText } from "./tags.ts";
-import { fieldNameOf } from "./views.ts";
+import { fieldNameOf, keyOfType } from "./views.ts";
 
 /** A JSON value as `mutation.run` takes and returns it. */
 type Json = unknown;
@@ -74,7 +74,7 @@ function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
 
 /** What makes the global id of a type of a value: of the one column of its key, or the text of a key of several. */
 function idEncoder(build: GraphileBuild.Build, typeName: string): Converter {
-  const isText = (build.keyOfType.get(typeName)?.length ?? 1) > 1;
+  const isText = (keyOfType(build, typeName)?.length ?? 1) > 1;
   return (value) =>
     encodeGlobalId(typeName, isText ? (value as string) : writeKey([String(withDigits(value))]));
 }

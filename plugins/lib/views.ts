@@ -1,9 +1,11 @@
 import type { PgCodec, PgCodecRelation, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
+import { remembered } from "../../src/lib/remembered.ts";
 import type { Rows } from "../../src/reads/field-source.ts";
 import type { Followed } from "../../src/reads/followed.ts";
 import type { Hop, Match } from "../../src/reads/hops.ts";
+import type { Key } from "../../src/reads/keys.ts";
 import { keyOfResource } from "./view-keys.ts";
 import { hasTag, tagLines, tagText } from "./tags.ts";
 
@@ -22,9 +24,20 @@ export const viewsOf = ({ pgResources }: Pick<GraphileBuild.Build, "pgResources"
     ({ parameters, codec }) => !parameters && codec.attributes,
   );
 
+const byType = new WeakMap<GraphileBuild.Build["pgResources"], ReadonlyMap<string, PgResource>>();
+
 /** The view whose rows are of a GraphQL type. */
 export const viewOfType = (build: GraphileBuild.Build, typeName: string): PgResource | undefined =>
-  viewsOf(build).find(({ codec }) => build.inflection.tableType(codec) === typeName);
+  remembered(byType, build.pgResources, () => {
+    const views = viewsOf(build).map((view) => [build.inflection.tableType(view.codec), view] as const);
+    return new Map(views);
+  }).get(typeName);
+
+/** The key of the rows of a GraphQL type. */
+export function keyOfType(build: GraphileBuild.Build, typeName: string): Key | undefined {
+  const view = viewOfType(build, typeName);
+  return view && keyOfResource(view);
+}
 
 /** A view whose rows can simply be selected: no function, no hook that adds conditions. */
 function isPlain(resource: PgResource | null | undefined): resource is PgResource {

@@ -5,6 +5,11 @@ import { FairQueue, NoTurn } from "../lib/fair-queue.ts";
 
 /** The owner of all documents, where nothing else is said. */
 const everyone = "documents";
+/**
+ * Milliseconds for one document, with the start of its thread. It ends what would never end. On a busy machine threads, of
+ * low priority, take many times as long as usual, and one that is ended begins by loading everything again.
+ */
+const timeoutMs = 60_000;
 
 export interface RendererOptions {
   /** Most threads. They start when they are needed. */
@@ -13,8 +18,6 @@ export interface RendererOptions {
   queue?: number;
   /** The same of one client. */
   queueOfOne?: number;
-  /** Milliseconds for one document. */
-  timeoutMs?: number;
   /** A module whose `renderPdf` makes a PDF of a config. For tests. */
   program?: URL;
 }
@@ -24,7 +27,6 @@ export interface RendererOptions {
  * document, so waiting ones are limited.
  */
 export class Renderer {
-  readonly #timeoutMs: number;
   readonly #threads: Piscina<unknown, unknown>;
   // Not the pool's queue: it doesn't count abortable tasks, and their time limit runs while they wait
   readonly #queue: FairQueue;
@@ -34,10 +36,8 @@ export class Renderer {
     threads = 2,
     queue = 50,
     queueOfOne = queue,
-    timeoutMs = 10_000,
     program = new URL("./render-pdf.ts", import.meta.url),
   }: RendererOptions = {}) {
-    this.#timeoutMs = timeoutMs;
     this.#threads = openThreads({ program, name: "renderPdf", max: threads });
     const maxWaitMs = () => Math.ceil((queue + threads) / threads) * timeoutMs;
     this.#queue = new FairQueue({
@@ -59,7 +59,7 @@ export class Renderer {
     try {
       return await this.#queue.run(client, async () => {
         if (this.#isClosed) throw new Error("The renderer has been closed.");
-        const signal = AbortSignal.timeout(this.#timeoutMs);
+        const signal = AbortSignal.timeout(timeoutMs);
         return (await this.#threads.run(config, { signal })) as Uint8Array;
       });
     } catch (error) {
@@ -69,7 +69,7 @@ export class Renderer {
       }
       // The pool then ends the thread: nothing else would stop it
       if (error instanceof Error && error.name === "AbortError")
-        throw new Error(`A document took more than ${this.#timeoutMs} ms to render.`, { cause: error });
+        throw new Error(`A document took more than ${timeoutMs} ms to render.`, { cause: error });
       throw error;
     }
   }

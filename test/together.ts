@@ -62,29 +62,6 @@ function share(files: readonly string[], count: number, lengthOf: (file: string)
   return processes.map(({ files }) => files.sort());
 }
 
-/**
- * The files to run again: those that failed or weren't reached, and all of a process that failed though each of its
- * files passed.
- *
- * @param failed with those that run others
- * @returns with them, how many failures that are: when a process dies, it is one
- */
-export function toRepeat(
-  failed: ReadonlySet<string>,
-  passed: ReadonlySet<string>,
-  { single, together }: Divided,
-): { count: number; files: string[] } {
-  const files = single.filter((file) => !passed.has(file));
-  let count = files.length;
-  for (const [path, shared] of together) {
-    const unfinished = shared.filter((file) => !passed.has(file));
-    if (unfinished.length === 0 && !failed.has(path)) continue;
-    count += Math.max(1, unfinished.filter((file) => failed.has(file)).length);
-    files.push(...(unfinished.length > 0 ? unfinished : shared));
-  }
-  return { count, files };
-}
-
 const program = (files: string[][]): string => `import { AsyncResource } from "node:async_hooks";
 import { describe } from "node:test";
 import { endCollecting } from "../lib/collecting.ts";

@@ -216,8 +216,8 @@ export class CurrentWatch {
       if (this.#database !== null && this.#database !== database) {
         this.#options.rehearsal.begin();
         await pause(recreatedMs, this.#stopping.signal);
-        // Fails when the database was dropped meanwhile
-        await migrator.number();
+        // Fails while the database has no migrations, and when it was dropped meanwhile
+        await migrator.ranLast();
       }
       this.#database = database;
       return migrator;

@@ -4,6 +4,11 @@ import { WorkThreads } from "../lib/threads.ts";
 
 /** The owner of all documents, where nothing else is said. */
 const everyone = "documents";
+/**
+ * Milliseconds for one document, with the start of its thread. It ends what would never end. On a busy machine threads, of
+ * low priority, take many times as long as usual, and one that is ended begins by loading everything again.
+ */
+const timeoutMs = 60_000;
 
 export interface RendererOptions {
   /** Most threads. They start when they are needed. */
@@ -12,8 +17,6 @@ export interface RendererOptions {
   queue?: number;
   /** The same of one client. */
   queueOfOne?: number;
-  /** Milliseconds for one document. */
-  timeoutMs?: number;
   /** A module whose `renderPdf` makes a PDF of a config. For tests. */
   program?: URL;
 }
@@ -29,7 +32,6 @@ export class Renderer {
     threads = 2,
     queue = 50,
     queueOfOne = queue,
-    timeoutMs = 10_000,
     program = new URL("./render-pdf.ts", import.meta.url),
   }: RendererOptions = {}) {
     this.#threads = new WorkThreads({

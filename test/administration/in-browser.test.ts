@@ -42,7 +42,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.goto("/admin");
     await page.getByLabel("Name or e-mail address").fill("anna@example.com");
     await page.getByLabel("Password").fill(password);
-    await page.getByRole("button", { name: "Log in" }).click();
+    await andLoad(page, () => page.getByRole("button", { name: "Log in" }).click());
     await page.getByRole("heading", { name: "GraphQL API tokens", level: 1 }).waitFor();
   }
 
@@ -147,7 +147,8 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
       await inspect(page, path);
     }
     await page.goto(webhook);
-    await page.getByRole("region", { name: "Table of deliveries" }).getByRole("link").click();
+    const delivery = page.getByRole("region", { name: "Table of deliveries" }).getByRole("link");
+    await andLoad(page, () => delivery.click());
     await page.getByText("<script>throw").waitFor();
     await inspect(page, "delivery");
     await page.goto("/admin/account");
@@ -198,7 +199,6 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.keyboard.press("Enter");
     await go("a[href='/admin/tokens/new']");
     await andLoad(page, () => page.keyboard.press("Enter"));
-    await page.waitForURL("**/tokens/new");
     await go("#name");
     await page.keyboard.type("By keyboard");
     await go("[name='access.stocks']");
@@ -274,6 +274,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.getByRole("button", { name: "Create token" }).click();
     await page.locator("[role=alert]:focus").waitFor();
     await page.getByRole("link", { name: "Enter a name for the token." }).click();
+    await page.locator("#name:focus").waitFor();
     await page.keyboard.type("From the summary");
     assert.equal(await page.getByLabel("Name").inputValue(), "From the summary");
   });

@@ -7,7 +7,6 @@ let service: TestService;
 before(async () => {
   // Few connections, so that callers get connections that others have just used
   service = await startService({ poolSize: 3 });
-  service.apiPool.options.connectionTimeoutMillis = 30_000;
 });
 after(() => service.close());
 

@@ -32,7 +32,9 @@ const nodeOptions = [
 ];
 
 /** The settings that have a service know `unstable` alone, as most tests need no more. */
-const headAlone = { NODE_OPTIONS: `--import ${new URL("../lib/head-alone.ts", import.meta.url).href}` };
+export const headAlone = {
+  NODE_OPTIONS: `--import ${new URL("../lib/head-alone.ts", import.meta.url).href}`,
+};
 
 /** Or all versions. */
 export const allVersions = { NODE_OPTIONS: "" };

@@ -169,6 +169,7 @@ it("wrong variables of a long body are reported by their first fault", async () 
 
 describe("tokens that look like those of the administration", () => {
   it("reach the database only so often from one address", async () => {
+    const start = performance.now();
     let asked = 0;
     const count = () => void asked++;
     service.pool.on("acquire", count);
@@ -177,7 +178,9 @@ describe("tokens that look like those of the administration", () => {
       assert.equal((await service.ask(made, { query: "{ __typename }" })).status, 401);
     }
     service.pool.off("acquire", count);
-    assert.ok(asked >= 20 && asked <= 25, `${asked}`);
+    // 20 at once and one more each second, and what the service itself asks
+    const most = 25 + (2 * (performance.now() - start)) / 1_000;
+    assert.ok(asked >= 20 && asked <= most, `${asked} of ${most}`);
   });
 });
 
@@ -202,7 +205,7 @@ describe("refusals", () => {
       method: "POST",
       body: new URLSearchParams({ grant_type: "client_credentials", client_id: "a", client_secret: "b" }),
     });
-    assert.equal(await figure("invalid_client"), 1);
+    await until(async () => (await figure("invalid_client")) === 1);
   });
 
   it("fill the log no further than so many lines in a minute, and then a sum", () => {

@@ -31,10 +31,11 @@ export async function openWindow(
 
 /**
  * Does something that leads to another page, and waits until that is loaded. Right after a click, the page of before is
- * still there, or one without a body.
+ * still there, perhaps still loading, or one without a body.
  */
 export async function andLoad(page: Page, act: () => Promise<unknown>): Promise<void> {
-  await Promise.all([page.waitForEvent("load"), act()]);
+  await Promise.all([page.waitForEvent("framenavigated"), act()]);
+  await page.waitForLoadState();
 }
 
 /** Puts axe into all pages of a window. Sent once, not to each page. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import type { Browser, LaunchOptions } from "playwright-core";
@@ -86,31 +86,37 @@ export async function startChromium(): Promise<Browser> {
   });
 }
 
-/** Unpacks the browser of the package, once. */
+/** The browser of the package, which is unpacked once. */
 async function unpacked(): Promise<LaunchOptions> {
   // Not in a folder where others can write, because it is executed
   const folder = resolve(".data/test/chromium");
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (!existsSync(folder)) await unpackInto(folder);
+  const env = {
+    ...process.env,
+    LD_LIBRARY_PATH: join(folder, "al2023/lib"),
+    FONTCONFIG_FILE: join(folder, "fonts.conf"),
+  };
+  return { executablePath: join(folder, "chromium"), env };
+}
+
+/** Unpacks it beside the folder first: a program that another process still writes can't be started. */
+async function unpackInto(folder: string): Promise<void> {
+  await mkdir(dirname(folder), { recursive: true });
+  const made = await mkdtemp(`${folder}-`);
   const { TMPDIR } = process.env;
-  process.env.TMPDIR = folder;
+  process.env.TMPDIR = made;
   try {
     const { default: packed, inflate } = await import("@sparticuz/chromium");
-    const bin = new URL("../bin/", import.meta.resolve("@sparticuz/chromium"));
     // Libraries that a small system lacks
-    const libraries = await inflate(fileURLToPath(new URL("al2023.tar.br", bin)));
-    const executablePath = await packed.executablePath();
+    const libraries = new URL("../bin/al2023.tar.br", import.meta.resolve("@sparticuz/chromium"));
+    await Promise.all([inflate(fileURLToPath(libraries)), packed.executablePath()]);
     // The package's own configuration looks for fonts only in /tmp, and without a font the browser ends
-    const fonts = join(folder, "fonts.conf");
     await writeFile(
-      fonts,
+      join(made, "fonts.conf"),
       `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/cache</cachedir></fontconfig>`,
     );
-    const env = {
-      ...process.env,
-      LD_LIBRARY_PATH: join(libraries, "lib"),
-      FONTCONFIG_FILE: fonts,
-    };
-    return { executablePath, env };
+    // Another process may have been first
+    await rename(made, folder).catch(() => rm(made, { recursive: true }));
   } finally {
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;

@@ -150,8 +150,12 @@ const limits = { ...defaultLimits, cost: 100_000, bucket: 1_000_000_000, refill:
 /** The version of most tests. Each takes a second to build, so tests of others name them. */
 const head = everyVersion.filter(({ kind }) => kind === "floating");
 
-/** Where other test files keep the machine busy, any statement may take longer than the service's own limit. */
+/**
+ * Where other test files keep the machine busy, any statement may take longer than the service's own limit, and the wait for
+ * a connection.
+ */
 const patientMs = { statement: 30_000, lock: 3_000 };
+const connectionTimeoutMillis = 30_000;
 
 /** Starts one process of the service on a database, by default for unstable alone. */
 export async function startProcess({
@@ -166,6 +170,7 @@ export async function startProcess({
   const poolOptions = { max: poolSize, prepare, timeoutsMs };
   const pool = createPool(loginUrl, poolOptions);
   const apiPool = createPool(asApiLogin(loginUrl)!, poolOptions);
+  for (const each of [pool, apiPool]) Object.assign(each.options, { connectionTimeoutMillis });
   const log: Record<string, unknown>[] = [];
   const app = await openApp({
     settings: { ...settingsFrom({}), hosts: [], explorer: false, limits, ...settings },

@@ -371,6 +371,22 @@ describe("fulfillmentCancel of what was invoiced", () => {
     assert.equal(invoiced, 0);
     await shop.sql("delete from erp.document where order_id = $1", order.id);
   });
+
+  it("is gone when its documents are deleted, in whichever order they lie", async () => {
+    for (const last of ["invoice", "storno"]) {
+      const order = await assigned([nails(5)]);
+      await complete(order, { documents: ["invoice"] });
+      await shop.sql("select erp.create_document($1, 'storno')", order.id);
+      // With another number, which an index has, it lies behind the others
+      await shop.sql(
+        `update erp.document d set document_number = document_number || '-A' from erp.document_type t
+         where d.order_id = $1 and t.id = d.document_type_id and t.technical_name = '${last}'`,
+        order.id,
+      );
+      await shop.sql("delete from erp.document where order_id = $1", order.id);
+      assert.deepEqual((await charged(order)).made, []);
+    }
+  });
 });
 
 describe("documents of a merchant whose settings are missing", () => {

@@ -151,7 +151,8 @@ test("a delivery note has goods, but neither prices nor discounts", async () => 
       ["Book", 2],
     ],
   );
-  assert.doesNotMatch(JSON.stringify(config), /119|107|11\.9|Price"|"total"/);
+  // Ids may have any digits within
+  assert.doesNotMatch(JSON.stringify(config), /\b(119|107|11\.9)\b|Price"|"total"/);
 });
 
 test("the language is that of the billing address, or of the sales channel", async () => {

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { createCredential, deactivateCredential } from "../../src/auth/credentials.ts";
 import type { ClientCredentials } from "../../src/auth/credentials.ts";
-import { startCommand } from "../commands/process.ts";
+import { headAlone, startCommand } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
@@ -199,18 +199,21 @@ test("one that is to replace another waits for the database, and is replaced whe
   assert.doesNotMatch(said(), /can't start/);
 });
 
+/** A program that kills the second of the processes of a service at its start. */
+const killsSecond = `import cluster from "node:cluster";
+if (cluster.worker?.id === 2) process.kill(process.pid, "SIGKILL");`;
+
 test("one that is killed while it starts beside one that serves is replaced", async (t) => {
-  const settings = { DATABASE_URL: database.loginUrl, RUN_AS: "root" };
-  const other = startCommand(["start", "--workers", "2"], settings);
+  const other = startCommand(["start", "--workers", "2"], {
+    ...{ DATABASE_URL: database.loginUrl, RUN_AS: "root" },
+    NODE_OPTIONS: `${headAlone.NODE_OPTIONS} --import data:text/javascript,${encodeURIComponent(killsSecond)}`,
+  });
   t.after(async () => {
     other.kill("SIGTERM");
     await other.ended;
   });
-  await until(async () => (await servingProcesses(other.pid)).length === 2);
-  const [, second] = (await servingProcesses(other.pid)).sort((a, b) => a - b);
-  process.kill(second!, "SIGKILL");
+  await other.said(/a process has died while it started; starting another/);
   const [, place] = await other.said(/The API is at (http:\S+?)\/api/);
-  assert.match(other.output(), /a process has died while it started; starting another/);
   assert.equal((await fetch(`${place}/livez`)).status, 200);
   await until(async () => (await servingProcesses(other.pid)).length === 2);
 });

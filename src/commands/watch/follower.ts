@@ -1,5 +1,6 @@
 import type { ClientBase } from "pg";
 import { catalogQuery } from "../../../plugins/index.ts";
+import { databaseFailure } from "../../errors/postgres-errors.ts";
 import type { Rehearsal } from "../../migrations/migrate-options.ts";
 import type { Run } from "../../migrations/watch-current.ts";
 import type { App } from "../../process/open-app.ts";
@@ -63,7 +64,9 @@ export class Follower implements Rehearsal {
     try {
       return (await this.#app.reload()).length > 0;
     } catch (error) {
-      say(`The API stays as it was: ${String(error)}`);
+      // With a connection that was cut nothing has failed: it is tried again when the database is back
+      const isAway = databaseFailure(error)?.code === "SERVICE_UNAVAILABLE";
+      if (!isAway) say(`The API stays as it was: ${String(error)}`);
       return false;
     }
   }

@@ -47,7 +47,7 @@ export const peers: readonly Contestant[] = [
     remarks: [
       "A product is a variant with translations, prices by channel and stock by location; the GTIN is a custom field.",
       "B finds the text anywhere in the number, by reading all variants, and counts what it finds.",
-      "W1 sets the stock, and notes the difference. There are no ledger, idempotency keys and log of events.",
+      "W1 sets the stock, and notes the difference. It has no ledger, no idempotency keys and no log of events.",
     ],
     speak: speakVendure,
     write: writeToVendure,
@@ -61,7 +61,7 @@ export const peers: readonly Contestant[] = [
     remarks: [
       "A product is a variant, whose stock is an item of the inventory that a link leads to.",
       "B finds the text anywhere in the number, the name or the GTIN, by reading all variants, and counts what it finds.",
-      "W1 sets the stock, and notes nothing else. There are no ledger, idempotency keys and log of events.",
+      "W1 sets the stock, and notes nothing else. It has no ledger, no idempotency keys and no log of events.",
       "Cache, events, workflows and locks are in its memory, as in development, since there is no Redis.",
     ],
     speak: speakMedusa,

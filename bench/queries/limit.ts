@@ -1,5 +1,4 @@
 import { afterPrefix } from "../../src/reads/filter-operators.ts";
-import type { StockedPlace } from "../data/stocked-places.ts";
 import type { PreparedRequest } from "../measure/load.ts";
 import type { ContestantRequest, Parameters, ReadName } from "./reads.ts";
 import type { WriteCall } from "./writes.ts";
@@ -24,10 +23,11 @@ export function writeToLimit(call: WriteCall): PreparedRequest {
 
 function statementOf(call: WriteCall): [path: string, values: string[]] {
   if ("ship" in call) return ["/ship", [call.ship]];
-  const [{ product, bin }, ...others] = call.more as [StockedPlace, ...StockedPlace[]];
-  if (others.length === 0) return ["/adjust-one", [product, bin, "1"]];
-  const lines = call.more.map((line) => ({ product: line.product, place: line.bin, delta: 1 }));
-  return ["/adjust-many", [JSON.stringify(lines)]];
+  const lines = call.more.map(({ product, bin }) => ({ product, place: bin, delta: 1 }));
+  const [one] = lines;
+  return lines.length === 1
+    ? ["/adjust-one", [one!.product, one!.place, "1"]]
+    : ["/adjust-many", [JSON.stringify(lines)]];
 }
 
 /** A mutation for the service's own function of the database. */

@@ -20,7 +20,8 @@ insert into product_channels_channel ("productId", "channelId") select m.id, c.i
 insert into product_variant (id, "productId", sku, "taxCategoryId", "customFieldsGtin")
 select id, id, number, '00000000-0000-4000-8000-000000000002', gtin from measured;
 insert into product_variant_translation ("languageCode", name, "baseId") select 'en', name, id from measured;
-insert into product_variant_channels_channel ("productVariantId", "channelId") select m.id, c.id from measured m, channel c;
+insert into product_variant_channels_channel ("productVariantId", "channelId")
+select m.id, c.id from measured m, channel c;
 insert into product_variant_price (price, "currencyCode", "channelId", "variantId")
 select 1000, c."defaultCurrencyCode", c.id, m.id from measured m, channel c;
 insert into stock_level ("productVariantId", "stockLocationId", "stockOnHand", "stockAllocated")

@@ -13,6 +13,7 @@ import { asker } from "./measure/verify.ts";
 import type { BenchOptions } from "./options.ts";
 import type { LedgerRead } from "./queries/ledger.ts";
 import { ledgerReads } from "./queries/ledger.ts";
+import { writeToService } from "./queries/service.ts";
 import { writeQueries } from "./queries/writes.ts";
 import { over } from "./report/figures.ts";
 import type { Ledger, LedgerRow, LedgerSize } from "./report/ledger.ts";
@@ -34,7 +35,7 @@ const bookings = [
   { query: "W1", connections: 1 },
   { query: "W1", connections: 32 },
   { query: "W2", connections: 1 },
-];
+] as const;
 
 /** The service on a ledger. */
 interface Grown {
@@ -70,10 +71,8 @@ export async function growthOfLedger(options: BenchOptions, cleanup: Cleanup): P
   }
   const booked = [];
   for (const { query, connections } of bookings) {
-    const { title, prepare } = writeQueries[query]!;
-    const requests = grown.map(async ({ database }) =>
-      (await prepare(database, 4_000)).map(({ service }) => service),
-    );
+    const { title, calls } = writeQueries[query];
+    const requests = grown.map(async ({ database }) => (await calls(database, 4_000)).map(writeToService));
     const name = connections === 1 ? query : `${query}, ${connections} at once`;
     booked.push(await rowOf(name, title, connections, grown, await Promise.all(requests), options));
   }
@@ -114,7 +113,7 @@ async function readsOf(
   { parameters, ask }: LedgerRead,
 ): Promise<PreparedRequest[]> {
   const { rows } = await withClient(database.ownerUrl, (client) => client.query(parameters, [variants]));
-  const { askText, close } = asker(contestants.ready[0]!.child.url, await contestants.tokens());
+  const { askText, close } = asker(contestants.ready[0]!.child, await contestants.tokens());
   const requests: PreparedRequest[] = [];
   for (const asked of rows.map(ask)) {
     const text = await askText(asked);

@@ -34,16 +34,14 @@ export interface BenchOptions {
   writes: boolean;
   /** Names of attacks; none: all. */
   attacks: string[];
-  /** Names of the contestants beside LIMIT and the service; by default all of `peers`. */
-  peers: string[] | undefined;
-  /** Names of those that take part only when requested. */
+  /** Names of the contestants beside LIMIT and the service. */
   with: string[];
 }
 
 export const usage = `Measures the service, side by side with others that answer the same queries.
 
 Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--connections 1,32]
-                        [--only A,B] [--peers NAMES] [--with NAMES]
+                        [--only A,B] [--with NAMES]
        npm run bench -- --growth     the service's pages at scale 10, 100 and 1,000
        npm run bench -- --growth --movements [--keep]
                                      pages, bookings and upkeep with 34,000, 3.4 and 30 million movements: 25 GB,
@@ -60,11 +58,11 @@ Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--conn
   --quick        two minutes: fewer and shorter rounds; on data of scale 10 when scale 100 isn't there
   --scale N      on how much data; 100 unless you say so. Made at the first run, kept in .data/bench
   --only A,B,W   which queries; W stands for the mutations
-  --peers NAMES  which others, separated by commas, or none; all unless you say so
+  --with NAMES   which others beside LIMIT, separated by commas; postgraphile-5 unless you say so, or none. Others are
+                 directus, vendure and medusa, each of which is installed for that (up to 700 MB), and this service
+                 without one of its fast paths: grafast, awaited, pg-pipeline, unshared, no-groups
   --keep         keep those data for the next run, in .data
   --attacks NAMES  which attacks, separated by commas; all unless you say so
-  --with NAMES   beside them directus, which is installed for that: about 700 MB; or this service without one of its
-                 fast paths: grafast, awaited, pg-pipeline, unshared, no-groups
 
 Results are written to bench/results/. Exit code 0: done, 1: an answer was wrong, an attack was noticed or it
 failed, 2: invalid arguments.
@@ -98,8 +96,7 @@ export function readOptions(args: string[]): BenchOptions {
     reads: readNames.filter((name) => only.includes(name)),
     writes: only.includes("W"),
     attacks: list(values.attacks ?? ""),
-    peers: values.peers === undefined ? undefined : list(values.peers),
-    with: list(values.with ?? ""),
+    with: list(values.with ?? "postgraphile-5"),
   };
 }
 
@@ -125,7 +122,6 @@ function parse(args: string[]) {
         seconds: { type: "string" },
         connections: { type: "string" },
         only: { type: "string" },
-        peers: { type: "string" },
         with: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
       },

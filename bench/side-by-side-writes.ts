@@ -2,29 +2,18 @@ import { readFile } from "node:fs/promises";
 import { say } from "../src/commands/terminal.ts";
 import { withClient } from "../src/postgres/client.ts";
 import type { Cleanup } from "./cleanup.ts";
-import { ablatedServices } from "./contestants/ablations.ts";
 import type { Contestant } from "./contestants/contestant.ts";
-import { limit, sameFunction } from "./contestants/limit.ts";
-import { serviceContestant } from "./contestants/service.ts";
 import { startContestant } from "./contestants/start.ts";
 import type { BenchDatabase } from "./data/database.ts";
 import type { Testbed } from "./testbed.ts";
 import { tokensFrom } from "./data/token.ts";
-import type { Cell, Player } from "./measure/rounds.ts";
+import type { PreparedRequest } from "./measure/load.ts";
+import type { Cell } from "./measure/rounds.ts";
 import { playMatch, warmUp } from "./measure/rounds.ts";
 import type { BenchOptions } from "./options.ts";
-import type { WriteQuery, Writer } from "./queries/writes.ts";
-import { writeQueries } from "./queries/writes.ts";
+import type { WriteName } from "./queries/writes.ts";
+import { writeNames, writeQueries } from "./queries/writes.ts";
 import { matchLine } from "./report/progress.ts";
-
-/** Those that take part beside the services that were requested. */
-const ownWriters = [serviceContestant, limit, sameFunction];
-
-/** Those that take part when others are requested. */
-export const writersAmong = (others: readonly Contestant[]): Contestant[] => [
-  ...ownWriters,
-  ...ablatedServices.filter((one) => one.writes && others.includes(one)),
-];
 
 /** Open orders of each round of each writer: fewer are over before code and connections are warm. */
 const ordersPerRound = { quick: 10, ordinary: 150 };
@@ -32,9 +21,13 @@ const ordersPerRound = { quick: 10, ordinary: 150 };
 /** At some hundreds a second, mutations need longer than reads until compilers have seen thousands of them. */
 const warmUpSeconds = 5;
 
-/** Measures mutations on a copy of the database, which LIMIT's own ledger is added to. */
+/**
+ * Measures mutations on a copy of the database, which LIMIT's own ledger is added to.
+ *
+ * @param contestants the service first
+ */
 export async function measureWrites(
-  writers: readonly Contestant[],
+  contestants: readonly Contestant[],
   options: BenchOptions,
   { database, signingKey, credential, postmaster }: Testbed,
   nextDeadline: () => number,
@@ -43,30 +36,30 @@ export async function measureWrites(
   say("Copying the database, to write to the copy");
   const copy = await database.copy();
   cleanup.add(() => copy.drop());
-  const { quick, rounds, connections } = options;
-  const count =
-    (rounds * connections.length + 1) * writers.length * ordersPerRound[quick ? "quick" : "ordinary"];
-  const requests = new Map<string, RequestsOf>();
-  for (const [name, query] of Object.entries(writeQueries)) {
-    say(`Preparing ${name}, ${query.title}`);
-    requests.set(name, await dealOut(query, copy, count, writers, options));
+  const deals = new Map<WriteName, Deal[]>();
+  for (const query of writeNames) {
+    say(`Preparing ${query}, ${writeQueries[query].title}`);
+    const writers = contestants.filter(({ answers }) => answers.includes(query));
+    deals.set(query, await dealOut(query, copy, writers, options));
   }
   await addBareLedger(copy);
   await dropReceivers(copy);
   // Otherwise it is vacuumed while it is measured
   await withClient(copy.adminUrl, (client) => client.query("vacuum analyze"));
+  const writers = contestants.filter(({ answers }) => writeNames.some((query) => answers.includes(query)));
   const children = await Promise.all(
     writers.map((contestant) => startContestant(contestant, { database: copy, signingKey })),
   );
   for (const child of children) cleanup.add(() => child.stop());
   const token = tokensFrom(children[0]!.url, credential);
   const cells: Cell[] = [];
-  for (const [query, { once }] of Object.entries(writeQueries)) {
-    const players = writers.map(({ name }, index) => ({
-      name,
-      child: children[index]!,
+  for (const query of writeNames) {
+    const { once } = writeQueries[query];
+    const players = deals.get(query)!.map(({ writer, nextRequests }) => ({
+      name: writer.name,
+      child: children[writers.indexOf(writer)]!,
       token,
-      nextRequests: () => requests.get(query)!(name),
+      nextRequests,
     }));
     const seconds = Math.max(options.seconds, options.quick ? 0 : warmUpSeconds);
     await warmUp(players, { ...options, seconds, query, once, postmaster });
@@ -101,22 +94,26 @@ async function dropReceivers({ adminUrl }: BenchDatabase): Promise<void> {
   );
 }
 
-/** The requests of a writer's next round. */
-type RequestsOf = (writer: string) => ReturnType<Player["nextRequests"]>;
+/** A contestant in writing, and the requests of its next round. */
+interface Deal {
+  writer: Contestant;
+  nextRequests(): readonly PreparedRequest[];
+}
 
-/** Those that can be sent only once belong to one round of one writer. */
+/** Calls that can be made only once belong to one round of one contestant. */
 async function dealOut(
-  query: WriteQuery,
+  query: WriteName,
   database: BenchDatabase,
-  count: number,
   writers: readonly Contestant[],
-  { rounds, connections }: BenchOptions,
-): Promise<RequestsOf> {
-  const prepared = await query.prepare(database, count);
-  const each = Math.floor(prepared.length / ((rounds * connections.length + 1) * writers.length));
-  if (query.once && each < 1) throw new Error(`There are only ${prepared.length} requests for all rounds.`);
-  return (name) => {
-    const form = ownWriters.some((own) => own.name === name) ? (name as Writer) : "service";
-    return (query.once ? prepared.splice(0, each) : prepared).map((request) => request[form]);
-  };
+  { quick, rounds, connections }: BenchOptions,
+): Promise<Deal[]> {
+  const { once, calls: prepare } = writeQueries[query];
+  const shares = (rounds * connections.length + 1) * writers.length;
+  const calls = await prepare(database, shares * ordersPerRound[quick ? "quick" : "ordinary"]);
+  const each = Math.floor(calls.length / shares);
+  if (once && each < 1) throw new Error(`There are only ${calls.length} calls for all rounds.`);
+  return writers.map((writer) => {
+    const requests = once ? null : calls.map(writer.write!);
+    return { writer, nextRequests: () => requests ?? calls.splice(0, each).map(writer.write!) };
+  });
 }

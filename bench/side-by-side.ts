@@ -1,6 +1,6 @@
 import { say } from "../src/commands/terminal.ts";
 import type { Cleanup } from "./cleanup.ts";
-import { othersOf } from "./contestants/all.ts";
+import { contestantsOf } from "./contestants/all.ts";
 import { serviceContestant } from "./contestants/service.ts";
 import { parametersOf } from "./data/parameters.ts";
 import type { Cell, Player } from "./measure/rounds.ts";
@@ -9,7 +9,7 @@ import { verifyAnswers } from "./measure/verify.ts";
 import type { BenchOptions } from "./options.ts";
 import type { ReadName } from "./queries/reads.ts";
 import { readQueries } from "./queries/reads.ts";
-import { writeQueries } from "./queries/writes.ts";
+import { writeNames, writeQueries } from "./queries/writes.ts";
 import { measuredCommit, runToRepeat } from "./report/both-runs.ts";
 import { describeMachine } from "./report/machine.ts";
 import { matchLine } from "./report/progress.ts";
@@ -18,7 +18,7 @@ import { readResult, writeResults } from "./report/write.ts";
 import { deadlines } from "./schedule.ts";
 import type { RunningContestants, Testbed } from "./testbed.ts";
 import { openCluster, openTestbed, scaleFor, startContestants } from "./testbed.ts";
-import { measureWrites, writersAmong } from "./side-by-side-writes.ts";
+import { measureWrites } from "./side-by-side-writes.ts";
 
 /** Most different requests that a quick run compares and sends. */
 const quickVariants = 30;
@@ -31,16 +31,16 @@ const quickVariants = 30;
 export async function sideBySide(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const begin = performance.now();
   const commit = await measuredCommit();
-  const others = await othersOf(options);
-  const readers = others.filter(({ lacks = [] }) => !options.reads.every((query) => lacks.includes(query)));
-  const writers = options.writes ? writersAmong(others) : [];
+  const all = await contestantsOf(options);
+  const readers = all.filter(({ answers }) => options.reads.some((query) => answers.includes(query)));
   const cluster = await openCluster(cleanup);
   const testbed = await openTestbed(cluster, await scaleFor(cluster, options));
-  say(`Starting ${[serviceContestant, ...readers].map(({ name }) => name).join(", ")}`);
-  const contestants = await startContestants(readers, testbed, cleanup);
+  say(`Starting ${readers.map(({ name }) => name).join(", ") || serviceContestant.name}`);
+  const others = readers.filter((one) => one !== serviceContestant);
+  const contestants = await startContestants(others, testbed, cleanup);
   const notes: string[] = [];
   const cells: Cell[] = [];
-  const queries = options.reads.length + (options.writes ? Object.keys(writeQueries).length : 0);
+  const queries = options.reads.length + (options.writes ? writeNames.length : 0);
   const nextDeadline = deadlines(begin, options.budget, queries * options.connections.length);
   for (const query of options.reads) {
     const players = await compare(query, contestants, testbed, options, notes);
@@ -59,7 +59,7 @@ export async function sideBySide(options: BenchOptions, cleanup: Cleanup): Promi
     }
   }
   for (const { child } of contestants.ready) await child.stop();
-  if (options.writes) cells.push(...(await measureWrites(writers, options, testbed, nextDeadline, cleanup)));
+  if (options.writes) cells.push(...(await measureWrites(all, options, testbed, nextDeadline, cleanup)));
 
   const titles: Record<string, { title: string }> = { ...readQueries, ...writeQueries };
   const asked = [...new Set(cells.map(({ query }) => query))];
@@ -69,7 +69,7 @@ export async function sideBySide(options: BenchOptions, cleanup: Cleanup): Promi
     scale,
     commit,
     earlier: runToRepeat(await readResult(`${resultsName(options)}.json`), { commit, scale }),
-    contestants: [...new Set([serviceContestant, ...others, ...writers])],
+    contestants: all,
     cells,
     titles: Object.fromEntries(asked.map((query) => [query, titles[query]!.title])),
     notes,
@@ -94,8 +94,8 @@ async function compare(
   const { answers } = await verifyAnswers(judge, token, query, parameters, null);
   const players: Player[] = [];
   for (const one of ready) {
-    const { name, lacks } = one.contestant;
-    if (lacks?.includes(query)) continue;
+    const { name, answers: answered } = one.contestant;
+    if (!answered.includes(query)) continue;
     try {
       const { requests } = await verifyAnswers(one, token, query, parameters, answers);
       players.push({ name, child: one.child, token: tokens, nextRequests: () => requests });

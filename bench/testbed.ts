@@ -87,7 +87,7 @@ export async function startContestants(
   const tokens = tokensFrom(first.url, testbed.credential);
   const token = await tokens();
   const findOut = async (contestant: Contestant, child: Child): Promise<Ready> => {
-    const { ask, close } = asker(child.url, token);
+    const { ask, close } = asker(child, token);
     const speaker = await contestant.speak(ask, testbed.database.ownerUrl);
     await close();
     return { contestant, child, speaker };

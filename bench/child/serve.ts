@@ -11,19 +11,23 @@ export interface ProcessUsage {
 }
 
 /** Starts a server on a free port, in a process that can be measured. */
-export async function serveMeasured(server: Server): Promise<void> {
+export async function serveMeasured(server: Server, token?: string): Promise<void> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  announce(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  announce(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, token);
 }
 
-/** Reports the port to the measuring process, answers its questions, and ends with it. */
-export function announce(url: string): void {
+/**
+ * Reports the port to the measuring process, answers its questions, and ends with it.
+ *
+ * @param token an access token, if this server doesn't take those of the service
+ */
+export function announce(url: string, token?: string): void {
   process.on("disconnect", () => process.exit());
   // The terminal sends Ctrl-C to all processes: the measuring process ends the others in its own order
   process.on("SIGINT", () => {});
   process.on("message", () => process.send!(usage()));
-  process.send!({ url });
+  process.send!({ url, token });
 }
 
 function usage(): ProcessUsage {

@@ -1,4 +1,6 @@
+import type { PreparedRequest } from "../measure/load.ts";
 import type { ContestantRequest, Parameters, ReadName } from "../queries/reads.ts";
+import type { WriteCall, WriteName } from "../queries/writes.ts";
 
 /** Sends one request and returns the body of the answer, which may contain errors. */
 export type Ask = (asked: ContestantRequest) => Promise<unknown>;
@@ -21,10 +23,12 @@ export interface Contestant {
   environment?: Record<string, string>;
   /** Options of Node. */
   execArgv?: string[];
-  /** Whether it connects as the owner of all tables, not with the role that services log in as. */
-  isOwner?: boolean;
-  /** Queries that it can't answer. */
-  lacks?: readonly ReadName[];
+  /**
+   * The database that it connects to: the measured one, with the role that services log in as, unless it says that it
+   * needs its owner, or has one of its own on the same server, which it fills with the measured products.
+   */
+  database?: "as owner" | "its own";
+  answers: readonly (ReadName | WriteName)[];
   /** Differences to the others. */
   remarks?: string[];
   /**
@@ -33,6 +37,8 @@ export interface Contestant {
    * @param ownerUrl the database, for facts that it can't provide
    */
   speak(ask: Ask, ownerUrl: string): Promise<Speaker>;
+  /** A mutation in its form. One that answers none has none. */
+  write?(call: WriteCall): PreparedRequest;
 }
 
 interface GraphqlAnswer {

@@ -5,7 +5,8 @@ import { promisify } from "node:util";
 import { UserError } from "../../src/errors/user-error.ts";
 
 /**
- * Installs the dependencies of a peer, unless the versions of its lock file are already there.
+ * Installs the dependencies of a peer, unless the versions of its lock file are already there. Scripts of packages don't
+ * run: they would compile or download what isn't used here.
  *
  * @throws {UserError} when that fails
  */
@@ -17,7 +18,7 @@ export async function install(folder: URL, onProgress: (step: string) => void): 
   const path = fileURLToPath(folder);
   onProgress(`Installing what ${path} needs`);
   try {
-    await promisify(execFile)("npm", ["ci", "--no-audit", "--no-fund"], { cwd: path });
+    await promisify(execFile)("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: path });
   } catch (cause) {
     throw new UserError(`npm ci failed in ${path}:\n${(cause as { stderr?: string }).stderr}`, { cause });
   }

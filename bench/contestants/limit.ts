@@ -1,4 +1,6 @@
-import { askLimit } from "../queries/limit.ts";
+import { askLimit, writeToFunction, writeToLimit } from "../queries/limit.ts";
+import { readNames } from "../queries/reads.ts";
+import { writeNames } from "../queries/writes.ts";
 import type { Contestant } from "./contestant.ts";
 import { dataOf } from "./contestant.ts";
 
@@ -8,10 +10,12 @@ export const limit: Contestant = {
   title:
     "LIMIT: node:http, token check, row-level security in a transaction, and one statement by hand for each query",
   program: new URL("../limit/server.ts", import.meta.url),
+  answers: [...readNames, ...writeNames],
   remarks: [
     "In mutations it books in a ledger of its own, as durable, with keys, locks and an outbox. It knows no batches, variants, counts, promises or rights, and answers ids only.",
   ],
   speak: async () => ({ ask: askLimit, read: (_query, body) => dataOf(body) }),
+  write: writeToLimit,
 };
 
 /** The same with settings and statement in one message to Postgres, as the service sends them. */
@@ -21,6 +25,7 @@ export const limitPipelined: Contestant = {
   name: "limit-pipelined",
   title: "LIMIT with settings and statement sent in one message, which is one implicit transaction",
   environment: { PIPELINED: "true" },
+  answers: readNames,
 };
 
 /** For mutations: what remains if everything but the functions of the database is left out. */
@@ -29,4 +34,6 @@ export const sameFunction: Contestant = {
   remarks: [],
   name: "same-function",
   title: "LIMIT's server, calling the service's own function of the database",
+  answers: writeNames,
+  write: writeToFunction,
 };

@@ -1,61 +1,33 @@
 import { speakDirectus } from "../queries/directus.ts";
-import { likeService, likeServiceBut } from "../queries/like-service.ts";
-import { speakPostgraphile, version4, version5 } from "../queries/postgraphile.ts";
-import { listQueries } from "../queries/reads.ts";
+import { speakMedusa, writeToMedusa } from "../queries/medusa.ts";
+import { speakPostgraphile } from "../queries/postgraphile.ts";
+import { readNames } from "../queries/reads.ts";
+import { speakVendure, writeToVendure } from "../queries/vendure.ts";
 import type { Contestant } from "./contestant.ts";
 
-const folderOf = (name: string): URL => new URL(`../peers/${name}/`, import.meta.url);
+const peer = (name: string) => {
+  const folder = new URL(`../peers/${name}/`, import.meta.url);
+  return { name, folder, program: new URL("server.ts", folder) };
+};
 
-const peer = (name: string) => ({
-  name,
-  folder: folderOf(name),
-  program: new URL("server.ts", folderOf(name)),
-});
-
-const ranges =
-  "has no such filters as it comes: with the plugin connection-filter. For beginnings of texts it is asked for the range (≥ and <), which Postgres answers from the index here; its startsWith is a LIKE, which is not.";
-
-/** Others that answer the same queries on the same database. */
+/** Other products that answer the same queries, or some of them. */
 export const peers: readonly Contestant[] = [
   {
     ...peer("postgraphile-5"),
     title:
       "PostGraphile 5 with its Amber preset and the plugins connection-filter and pg-aggregates, on the same views",
-    remarks: [ranges, "PgIndexBehaviorsPlugin is off, for it hides lists of related rows of views."],
-    speak: (ask) => speakPostgraphile(version5, ask),
-  },
-  {
-    ...peer("postgraphile-4"),
-    title: "PostGraphile 4 as it comes, on the same views",
-    lacks: listQueries,
+    answers: readNames,
     remarks: [
-      ranges,
-      "Has no many-to-many: H goes through the rows of the link, and the answer holds these too.",
+      "For beginnings of texts it is asked for the range (≥ and <), which Postgres answers from the index here; its startsWith is a LIKE, which is not.",
+      "PgIndexBehaviorsPlugin is off, for it hides lists of related rows of views.",
     ],
-    speak: (ask) => speakPostgraphile(version4, ask),
+    speak: speakPostgraphile,
   },
-  {
-    ...peer("yoga"),
-    title: "a server by hand: GraphQL Yoga, DataLoader, one transaction with row-level security per request",
-    lacks: listQueries,
-    speak: async () => likeService,
-  },
-  {
-    ...peer("pothos"),
-    title:
-      "Pothos with its plugins for Relay, scopes and Drizzle, on Yoga; one transaction with row-level security per request",
-    lacks: listQueries,
-    speak: likeServiceBut,
-  },
-];
-
-/** Large ones, which take part only when requested by name. */
-export const largePeers: readonly Contestant[] = [
   {
     ...peer("directus"),
     title: "Directus 12 as it comes, on the tables, with its own tables in a schema of their own",
-    isOwner: true,
-    lacks: ["H", ...listQueries],
+    database: "as owner",
+    answers: ["A", "B", "C", "D", "E", "F", "G"],
     remarks: [
       "Reads the tables as their owner, without row-level security and settings of a transaction, and each client as an administrator: permissions for single fields need a paid key.",
       "Can't go on after an id: in C, D and E it is asked for an offset, which Postgres counts to.",
@@ -64,5 +36,35 @@ export const largePeers: readonly Contestant[] = [
       "Whether there is a next page is told by one row more.",
     ],
     speak: speakDirectus,
+  },
+  {
+    ...peer("vendure"),
+    title:
+      "Vendure 3 as it comes, by its admin API (GraphQL), with the same products in a database of its own",
+    database: "its own",
+    environment: { VENDURE_DISABLE_TELEMETRY: "true" },
+    answers: ["A", "B", "W1"],
+    remarks: [
+      "A product is a variant with translations, prices by channel and stock by location; the GTIN is a custom field.",
+      "B finds the text anywhere in the number, by reading all variants, and counts what it finds.",
+      "W1 sets the stock, and notes the difference. It has no ledger, no idempotency keys and no log of events.",
+    ],
+    speak: speakVendure,
+    write: writeToVendure,
+  },
+  {
+    ...peer("medusa"),
+    title: "Medusa 2 as it comes, by its admin API (REST), with the same products in a database of its own",
+    database: "its own",
+    environment: { MEDUSA_DISABLE_TELEMETRY: "true", LOG_LEVEL: "error" },
+    answers: ["A", "B", "W1"],
+    remarks: [
+      "A product is a variant, whose stock is an item of the inventory that a link leads to.",
+      "B finds the text anywhere in the number, the name or the GTIN, by reading all variants, and counts what it finds.",
+      "W1 sets the stock, and notes nothing else. It has no ledger, no idempotency keys and no log of events.",
+      "Cache, events, workflows and locks are in its memory, as in development, since there is no Redis.",
+    ],
+    speak: speakMedusa,
+    write: writeToMedusa,
   },
 ];

@@ -1,5 +1,7 @@
 import flags from "../../bin/flags.json" with { type: "json" };
-import { askService } from "../queries/service.ts";
+import { readNames } from "../queries/reads.ts";
+import { askService, writeToService } from "../queries/service.ts";
+import { writeNames } from "../queries/writes.ts";
 import type { Contestant } from "./contestant.ts";
 import { dataOf } from "./contestant.ts";
 
@@ -19,6 +21,8 @@ export const serviceContestant: Contestant = {
     // Log-ins are limited for each address
     TRUST_PROXY: "loopback",
   },
+  answers: [...readNames, ...writeNames],
   remarks: ["Its limits on how much a credential may ask for are set so high that they refuse nothing."],
   speak: async () => ({ ask: askService, read: (_query, body) => dataOf(body) }),
+  write: writeToService,
 };

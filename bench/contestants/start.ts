@@ -13,11 +13,16 @@ export interface StartOptions {
 }
 
 /** Starts a contestant on a database; each gets the same number of connections. */
-export function startContestant(
-  { program, environment = {}, execArgv = [], isOwner = false }: Contestant,
+export async function startContestant(
+  { name, program, environment = {}, execArgv = [], database: kind }: Contestant,
   { database, signingKey }: StartOptions,
 ): Promise<Child> {
-  const url = isOwner ? database.ownerUrl : database.loginUrl;
+  const url =
+    kind === "its own"
+      ? await database.beside(name)
+      : kind === "as owner"
+        ? database.ownerUrl
+        : database.loginUrl;
   return startChild({
     program,
     execArgv,
@@ -25,6 +30,7 @@ export function startContestant(
       NODE_ENV: "production",
       DATABASE_URL: url,
       DATABASE_URL_WITH_SETTINGS: withSettings(url),
+      MEASURED_DATABASE_URL: database.ownerUrl,
       DATABASE_POOL_SIZE: "10",
       TOKEN_SIGNING_KEY: signingKey,
       HOST: "127.0.0.1",

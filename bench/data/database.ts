@@ -47,6 +47,8 @@ export interface BenchDatabase {
   size(): Promise<Size>;
   /** A copy for writing; `drop` removes it. */
   copy(): Promise<DroppableDatabase>;
+  /** Another database on the same server, which is made if it is missing. @returns its URL as superuser */
+  beside(name: string): Promise<string>;
 }
 
 export type DroppableDatabase = BenchDatabase & { drop(): Promise<void> };
@@ -157,6 +159,11 @@ function describe(
         ...describe(cluster, admin, scale, copied, inCopy),
         drop: async () => void (await admin.query(`drop database if exists ${copied} with (force)`)),
       };
+    },
+    async beside(other) {
+      const found = await admin.query("select from pg_database where datname = $1", [other]);
+      if (found.rowCount === 0) await admin.query(`create database ${other}`);
+      return cluster.adminUrl(other);
     },
   };
 }

@@ -6,6 +6,8 @@ import type { ProcessUsage } from "../child/serve.ts";
 /** A measured process. */
 export interface Child {
   url: string;
+  /** An access token, if it doesn't take those of the service. */
+  token: string | undefined;
   pid: number;
   /** Milliseconds from the start of the process until it could answer. */
   startUp: number;
@@ -50,9 +52,10 @@ export async function startChild({ program, environment, execArgv = [] }: ChildO
   });
   ended.catch(() => {});
   const answer = async <T>() => (await Promise.race([once(child, "message"), ended]))[0] as T;
-  const { url } = await answer<{ url: string }>();
+  const { url, token } = await answer<{ url: string; token?: string }>();
   return {
     url,
+    token,
     pid: child.pid!,
     startUp: performance.now() - begin,
     usage() {

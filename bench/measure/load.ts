@@ -3,7 +3,8 @@ import { Client } from "undici";
 /** One request, ready to be sent, and its right answer. */
 export interface PreparedRequest {
   path: string;
-  body: string;
+  /** Of a POST; without one it is a GET. */
+  body?: string;
   /** Of its client, where these are many. */
   token?: string;
   /** Whether an answer is right. */
@@ -82,7 +83,7 @@ function send(
     const chunks: Buffer[] = [];
     let status = 0;
     client.dispatch(
-      { method: "POST", path, headers: sent, body },
+      { method: body === undefined ? "GET" : "POST", path, headers: sent, body: body ?? null },
       {
         // undici demands it
         onRequestStart() {},

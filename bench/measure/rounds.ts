@@ -30,7 +30,7 @@ export interface Cell {
 export interface Player {
   name: string;
   child: Child;
-  /** Returns an access token for it. */
+  /** Returns an access token of the service. */
   token: () => Promise<string>;
   /** The requests of its next round. */
   nextRequests(): readonly PreparedRequest[];
@@ -94,7 +94,8 @@ async function playRound(
   const requests = nextRequests();
   const [before, postgresBefore] = [await child.usage(), await postgresCpu(postmaster)];
   const count = once ? requests.length : undefined;
-  const result = await load({ url: child.url, token: await token(), connections, requests, seconds, count });
+  const ofCaller = child.token ?? (await token());
+  const result = await load({ url: child.url, token: ofCaller, connections, requests, seconds, count });
   const [after, postgresAfter] = [await child.usage(), await postgresCpu(postmaster)];
   const perRequest = (microseconds: number) => microseconds / 1000 / result.requests;
   return {

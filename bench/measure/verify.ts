@@ -23,19 +23,23 @@ export interface Asker {
   close(): Promise<void>;
 }
 
-/** Makes a function that sends a server single requests. */
-export function asker(url: string, token: string): Asker {
+/**
+ * Makes a function that sends a server single requests.
+ *
+ * @param token of the service, unless the server has one of its own
+ */
+export function asker({ url, token: own }: Pick<Child, "url" | "token">, token: string): Asker {
   const pool = new Pool(url, { connections: atOnce, pipelining: 1 });
   const askText = async ({ path, body }: ContestantRequest): Promise<Buffer> => {
     const options: Dispatcher.RequestOptions = {
-      method: "POST",
+      method: body === undefined ? "GET" : "POST",
       path,
       headers: {
-        authorization: `Bearer ${token}`,
+        authorization: `Bearer ${own ?? token}`,
         "content-type": "application/json",
         accept: "application/json",
       },
-      body: JSON.stringify(body),
+      body: textOf(body) ?? null,
     };
     const answer = await pool.request(options);
     const text = Buffer.from(await answer.body.arrayBuffer());
@@ -64,7 +68,7 @@ export async function verifyAnswers(
   parameters: readonly Parameters[],
   references: readonly unknown[] | null,
 ): Promise<{ requests: PreparedRequest[]; answers: unknown[] }> {
-  const { askText, close } = asker(child.url, token);
+  const { askText, close } = asker(child, token);
   try {
     const entries = await inTurns(parameters, async (one, index) => {
       const asked = await speaker.ask(query, one);
@@ -77,7 +81,7 @@ export async function verifyAnswers(
     });
     const requests = entries.map(({ asked, text, reference }) => ({
       path: asked.path,
-      body: JSON.stringify(asked.body),
+      body: textOf(asked.body),
       isRight(status: number, body: Buffer) {
         if (status !== 200) return false;
         return body.equals(text) || saysTheSame(speaker.read(query, JSON.parse(body.toString())), reference);
@@ -88,6 +92,8 @@ export async function verifyAnswers(
     await close();
   }
 }
+
+const textOf = (body: unknown): string | undefined => (body === undefined ? undefined : JSON.stringify(body));
 
 /** Works on several entries at once, and keeps their order. */
 async function inTurns<T, R>(

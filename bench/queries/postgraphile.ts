@@ -1,38 +1,16 @@
 import { afterPrefix } from "../../src/reads/filter-operators.ts";
 import type { Ask, Speaker } from "../contestants/contestant.ts";
 import { dataOf } from "../contestants/contestant.ts";
-import { learnCursors } from "./cursors.ts";
 import type { Parameters, ReadName } from "./reads.ts";
 import { pagedLists } from "./service.ts";
 
-/** Names in PostGraphile's schema, which differ by version. */
-interface Words {
-  /** The column `id`. */
-  id: string;
-  /** The root field of one row, and its argument. */
-  one(type: string, variable: string): string;
-  /** The selection of a product's first five tags. */
-  tags: string;
-}
-
-/** PostGraphile 5: many-to-many by the tags @ref and @refVia of the view. */
-export const version5: Words = {
-  id: "id: rowId",
-  one: (type, variable) => `${type}: ${type}ByRowId(rowId: ${variable})`,
-  tags: "tags(first: 5) { edges { node { id: rowId name } } }",
-};
-
-/** PostGraphile 4, which has no many-to-many: the rows of the link, and from each its tag. */
-export const version4: Words = {
-  id: "id",
-  one: (type, variable) => `${type}: ${type}ById(id: ${variable})`,
-  tags: "tags: productTagsByProductId(first: 5) { edges { node { tag: tagByTagId { id name } } } }",
-};
-
 const listsOf = (list: string): string => `all${list[0]!.toUpperCase()}${list.slice(1)}`;
 
-const documentsOf = ({ id, one, tags }: Words): Record<ReadName, string> => ({
-  A: `query A($id: UUID!) { ${one("product", "$id")} { ${id} productNumber name gtin physicalStock availableStock } }`,
+const id = "id: rowId";
+
+/** The queries in the GraphQL of PostGraphile 5; tags are many-to-many by @ref and @refVia of the view. */
+const documents: Record<ReadName, string> = {
+  A: `query A($id: UUID!) { product: productByRowId(rowId: $id) { ${id} productNumber name gtin physicalStock availableStock } }`,
   B: `query B($from: String!, $until: String!) {
     products: allProducts(first: 10, filter: { productNumber: { greaterThanOrEqualTo: $from, lessThan: $until } }) {
       edges { node { ${id} productNumber name availableStock } } pageInfo { hasNextPage }
@@ -58,8 +36,8 @@ const documentsOf = ({ id, one, tags }: Words): Record<ReadName, string> => ({
     }
   }`,
   F: `query F($product: UUID!, $order: UUID!) {
-    ${one("product", "$product")} { ${id} productNumber name }
-    ${one("order", "$order")} { ${id} orderNumber state amountTotal }
+    product: productByRowId(rowId: $product) { ${id} productNumber name }
+    order: orderByRowId(rowId: $order) { ${id} orderNumber state amountTotal }
     warehouses: allWarehouses(first: 3) { edges { node { ${id} code name } } }
     currencies: allCurrencies(first: 5) { edges { node { ${id} isoCode } } }
   }`,
@@ -70,7 +48,9 @@ const documentsOf = ({ id, one, tags }: Words): Record<ReadName, string> => ({
     ] }) { edges { node { ${id} productNumber name gtin manufacturerNumber } } }
   }`,
   H: `query H($after: Cursor!) {
-    products: allProducts(first: 20, after: $after) { edges { node { ${id} ${tags} } } }
+    products: allProducts(first: 20, after: $after) { edges { node {
+      ${id} tags(first: 5) { edges { node { ${id} name } } }
+    } } }
   }`,
   I: `query I($state: String!, $till: Datetime!) {
     orders: allOrders(first: 20, orderBy: [ORDER_DATE_TIME_DESC, ROW_ID_DESC],
@@ -89,14 +69,29 @@ const documentsOf = ({ id, one, tags }: Words): Record<ReadName, string> => ({
       edges { node { ${id} orderNumber state } } pageInfo { hasNextPage }
     }
   }`,
-});
+};
+
+const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+
+/**
+ * Finds out the form of cursors: they contain the row's id as text in Base64, beside the order of the list.
+ *
+ * @returns a function from a row's id to its cursor
+ */
+async function learnCursors(ask: Ask, list: string): Promise<(id: string) => string> {
+  const query = `{ list: ${listsOf(list)}(first: 1) { edges { cursor } } }`;
+  const data = dataOf(await ask({ path: "/graphql", body: { query } }));
+  const { cursor } = (data as { list: { edges: { cursor: string }[] } }).list.edges[0]!;
+  const text = Buffer.from(cursor, "base64").toString();
+  if (!uuid.test(text)) throw new Error(`A cursor of ${list} holds no id: ${text}`);
+  return (row) => Buffer.from(text.replace(uuid, row)).toString("base64");
+}
 
 /** Finds out the form of cursors, and then asks a PostGraphile. */
-export async function speakPostgraphile(words: Words, ask: Ask): Promise<Speaker> {
-  const documents = documentsOf(words);
+export async function speakPostgraphile(ask: Ask): Promise<Speaker> {
   const lists = [...new Set(Object.values(pagedLists))];
   const cursors = new Map(
-    await Promise.all(lists.map(async (list) => [list, await learnCursors(ask, listsOf(list))] as const)),
+    await Promise.all(lists.map(async (list) => [list, await learnCursors(ask, list)] as const)),
   );
   const variablesOf = (query: ReadName, parameters: Parameters): Parameters => {
     const { prefix, after, ...others } = parameters;
@@ -112,29 +107,12 @@ export async function speakPostgraphile(words: Words, ask: Ask): Promise<Speaker
       path: "/graphql",
       body: { query: documents[query], variables: variablesOf(query, parameters) },
     }),
-    read: (query, body) => (forms[query] ?? asItIs)(dataOf(body)),
+    read: (query, body) => (query === "J" ? groupsInOrder(dataOf(body)) : dataOf(body)),
   };
 }
-
-const asItIs = (data: unknown): unknown => data;
-/** Answers that have another form. */
-const forms: Partial<Record<ReadName, typeof asItIs>> = { H: tagsInPlaceOfLinks, J: groupsInOrder };
 
 function groupsInOrder(data: unknown): unknown {
   const { orders } = data as { orders: { groupedAggregates: { keys: string[] }[] } };
   orders.groupedAggregates.sort((one, other) => (one.keys.join() < other.keys.join() ? -1 : 1));
-  return data;
-}
-
-interface Edges {
-  edges: { node: { tag?: unknown; tags?: Edges } }[];
-}
-
-function tagsInPlaceOfLinks(data: unknown): unknown {
-  const { products } = data as { products: Edges };
-  for (const { node } of products.edges) {
-    const { edges } = node.tags!;
-    node.tags = { edges: edges.map((edge) => ({ node: edge.node.tag ?? edge.node })) };
-  }
   return data;
 }

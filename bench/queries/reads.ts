@@ -1,7 +1,7 @@
 /** The queries in neutral terms: ids as uuids, positions as the uuid of the previous row. */
 export type Parameters = Readonly<Record<string, string>>;
 
-/** A query that all contestants answer. */
+/** A query in words that no contestant owns. */
 export interface ReadQuery {
   title: string;
   /** The number of different requests. Wide answers are kept for comparison, so there are fewer of them. */
@@ -92,15 +92,11 @@ export const readQueries = {
 } satisfies Record<string, ReadQuery>;
 
 export type ReadName = keyof typeof readQueries;
-/** Orders, aggregates and filters through relations: only some of the others have them. */
-export const listQueries = ["I", "J", "K"] as const satisfies ReadName[];
 export const readNames = Object.keys(readQueries) as ReadName[];
 
 /** A request in the form of a contestant. */
 export interface ContestantRequest {
   path: string;
-  body: unknown;
+  /** Of a POST; without one it is a GET. */
+  body?: unknown;
 }
-
-/** How to ask a contestant each query. */
-export type ReadDialect = (query: ReadName, parameters: Parameters) => ContestantRequest;

@@ -1,9 +1,12 @@
 import { encodeCursor } from "../../src/graphql/cursor.ts";
 import { encodeGlobalId } from "../../src/graphql/global-id.ts";
+import type { PreparedRequest } from "../measure/load.ts";
 import type { ContestantRequest, Parameters, ReadName } from "./reads.ts";
+import type { WriteCall } from "./writes.ts";
+import { booksAll, withKey } from "./writes.ts";
 
-/** The queries in the GraphQL of the service. The hand-made peers have the same schema. */
-export const serviceDocuments: Record<ReadName, string> = {
+/** The queries in the GraphQL of the service. */
+const serviceDocuments: Record<ReadName, string> = {
   A: `query A($id: ID!) { product(id: $id) { id productNumber name gtin physicalStock availableStock } }`,
   B: `query B($prefix: String!) {
     products(first: 10, filter: { productNumber: { startsWith: $prefix } }) {
@@ -68,7 +71,7 @@ export const serviceDocuments: Record<ReadName, string> = {
 export const pagedLists = { C: "orders", D: "stockMovements", E: "stockMovements", H: "products" } as const;
 
 /** The variables of a query for the service. */
-export function variablesOf(query: ReadName, parameters: Parameters): Record<string, string> {
+function variablesOf(query: ReadName, parameters: Parameters): Record<string, string> {
   const { id, product, order, after } = parameters;
   if (query === "K") return { product: encodeGlobalId("Product", product!) };
   if (query === "A") return { id: encodeGlobalId("Product", id!) };
@@ -84,4 +87,34 @@ export function askService(query: ReadName, parameters: Parameters): ContestantR
     path: "/api/graphql/unstable",
     body: { query: serviceDocuments[query], variables: variablesOf(query, parameters) },
   };
+}
+
+const adjust = `mutation W($input: StockAdjustInput!) {
+  stockAdjust(input: $input) { stockMovements { id } userErrors { code message } }
+}`;
+const shipComplete = `mutation W($input: OrderShipmentCompleteInput!) {
+  orderShipmentComplete(input: $input) { order { id } stockMovements { id } userErrors { code message } }
+}`;
+
+export function writeToService(call: WriteCall): PreparedRequest {
+  const query = "ship" in call ? shipComplete : adjust;
+  const input =
+    "ship" in call
+      ? { orderId: encodeGlobalId("Order", call.ship) }
+      : {
+          lines: call.more.map(({ product, bin }) => ({
+            productId: encodeGlobalId("Product", product),
+            place: { binLocationId: encodeGlobalId("BinLocation", bin) },
+            delta: 1,
+          })),
+        };
+  return withKey(
+    "/api/graphql/unstable",
+    (idempotencyKey) => ({ query, variables: { input: { ...input, idempotencyKey } } }),
+    booksAll(call, (body) => {
+      const { data } = body as { data: Record<string, { stockMovements: unknown[]; userErrors: unknown[] }> };
+      const { stockMovements, userErrors } = Object.values(data)[0]!;
+      return { userErrors, movements: stockMovements };
+    }),
+  );
 }

@@ -1,105 +1,61 @@
 import { randomUUID } from "node:crypto";
-import { encodeGlobalId } from "../../src/graphql/global-id.ts";
 import type { BenchDatabase } from "../data/database.ts";
-import type { PreparedRequest } from "../measure/load.ts";
 import { openOrders } from "../data/open-orders.ts";
+import type { StockedPlace } from "../data/stocked-places.ts";
 import { stockedPlaces } from "../data/stocked-places.ts";
+import type { PreparedRequest } from "../measure/load.ts";
 
-/**
- * The contestants in writing: LIMIT has a ledger of its own (`bench/limit/ledger.sql`), the other one is a bare handler
- * that calls the same function as the service. For each other one, mutations would have to be written by hand.
- */
-export type Writer = "service" | "limit" | "same-function";
+/** A mutation in words that no contestant owns: one more of each of some products, or an order to ship. */
+export type WriteCall = { more: readonly StockedPlace[] } | { ship: string };
 
-export interface WriteQuery {
+interface WriteQuery {
   title: string;
-  /** Whether each request can be sent only once. */
+  /** Whether each call can be made only once. */
   once: boolean;
-  /**
-   * The requests of all rounds.
-   *
-   * @param count their maximum number
-   */
-  prepare(database: BenchDatabase, count: number): Promise<Record<Writer, PreparedRequest>[]>;
+  /** The calls of all rounds, `count` at most. */
+  calls(database: Pick<BenchDatabase, "adminUrl">, count: number): Promise<WriteCall[]>;
 }
 
-/** @param calls how many different calls there are, at most */
-const stockAdjust = (lines: number, calls: number): WriteQuery => ({
-  title: `stockAdjust of ${lines === 1 ? "one line" : `${lines} lines`}${calls === 1 ? ", always of the same product" : ""}`,
+/** @param most how many different calls there are, at most */
+const stockAdjust = (lines: number, most: number): WriteQuery => ({
+  title: `stockAdjust of ${lines === 1 ? "one line" : `${lines} lines`}${most === 1 ? ", always of the same product" : ""}`,
   once: false,
-  async prepare({ adminUrl }, count) {
-    const places = await stockedPlaces(adminUrl, Math.min(count, calls) * lines);
-    const chunks = Array.from({ length: Math.floor(places.length / lines) }, (_, index) =>
-      places.slice(index * lines, (index + 1) * lines),
-    );
-    return chunks.map((chunk) => ({
-      service: toService(
-        `mutation W($input: StockAdjustInput!) {
-          stockAdjust(input: $input) { stockMovements { id } userErrors { code message } }
-        }`,
-        {
-          lines: chunk.map(({ product, bin }) => ({
-            productId: encodeGlobalId("Product", product),
-            place: { binLocationId: encodeGlobalId("BinLocation", bin) },
-            delta: 1,
-          })),
-        },
-        lines,
-      ),
-      "same-function": toFunction(
-        "stock_adjust",
-        {
-          lines: chunk.map(({ product, bin }) => ({
-            product_id: product,
-            place: { bin_location_id: bin },
-            delta: 1,
-          })),
-        },
-        lines,
-      ),
-      limit:
-        lines === 1
-          ? toLimit("/adjust-one", [chunk[0]!.product, chunk[0]!.bin, "1"], 1)
-          : toLimit(
-              "/adjust-many",
-              [JSON.stringify(chunk.map(({ product, bin }) => ({ product, place: bin, delta: 1 })))],
-              lines,
-            ),
+  async calls({ adminUrl }, count) {
+    const places = await stockedPlaces(adminUrl, Math.min(count, most) * lines);
+    return Array.from({ length: Math.floor(places.length / lines) }, (_, index) => ({
+      more: places.slice(index * lines, (index + 1) * lines),
     }));
   },
 });
 
-export const writeQueries: Record<string, WriteQuery> = {
+export const writeQueries = {
   W1: stockAdjust(1, 1_000),
   W2: stockAdjust(50, 60),
   W3: {
     title: "orderShipmentComplete of open orders, with stock",
     once: true,
-    async prepare({ adminUrl }, count) {
-      const orders = await openOrders(adminUrl, count);
-      return orders.map((id) => ({
-        service: toService(
-          `mutation W($input: OrderShipmentCompleteInput!) {
-            orderShipmentComplete(input: $input) { order { id } stockMovements { id } userErrors { code message } }
-          }`,
-          { orderId: encodeGlobalId("Order", id) },
-        ),
-        "same-function": toFunction("order_shipment_complete", { order_id: id }),
-        limit: toLimit("/ship", [id]),
-      }));
+    async calls({ adminUrl }, count) {
+      return (await openOrders(adminUrl, count)).map((ship) => ({ ship }));
     },
   },
   W4: stockAdjust(1, 1),
-};
+} satisfies Record<string, WriteQuery>;
 
-/** The answers of both, in one form. */
-interface WriteAnswer {
+export type WriteName = keyof typeof writeQueries;
+export const writeNames = Object.keys(writeQueries) as WriteName[];
+
+/** The answers of those that book movements, in one form. */
+interface Booked {
   userErrors: unknown[];
   movements: unknown[] | null;
 }
 
 /** A request that has a new idempotency key each time it is sent. */
-const withKey = (path: string, body: (key: string) => unknown, isRight: PreparedRequest["isRight"]) => ({
+export const withKey = (
+  path: string,
+  body: (key: string) => unknown,
+  isRight: PreparedRequest["isRight"],
+): PreparedRequest => ({
   path,
   get body() {
     return JSON.stringify(body(randomUUID()));
@@ -107,53 +63,45 @@ const withKey = (path: string, body: (key: string) => unknown, isRight: Prepared
   isRight,
 });
 
-function toService(query: string, input: object, movements?: number): PreparedRequest {
-  return withKey(
-    "/api/graphql/unstable",
-    (idempotencyKey) => ({ query, variables: { input: { ...input, idempotencyKey } } }),
-    rightWhen(movements, (body) => {
-      const { data } = body as { data: Record<string, { stockMovements: unknown[]; userErrors: unknown[] }> };
-      const { stockMovements, userErrors } = Object.values(data)[0]!;
-      return { userErrors, movements: stockMovements };
-    }),
-  );
-}
-
-function toFunction(operation: string, input: unknown, movements?: number): PreparedRequest {
-  return withKey(
-    "/run",
-    (key) => [key, operation, JSON.stringify(input)],
-    rightWhen(movements, (body) => {
-      const { payload, userErrors } = body as {
-        payload: { stock_movements: unknown[] } | null;
-        userErrors: unknown[];
-      };
-      return { userErrors, movements: payload?.stock_movements ?? null };
-    }),
-  );
-}
-
-function toLimit(path: string, values: string[], movements?: number): PreparedRequest {
-  return withKey(
-    path,
-    (key) => [key, ...values],
-    rightWhen(movements, (body) => ({
-      userErrors: [],
-      movements: (body as { movements: unknown[] }).movements,
-    })),
-  );
-}
-
 /**
- * An answer is right if it was not refused, and booked the expected number of movements, or at least one if that isn't
- * known.
+ * An answer is right if it was not refused, and booked the movements of the call: as many as its lines, or at least one
+ * of a shipment.
  */
-function rightWhen(movements: number | undefined, read: (body: unknown) => WriteAnswer) {
-  return (status: number, text: Buffer): boolean => {
+export function booksAll(call: WriteCall, read: (body: unknown) => Booked): PreparedRequest["isRight"] {
+  const least = "ship" in call ? 1 : call.more.length;
+  return (status, text) => {
     if (status !== 200) return false;
     const body = JSON.parse(text.toString()) as { errors?: unknown };
     if (body.errors !== undefined) return false;
-    const { userErrors, movements: booked } = read(body);
-    return userErrors.length === 0 && booked !== null && booked.length >= (movements ?? 1);
+    const { userErrors, movements } = read(body);
+    return userErrors.length === 0 && movements !== null && movements.length >= least;
+  };
+}
+
+/**
+ * A request for a contestant that can't book changes: it sets the stock of the call's product, each time to another
+ * figure, and has to answer one that it was sent.
+ *
+ * @param stockIn the stock in an answer
+ */
+export function settingStock(
+  call: WriteCall,
+  request: (product: string, stock: number) => { path: string; body: unknown },
+  stockIn: (body: unknown) => number,
+): PreparedRequest {
+  if ("ship" in call) throw new Error("Only stock can be set.");
+  const { product } = call.more[0]!;
+  const before = 1_000;
+  let stock = before;
+  return {
+    path: request(product, stock).path,
+    get body() {
+      return JSON.stringify(request(product, ++stock).body);
+    },
+    isRight(status, text) {
+      if (status !== 200) return false;
+      const answered = stockIn(JSON.parse(text.toString()));
+      return answered > before && answered <= stock;
+    },
   };
 }

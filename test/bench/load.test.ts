@@ -63,6 +63,15 @@ describe("the load", () => {
     assert.deepEqual([result.requests, result.failures, result.latencies.length], [30, 20, 30]);
   });
 
+  it("gets what it has no body for", async () => {
+    const request = {
+      path: "/get",
+      isRight: (status: number, body: Buffer) => status === 200 && !body.length,
+    };
+    const { failures } = await load({ url, connections: 1, requests: [request], count: 2 });
+    assert.equal(failures, 0);
+  });
+
   it("continues for a time, and waits for running requests", async () => {
     const result = await load({ url, token: "t", connections: 4, requests: [echo("/a")], seconds: 0.1 });
     assert.ok(result.seconds >= 0.1);

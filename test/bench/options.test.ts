@@ -4,19 +4,28 @@ import { readOptions } from "../../bench/options.ts";
 import { UserError } from "../../src/errors/user-error.ts";
 
 it("measures everything unless told otherwise", () => {
-  const { mode, reads, writes, connections, peers } = readOptions([]);
+  const { mode, reads, writes, connections, with: others } = readOptions([]);
   assert.deepEqual(
-    [mode, reads.join(""), writes, connections, peers],
-    ["side by side", "ABCDEFGHIJK", true, [1, 32], undefined],
+    [mode, reads.join(""), writes, connections, others],
+    ["side by side", "ABCDEFGHIJK", true, [1, 32], ["postgraphile-5"]],
   );
 });
 
 it("measures what it is told", () => {
-  const options = readOptions(["--only", "D,B", "--connections", "4", "--peers", "yoga", "--rounds", "2"]);
+  const options = readOptions([
+    "--only",
+    "D,B",
+    "--connections",
+    "4",
+    "--with",
+    "vendure,medusa",
+    "--rounds",
+    "2",
+  ]);
   assert.deepEqual(options.reads, ["B", "D"]);
   assert.equal(options.writes, false);
   assert.deepEqual(options.connections, [4]);
-  assert.deepEqual(options.peers, ["yoga"]);
+  assert.deepEqual(options.with, ["vendure", "medusa"]);
   assert.equal(options.rounds, 2);
 });
 

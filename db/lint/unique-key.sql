@@ -14,10 +14,10 @@ with origin as materialized (
 select k.view as object, string_agg(coalesce(a.attname, 'an expression'), ', ') as fault
 from key k left join pg_attribute a on a.attrelid = k.relation and a.attnum = k.attnum
 where not exists (
-  select from pg_index i
-  where i.indrelid in (select o.relation from key o where o.view = k.view)
+  select from key o join pg_index i on i.indrelid = o.relation
+  where o.view = k.view
     and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null
     and (i.indkey::smallint[])[0:i.indnkeyatts - 1] <@ array(
-      select o.attnum from key o where o.view = k.view and o.relation = i.indrelid)
+      select c.attnum from key c where c.view = k.view and c.relation = i.indrelid)
 )
 group by k.view;

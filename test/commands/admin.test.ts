@@ -3,15 +3,21 @@ import { after, before, test } from "node:test";
 import { loggedIn, HttpBrowser } from "../administration/browser.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
-import { runAllOn, runOn } from "./process.ts";
+import { Commands, runOn } from "./process.ts";
 
 let service: TestService;
-before(async () => void (service = await startService()));
-after(() => service.close());
+let commands: Commands;
+before(async () => {
+  service = await startService();
+  commands = new Commands(service.adminUrl);
+});
+after(async () => {
+  await commands.close();
+  await service.close();
+});
 
-function run(args: string[], { input = "", databaseUrl = service.adminUrl } = {}) {
-  return runOn(databaseUrl, ["admin", ...args], input);
-}
+const run = (args: string[]) => commands.run({ args: ["admin", ...args] });
+const runWith = (input: string, ...args: string[]) => runOn(service.adminUrl, ["admin", ...args], input);
 
 async function json(...args: string[]): Promise<any> {
   const { exitCode, stdout, stderr } = await run([...args, "--json"]);
@@ -41,7 +47,7 @@ test("an administrator who is made logs in, gets another password, and is deacti
 
 test("a password can be given by standard input, and is not shown then", async () => {
   const given = "one of my own making";
-  const { exitCode, stdout } = await run(["create", "berta", "--password-stdin"], { input: `${given}\n` });
+  const { exitCode, stdout } = await runWith(`${given}\n`, "create", "berta", "--password-stdin");
   assert.equal(exitCode, 0);
   assert.ok(!stdout.includes(given));
   await new HttpBrowser(service.url).logIn("berta", given);
@@ -63,22 +69,20 @@ test("refusals end with 1 and say why", async () => {
     [["reset-password", "nobody"], /There is no administrator “nobody”/],
     [["deactivate", "nobody"], /There is no administrator “nobody”/],
   ];
-  const lines = cases.map(([args]) => ({ args }));
-  const short = await run(["create", "emma", "--password-stdin"], { input: "short" });
-  const results = [...(await runAllOn(service.adminUrl, "admin", lines)), short];
+  const short = await runWith("short", "create", "emma", "--password-stdin");
+  const results = [...(await Promise.all(cases.map(([args]) => run(args)))), short];
   for (const [n, { exitCode, stdout, stderr }] of results.entries()) {
     assert.deepEqual([exitCode, stdout], [1, ""], stderr);
     assert.match(stderr, cases[n]?.[1] ?? /at least 12 characters/);
     assert.doesNotMatch(stderr, /\n +at /);
   }
-  const { exitCode } = await run(["list"], { databaseUrl: service.loginUrl });
+  const { exitCode } = await runOn(service.loginUrl, ["admin", "list"]);
   assert.equal(exitCode, 1);
 });
 
 test("what isn't understood ends with 2 and shows the usage", async () => {
   const wrong = [[], ["nonsense"], ["constructor"], ["create"], ["list", "x"], ["create", "a", "b"]];
-  const lines = wrong.map((args) => ({ args }));
-  for (const { exitCode, stdout, stderr } of await runAllOn(service.adminUrl, "admin", lines)) {
+  for (const { exitCode, stdout, stderr } of await Promise.all(wrong.map(run))) {
     assert.deepEqual([exitCode, stdout], [2, ""], stderr);
     assert.match(stderr, /^Usage: erp admin/);
   }

@@ -5,22 +5,26 @@ import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { query, startService } from "../lib/service.ts";
 import type { TestProcess, TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
-import { runAllOn, runOn } from "./process.ts";
+import { Commands, runOn } from "./process.ts";
 
 // Two services on one database, which hear of each other as two processes do
 let service: TestService;
 let services: TestProcess[];
 let credentials: ClientCredentials;
+let commands: Commands;
 
 before(async () => {
   service = await startService({ settings: { tokenRequestsPerMinute: 100_000 } });
   services = [service, await service.another({ settings: { tokenRequestsPerMinute: 100_000 } })];
   credentials = await service.credential();
+  commands = new Commands(service.adminUrl);
 });
-after(() => service.close());
+after(async () => {
+  await commands.close();
+  await service.close();
+});
 
-const run = (args: string[], settings = {}, url = service.adminUrl) =>
-  runOn(url, ["keys", ...args], "", settings);
+const run = (args: string[], settings = {}) => commands.run({ args: ["keys", ...args], settings });
 const runJson = async (args: string[]): Promise<any> => {
   const { exitCode, stdout, stderr } = await run([...args, "--json"]);
   assert.equal(exitCode, 0, stderr);
@@ -120,15 +124,13 @@ test("refusals name what is wrong, and change nothing", async () => {
     [["rotate"], /TOKEN_SIGNING_KEY/, { TOKEN_SIGNING_KEY: "k".repeat(32) }],
     [["encrypt"], /SECRETS_KEY is not set/],
   ];
-  const lines = cases.map(([args, , settings]) => ({ args, settings }));
-  const results = await runAllOn(service.adminUrl, "keys", lines);
-  for (const [index, [args, pattern]] of cases.entries()) {
-    const { exitCode, stdout, stderr } = results[index]!;
+  for (const [args, pattern, settings] of cases) {
+    const { exitCode, stdout, stderr } = await run(args, settings);
     assert.deepEqual([exitCode, stdout], [1, ""], args.join(" "));
     assert.match(stderr, pattern);
     assert.doesNotMatch(stderr, /\n +at /);
   }
-  const login = await run(["rotate"], {}, service.loginUrl);
+  const login = await runOn(service.loginUrl, ["keys", "rotate"]);
   assert.equal(login.exitCode, 1);
   assert.match(login.stderr, /administrator/);
   assert.deepEqual(await state(), untouched);
@@ -136,7 +138,8 @@ test("refusals name what is wrong, and change nothing", async () => {
 
 test("keys of the environment are listed, and not those that they stand before", async () => {
   const [old, fresh] = ["o".repeat(32), "f".repeat(32)];
-  const { stdout } = await run(["list", "--json"], { TOKEN_SIGNING_KEY: `${fresh},${old}` });
+  const settings = { TOKEN_SIGNING_KEY: `${fresh},${old}` };
+  const { stdout } = await runOn(service.adminUrl, ["keys", "list", "--json"], "", settings);
   const [first, second, ...others] = JSON.parse(stdout);
   assert.deepEqual([first.state, first.from], ["signs", "environment"]);
   assert.deepEqual([second.state, second.from], ["verifies", "environment"]);
@@ -146,8 +149,7 @@ test("keys of the environment are listed, and not those that they stand before",
 
 test("what isn't understood ends with 2 and shows the usage", async () => {
   const wrong = [[], ["nonsense"], ["retire"], ["list", "x"], ["rotate", "--now"], ["retire", "a", "b"]];
-  const lines = wrong.map((args) => ({ args }));
-  for (const { exitCode, stdout, stderr } of await runAllOn(service.adminUrl, "keys", lines)) {
+  for (const { exitCode, stdout, stderr } of await Promise.all(wrong.map((args) => run(args)))) {
     assert.deepEqual([exitCode, stdout], [2, ""], stderr);
     assert.match(stderr, /^Usage: erp keys/);
   }

@@ -1,11 +1,10 @@
-// Runs several commands in one process, because loading them takes most of the time of each.
+// Runs the commands that it is sent, each when the one before has ended, because loading them takes most of the time of each.
 import { inspect } from "node:util";
 import { erp } from "../../src/commands/erp.ts";
 import { run } from "../../src/commands/program.ts";
 import type { CommandLine, CommandResult } from "./process.ts";
 
-const results: CommandResult[] = [];
-for (const { args, settings = {} } of JSON.parse(process.argv[2]!) as CommandLine[]) {
+async function resultOf({ args, settings = {} }: CommandLine): Promise<CommandResult> {
   const result: CommandResult = { exitCode: 0, stdout: "", stderr: "" };
   const before = { ...process.env };
   const [out, error] = [process.stdout.write, process.stderr.write];
@@ -23,6 +22,7 @@ for (const { args, settings = {} } of JSON.parse(process.argv[2]!) as CommandLin
   Object.assign(process.stderr, { write: error });
   process.exitCode = undefined;
   process.env = before;
-  results.push(result);
+  return result;
 }
-process.stdout.write(JSON.stringify(results));
+
+process.on("message", (line: CommandLine) => void resultOf(line).then((result) => process.send!(result)));

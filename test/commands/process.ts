@@ -1,11 +1,11 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile, fork, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { until } from "../lib/until.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -158,17 +158,51 @@ export interface CommandLine {
 }
 
 /**
- * Runs a command with several lists of arguments, one after the other in one process, each as if it was run alone. What they refuse needs no process
- * of its own each time: {@link runOn} shows that at one of them.
+ * A process that runs commands on a database, one after the other, each as if it was run alone. Most need no process of
+ * their own: {@link runOn} shows of one of them that it ends by itself.
  */
+export class Commands {
+  readonly #child: ChildProcess;
+  readonly #died: Promise<never>;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(databaseUrl: string) {
+    const env = { ...process.env, DATABASE_URL: databaseUrl };
+    this.#child = fork(new URL("one-after-another.ts", import.meta.url), { execArgv: nodeOptions, env });
+    this.#died = once(this.#child, "exit").then(() => Promise.reject(new Error("The process has ended.")));
+    this.#died.catch(() => {});
+  }
+
+  /** Runs a command when those before have ended. */
+  run(line: CommandLine): Promise<CommandResult> {
+    const result = this.#last.then(() => this.#ask(line));
+    this.#last = result;
+    return result;
+  }
+
+  async #ask(line: CommandLine): Promise<CommandResult> {
+    this.#child.send(line);
+    const [result] = (await Promise.race([once(this.#child, "message"), this.#died])) as [CommandResult];
+    return result;
+  }
+
+  async close(): Promise<void> {
+    if (!this.#child.connected) return;
+    this.#child.disconnect();
+    await once(this.#child, "exit");
+  }
+}
+
+/** Runs a command with several lists of arguments in such a process. */
 export async function runAllOn(
   databaseUrl: string,
   command: string,
   lines: readonly CommandLine[],
 ): Promise<CommandResult[]> {
-  const whole = lines.map(({ args, settings }) => ({ args: [command, ...args], settings }));
-  const parameters = [fileURLToPath(new URL("one-after-another.ts", import.meta.url)), JSON.stringify(whole)];
-  const env = { ...process.env, DATABASE_URL: databaseUrl };
-  const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, ...parameters], { env });
-  return JSON.parse(stdout) as CommandResult[];
+  const commands = new Commands(databaseUrl);
+  try {
+    return await Promise.all(lines.map((line) => commands.run({ ...line, args: [command, ...line.args] })));
+  } finally {
+    await commands.close();
+  }
 }

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
-import { runOn } from "./process.ts";
+import { runAllOn, runOn } from "./process.ts";
 
 let service: TestService;
 let admin: pg.Client;
@@ -17,11 +17,20 @@ after(async () => {
   await service.close();
 });
 
-const run = async (...args: string[]) => {
-  const { exitCode, stdout, stderr } = await runOn(service.adminUrl, ["db", "slow", ...args]);
-  assert.equal(exitCode, 0, stderr);
-  return { stdout, stderr };
-};
+/** Runs the command with several lists of arguments. */
+const runAll = (...lines: string[][]) =>
+  runAllOn(
+    service.adminUrl,
+    "db",
+    lines.map((args) => ({ args: ["slow", ...args] })),
+  );
+
+/** Its outputs, when it succeeds. */
+const outputs = async (...lines: string[][]): Promise<string[]> =>
+  (await runAll(...lines)).map(({ exitCode, stdout, stderr }) => {
+    assert.deepEqual([exitCode, stderr], [0, ""]);
+    return stdout;
+  });
 
 /** Sends queries by a process of their own, which has written down what was sent when it ends. */
 async function send(name: string, queries: readonly string[]): Promise<void> {
@@ -32,7 +41,8 @@ async function send(name: string, queries: readonly string[]): Promise<void> {
 }
 
 test("operations are listed by the time that they take, and one is shown with what it needs", async () => {
-  assert.match((await run()).stdout, /^No token has sent/);
+  const [none = ""] = await outputs([]);
+  assert.match(none, /^No token has sent/);
   await admin.query("set session_replication_role = replica");
   await admin.query(
     `insert into erp.customer (customer_number, email, first_name, last_name, group_id, sales_channel_id)
@@ -48,15 +58,16 @@ test("operations are listed by the time that they take, and one is shown with wh
   await send("The shop", [byName, byName, byAmount, byKey]);
   await send("The warehouse", [byName]);
 
-  const { stdout: list, stderr } = await run();
-  assert.equal(stderr, "");
+  const [list = "", worst = ""] = await outputs([], ["--by", "worst"]);
   const line = (name: string) => list.split("\n").find((text) => text.endsWith(` ${name}`))!;
   assert.match(line("Find"), /^[0-9a-f]{16} +3 .* ms +2  unstable Find$/);
-  const { stdout: worst } = await run("--by", "worst");
   assert.deepEqual(worst.split("\n").toSorted(), list.split("\n").toSorted());
 
   const idOf = (name: string) => line(name).slice(0, 16);
-  const { stdout: shown } = await run(idOf("Find"));
+  const [findId, largeId, knownId] = [idOf("Find"), idOf("Large"), idOf("Known")];
+  const [shown = "", tried = "", large = "", known = ""] = await outputs(
+    ...[[findId], [findId, "--try"], [largeId], [knownId]],
+  );
   assert.match(shown, /customers\(filter: {\s*firstName: {\s*equals: \$equals\s*}\s*}\) {\n/);
   assert.match(shown, /The shop +2 .* last on \d{4}-/);
   assert.match(shown, /The warehouse +1 /);
@@ -69,15 +80,14 @@ test("operations are listed by the time that they take, and one is shown with wh
   );
   assert.ok(!shown.includes("First 17"));
 
-  const { stdout: tried } = await run(idOf("Find"), "--try");
   const [, cost, less] = /the cost falls from ([\d.]+) to ([\d.]+)/.exec(tried)!;
   assert.ok(Number(less) < Number(cost) / 2, tried);
   const { rowCount } = await admin.query("select from pg_indexes where indexdef like '%(first_name%'");
   assert.equal(rowCount, 0, "it is undone");
 
   // Postgres hides rows before it compares them by what isn't leakproof
-  assert.match((await run(idOf("Large"))).stdout, /No index on sales_order \(amount_total\) would help/);
-  assert.match((await run(idOf("Known"))).stdout, /None is missing/);
+  assert.match(large, /No index on sales_order \(amount_total\) would help/);
+  assert.match(known, /None is missing/);
 
   // The journal is no way to run statements as the owner
   await admin.query(
@@ -103,11 +113,7 @@ test("a role that may not see statements of others is told what it lacks", async
 });
 
 test("an id that nobody has sent, and wrong arguments, are told", async () => {
-  const results = await Promise.all(
-    [["0123456789abcdef"], ["--by", "name"], ["--try"]].map((args) =>
-      runOn(service.adminUrl, ["db", "slow", ...args]),
-    ),
-  );
+  const results = await runAll(["0123456789abcdef"], ["--by", "name"], ["--try"]);
   assert.deepEqual(
     results.map(({ exitCode }) => exitCode),
     [1, 2, 2],

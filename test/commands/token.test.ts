@@ -3,15 +3,20 @@ import { after, before, test } from "node:test";
 import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
-import { runAllOn, runOn } from "./process.ts";
+import { Commands, runOn } from "./process.ts";
 
 let service: TestService;
-before(async () => void (service = await startService()));
-after(() => service.close());
+let commands: Commands;
+before(async () => {
+  service = await startService();
+  commands = new Commands(service.adminUrl);
+});
+after(async () => {
+  await commands.close();
+  await service.close();
+});
 
-function run(args: string[], databaseUrl = service.adminUrl) {
-  return runOn(databaseUrl, ["token", ...args]);
-}
+const run = (args: string[]) => commands.run({ args: ["token", ...args] });
 
 async function json(...args: string[]): Promise<any> {
   const { exitCode, stdout, stderr } = await run([...args, "--json"]);
@@ -91,7 +96,7 @@ test("a credential is named by its client id as well, in every command", async (
 });
 
 test("people read text, with the secret once", async () => {
-  const { stdout } = await run(["create", "--name", "shop", "--read", "tags"]);
+  const { stdout } = await runOn(service.adminUrl, ["token", "create", "--name", "shop", "--read", "tags"]);
   for (const line of [/client_id +ak_/, /client_secret +sk_/, /tags:read/]) assert.match(stdout, line);
   const { stdout: list } = await run(["list"]);
   assert.match(list, /shop[^]*client_id +ak_[^]*never used/);
@@ -105,7 +110,7 @@ test("refusals end with 1 and say why", async () => {
   const missing = await run(["delete", "01980000-0000-7000-8000-000000000000"]);
   assert.deepEqual([missing.exitCode, missing.stdout], [1, ""]);
   assert.match(missing.stderr, /^There is no credential/);
-  const login = await run(["list"], service.loginUrl);
+  const login = await runOn(service.loginUrl, ["token", "list"]);
   assert.equal(login.exitCode, 1);
   assert.match(login.stderr, /administrator/);
   for (const { stderr } of [unknown, missing, login]) assert.doesNotMatch(stderr, /\n +at /);
@@ -126,8 +131,7 @@ test("what isn't understood ends with 2 and shows the usage", async () => {
     ["rotate", "a", "--overlap", "a day"],
     ["change", "a", "--operations", "some"],
   ];
-  const lines = wrong.map((args) => ({ args }));
-  for (const [n, result] of (await runAllOn(service.adminUrl, "token", lines)).entries()) {
+  for (const [n, result] of (await Promise.all(wrong.map(run))).entries()) {
     assert.deepEqual([result.exitCode, result.stdout], [2, ""], wrong[n]!.join(" "));
     assert.match(result.stderr, /^Usage: erp token/);
   }

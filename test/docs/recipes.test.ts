@@ -106,7 +106,7 @@ describe("the recipes of docs/evolving.md", async () => {
       const found = (await must(loans, { borrower }))?.seedLoans.edges;
       if (found?.length !== 1) refusals.push(`${borrower}: ${JSON.stringify(found)}`);
       counts[index] = n + 1;
-      await sleep(150); // As clients do
+      await sleep(250); // As clients do
     }
   }
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { restrictOperations } from "../../src/auth/credentials.ts";
 import type { ClientCredentials } from "../../src/auth/credentials.ts";
-import { runOn } from "../commands/process.ts";
+import { runAllOn, runOn } from "../commands/process.ts";
 import { read, startService } from "../lib/service.ts";
 import type { TestProcess, TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -38,9 +38,13 @@ const countries = "query Countries($first: Int!) { countrys(first: $first) { edg
 const variables = { first: 1 };
 const germany = { countrys: { edges: [{ node: { name: "Germany" } }] } };
 
-async function operations(...args: string[]) {
-  return runOn(service.adminUrl, ["operations", ...args]);
-}
+/** Runs the command with several lists of arguments. */
+const operations = (...lines: string[][]) =>
+  runAllOn(
+    service.adminUrl,
+    "operations",
+    lines.map((args) => ({ args })),
+  );
 
 async function file(name: string, content: unknown): Promise<string> {
   const path = join(folder, name);
@@ -76,42 +80,56 @@ describe("npx erp operations", () => {
       operations: [{ id: sha256(countries), name: "Countries", type: "query", body: countries }],
     });
     const forShop = ["--version", "unstable", "--credential", shop.clientId, "--json"];
-    const first = await operations("publish", "--manifest", manifest, ...forShop);
+    const first = await runOn(service.adminUrl, [
+      "operations",
+      "publish",
+      "--manifest",
+      manifest,
+      ...forShop,
+    ]);
     assert.equal(first.exitCode, 0, first.stderr);
     assert.deepEqual(JSON.parse(first.stdout), {
       ...{ version: "unstable", credential_id: shop.id, published: 1, already: 0 },
     });
     const relay = "query Relay { __typename }";
     const ofRelay = await file("relay.json", { [sha256(relay)]: relay });
-    const second = await operations("publish", "--manifest", ofRelay);
-    assert.match(second.stdout, /^Stored 1 for all credentials, version 2026-06-unstable/, second.stderr);
-
-    const { stdout } = await operations("list", "--json");
+    // GraphQL Code Generator writes Relay's form, with the name of the algorithm
+    const generated = await file("generated.json", { [`sha256:${sha256(relay)}`]: relay });
+    const [second, listed, third, removed] = await operations(
+      ["publish", "--manifest", ofRelay],
+      ["list", "--json"],
+      ["publish", "--manifest", generated],
+      ["remove", `sha256:${sha256(relay)}`],
+    );
+    assert.match(second!.stdout, /^Stored 1 for all credentials, version 2026-06-unstable/, second!.stderr);
     assert.deepEqual(
-      JSON.parse(stdout).map((row: any) => [row.version, row.name, row.sha256, row.credential_name]),
+      JSON.parse(listed!.stdout).map((row: any) => [row.version, row.name, row.sha256, row.credential_name]),
       [
         ["2026-06-unstable", "Relay", sha256(relay), null],
         ["unstable", "Countries", sha256(countries), "Shop"],
       ],
     );
-    // GraphQL Code Generator writes Relay's form, with the name of the algorithm
-    const generated = await file("generated.json", { [`sha256:${sha256(relay)}`]: relay });
-    const third = await operations("publish", "--manifest", generated);
-    assert.match(third.stdout, /^Stored 0 for .*; 1 were stored already/, third.stderr);
-    const removed = await operations("remove", `sha256:${sha256(relay)}`);
-    assert.equal(removed.stdout, "Removed 1.\n", removed.stderr);
+    assert.match(third!.stdout, /^Stored 0 for .*; 1 were stored already/, third!.stderr);
+    assert.equal(removed!.stdout, "Removed 1.\n", removed!.stderr);
   });
 
   it("refuses what isn't valid in the version, other ids, and what isn't understood", async () => {
     const wrong = await file("wrong.graphql", "{ countrys { nope } }");
     const good = await file("good.graphql", "{ __typename }");
-    const invalid = await operations("publish", good, wrong);
-    assert.deepEqual([invalid.exitCode, invalid.stdout], [1, ""]);
-    assert.match(invalid.stderr, /wrong\.graphql: Cannot query field "nope"/);
-    const md5 = await operations("publish", "--manifest", await file("md5.json", { abc: "{ __typename }" }));
-    assert.match(md5.stderr, /“abc” is not the SHA-256 of its document.*"algorithm": "SHA256"/);
-    for (const args of [["publish"], ["remove"]])
-      assert.equal((await operations(...args)).exitCode, 2, args.join(" "));
+    const other = await file("md5.json", { abc: "{ __typename }" });
+    const [invalid, md5, ...unclear] = await operations(
+      ["publish", good, wrong],
+      ["publish", "--manifest", other],
+      ["publish"],
+      ["remove"],
+    );
+    assert.deepEqual([invalid!.exitCode, invalid!.stdout], [1, ""]);
+    assert.match(invalid!.stderr, /wrong\.graphql: Cannot query field "nope"/);
+    assert.match(md5!.stderr, /“abc” is not the SHA-256 of its document.*"algorithm": "SHA256"/);
+    assert.deepEqual(
+      unclear.map(({ exitCode }) => exitCode),
+      [2, 2],
+    );
     const { rows } = await service.owner.query(
       "select from auth.stored_operation where document = '{ __typename }'",
     );

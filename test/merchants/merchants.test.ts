@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { AccessTokens, issuerFor, TokenRefusal } from "../../src/auth/access-token.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { ClientCredentials } from "../../src/auth/credentials.ts";
@@ -304,7 +305,9 @@ suite("many merchants in a process", () => {
     const sleeping = `select from pg_stat_activity where datname = $1 and wait_event = 'PgSleep'`;
     await connected(adminUrl, async (admin) => {
       let [most, made] = [0, 0];
+      // Each statement sleeps for longer than the pause between two looks
       const look = async () => {
+        await sleep(10);
         const { rowCount } = await admin.query(sleeping, [databaseOf(busy.name)]);
         most = Math.max(most, rowCount!);
       };
@@ -318,7 +321,10 @@ suite("many merchants in a process", () => {
         );
       let isOver = false;
       const asking = async () => {
-        while (!isOver) await graphql(hostOf(one!()), other, names);
+        while (!isOver) {
+          await graphql(hostOf(one!()), other, names);
+          await sleep(20); // As long as a client thinks
+        }
       };
       const asked = asking();
       // Two connections are open before

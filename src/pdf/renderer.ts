@@ -39,7 +39,7 @@ export class Renderer {
       max: threads,
       maxWaiting: queue,
       maxWaitingPerOwner: queueOfOne,
-      maxWaitMs: Math.ceil((queue + threads) / threads) * timeoutMs,
+      maxWaitMs: 5 * timeoutMs,
       timeoutMs,
     });
   }

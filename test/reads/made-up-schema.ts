@@ -51,6 +51,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   "date[]": ["'{}'", "'{2026-01-01,infinity}'"],
   daterange: ["'[2026-01-01,2026-02-01)'", "'empty'", "'(,2026-01-01)'"],
   "integer[]": ["'{}'", "'{1,2}'", "'{-5}'"],
+  tstzrange: ["'[2026-01-01 00:00Z,2026-06-30 08:15:00Z)'", "'empty'", "'(,2026-01-01 00:00Z)'"],
 };
 const types = Object.keys(values);
 const keyTypes = types.filter((type) => !/json|\[\]/.test(type));

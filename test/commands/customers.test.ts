@@ -9,10 +9,11 @@ import { gid, uuidOf } from "../lib/ids.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { until } from "../lib/until.ts";
-import { runOn, temporaryFolder } from "./process.ts";
+import { Commands, runOn, temporaryFolder } from "./process.ts";
 
 // A customer who has bought, in a shop with another one
 let shop: ShippingShop;
+let commands: Commands;
 let channel: string;
 let ada: string;
 let other: string;
@@ -38,8 +39,12 @@ before(async () => {
     insert into events.webhook_subscription (topic, url, api_version) values ('customer.updated', 'https://receiver.example', 'unstable')`);
   await shop.store("hammer", "A-1", 10);
   await buy();
+  commands = new Commands(shop.adminUrl);
 });
-after(() => shop.close());
+after(async () => {
+  await commands.close();
+  await shop.close();
+});
 
 const values = {
   email: "ada.lovelace@analytical.example",
@@ -82,7 +87,7 @@ const orders = (rows: object[]) =>
     { orders: rows },
     { select: "orders { id } results { userErrors { message } }" },
   );
-const command = (...words: string[]) => runOn(shop.adminUrl, ["customers", ...words]);
+const command = (...words: string[]) => commands.run({ args: ["customers", ...words] });
 const one = async (text: string, ...ids: string[]) => (await shop.sql(text, ...ids))[0];
 
 /** What the customer has left in the shop. */
@@ -322,7 +327,7 @@ test("it becomes anonymous everywhere but in documents, as others go on", async 
 
 test("again, it finds nothing to do", async () => {
   const count = "select count(*)::integer as n from auth.audit_event where action = 'customer.anonymized'";
-  const { stdout } = await command("anonymize", "C-10001");
+  const { stdout } = await runOn(shop.adminUrl, ["customers", "anonymize", "C-10001"]);
   assert.match(stdout, /^The customer C-10001 is anonymous already\.\n/);
   assert.equal((await one(count)).n, 1);
   assert.equal(

@@ -116,10 +116,10 @@ describe("npx erp operations", () => {
   it("refuses what isn't valid in the version, other ids, and what isn't understood", async () => {
     const wrong = await file("wrong.graphql", "{ countrys { nope } }");
     const good = await file("good.graphql", "{ __typename }");
-    const other = await file("md5.json", { abc: "{ __typename }" });
+    const ofMd5 = await file("md5.json", { abc: "{ __typename }" });
     const [invalid, md5, ...unclear] = await operations(
       ["publish", good, wrong],
-      ["publish", "--manifest", other],
+      ["publish", "--manifest", ofMd5],
       ["publish"],
       ["remove"],
     );

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { Secrets, signingKeyPlace } from "../../src/secrets/secrets.ts";
-import { runCommand, runOn } from "../commands/process.ts";
+import { Commands, runCommand, runOn } from "../commands/process.ts";
 import { openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import { query, startService } from "../lib/service.ts";
@@ -15,6 +15,7 @@ const newKey = () => randomBytes(32).toString("base64");
 describe("secrets in the database", () => {
   const [key, nextKey] = [newKey(), newKey()];
   let shop: Shop;
+  let commands: Commands;
   let receiver: Receiver;
   /** Of a webhook from before there was a key. */
   let earlier: { id: string; secret: string };
@@ -22,6 +23,7 @@ describe("secrets in the database", () => {
   before(async () => {
     receiver = await startReceiver();
     shop = await openShop();
+    commands = new Commands(shop.adminUrl);
     await shop.token();
     const secret = `whsec_${newKey()}`;
     const id = await subscribe(shop.owner, {
@@ -32,12 +34,13 @@ describe("secrets in the database", () => {
     earlier = { id, secret };
   });
   after(async () => {
+    await commands.close();
     await shop.close();
     await receiver.close();
   });
 
   const keysCommand = (args: string[], secretsKey: string) =>
-    runOn(shop.adminUrl, ["keys", ...args], "", { SECRETS_KEY: secretsKey });
+    commands.run({ args: ["keys", ...args], settings: { SECRETS_KEY: secretsKey } });
   const having = (...secretsKeys: string[]) => shop.another({ settings: { explorer: false, secretsKeys } });
   const stored = async (): Promise<{ id: string; secret: string }[]> =>
     (

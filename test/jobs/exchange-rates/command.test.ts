@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import pg from "pg";
-import { runCommand, startCommand, temporaryFolder } from "../../commands/process.ts";
+import { Commands, runCommand, startCommand, temporaryFolder } from "../../commands/process.ts";
 import { openTestDatabase } from "../../lib/database.ts";
 import type { TestDatabase } from "../../lib/database.ts";
 import { copyPrepared } from "../../lib/prepared.ts";
@@ -11,6 +11,7 @@ import { listOf, oneDay } from "./lists.ts";
 
 let database: TestDatabase;
 let owner: pg.Client;
+let commands: Commands;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let list: string;
 before(async () => {
@@ -20,15 +21,20 @@ before(async () => {
   database = await openTestDatabase("template_demo");
   owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
+  commands = new Commands(database.adminUrl);
 });
 after(async () => {
+  await commands.close();
   await owner.end();
   await database.close();
   await folder.remove();
 });
 
-const run = (args: string[], databaseUrl = database.adminUrl) =>
-  runCommand(["rates", ...args], { DATABASE_URL: databaseUrl });
+async function run(args: string[], databaseUrl = database.adminUrl) {
+  const line = { args: ["rates", ...args], settings: { DATABASE_URL: databaseUrl } };
+  const { exitCode: code, stdout, stderr } = await commands.run(line);
+  return { code, output: stdout + stderr };
+}
 
 async function countOf(date: string): Promise<number> {
   const { rowCount } = await owner.query("select from erp.exchange_rate where reference_date = $1", [date]);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** A recipe of docs/guides/evolving.md: the migrations that it consists of, in their order. */
+/** A recipe of docs/evolving.md: the migrations that it consists of, in their order. */
 export interface Recipe {
   name: string;
   steps: string[];
@@ -8,7 +8,7 @@ export interface Recipe {
 
 /** The recipes for changing tables while everybody works. */
 export async function readRecipes(): Promise<Recipe[]> {
-  const text = await readFile(new URL("../../docs/guides/evolving.md", import.meta.url), "utf8");
+  const text = await readFile(new URL("../../docs/evolving.md", import.meta.url), "utf8");
   const [section] = /^## Changing columns while everybody works\n[^]*?(?=^## |$(?![^]))/m.exec(text)!;
   return section
     .split(/^### /m)

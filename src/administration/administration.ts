@@ -6,6 +6,7 @@ import { logIn, logOut } from "./log-in.ts";
 import { navigationFor } from "./navigation.ts";
 import { noPage, showProblem } from "./problem-page.ts";
 import { recogniseVisitor, requireVisitor } from "./session.ts";
+import { routerOf } from "./section.ts";
 import type { AdministrationOptions } from "./section.ts";
 
 /** Longest form, in bytes. */
@@ -19,13 +20,13 @@ export function administration(options: AdministrationOptions): Router {
   router.use(recogniseVisitor(options, navigation));
   router.use(urlencoded({ extended: false, limit: maxFormBytes, verify: verifyUtf8 }));
 
-  router.use("/log-in", requireOwnForm(options.publicUrl), logIn(options));
+  router.use("/log-in", requireOwnForm(options.publicUrl), routerOf(logIn(options)));
   router.use(requireVisitor, requireOwnForm(options.publicUrl));
-  router.post("/log-out", logOut(options));
+  router.use("/log-out", routerOf(logOut(options)));
 
   const sections = navigation.flatMap(({ sections }) => sections);
   router.get("/", (_request, response) => response.redirect(303, `/admin${sections[0]!.path}`));
-  for (const { path, pages } of sections) router.use(path, pages(options));
+  for (const section of sections) router.use(section.path, routerOf(section.pages(options), section));
 
   router.use(noPage, showProblem(options.logger));
   return router;

@@ -1,6 +1,6 @@
 import { html } from "../html/html.ts";
 import type { Content, Html } from "../html/html.ts";
-import { count, moment, momentText, resourceName } from "./dates-and-numbers.ts";
+import { count, moment, momentText, resourceName } from "./formats.ts";
 
 /** An entry of the audit log, as administration.activity returns it. */
 export interface AuditEvent {

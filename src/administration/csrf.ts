@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler } from "express";
-import { formOf } from "./forms.ts";
+import { typedText } from "./forms.ts";
 import { Problem } from "./problem.ts";
 import { visitOf } from "./visit.ts";
 
@@ -26,9 +26,9 @@ function comesFromHere(request: Request, publicUrl: string | undefined): boolean
 export function requireOwnForm(publicUrl: string | undefined): RequestHandler {
   return (request, response, next) => {
     if (request.method === "GET" || request.method === "HEAD") return next();
-    const expected = Buffer.from(visitOf(response).csrfToken);
-    const { _csrf } = formOf(request);
-    const given = Buffer.from(typeof _csrf === "string" ? _csrf : "");
+    const visit = visitOf(response);
+    const expected = Buffer.from(visit.csrfToken);
+    const given = Buffer.from(typedText(visit, "_csrf"));
     const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
     if (!isOurs || !comesFromHere(request, publicUrl))
       throw new Problem(

@@ -1,4 +1,3 @@
-import type { Request } from "express";
 import { html } from "../html/html.ts";
 import type { Content, Html } from "../html/html.ts";
 import type { Visit } from "./visit.ts";
@@ -8,33 +7,22 @@ export type FieldErrors = Readonly<Record<string, string>>;
 
 export const hasErrors = (errors: FieldErrors): boolean => Object.keys(errors).length > 0;
 
-/** Values of a form, by field name; empty when the body wasn't a form. */
-export function formOf(request: Request): Readonly<Record<string, unknown>> {
-  return (request.body as Record<string, unknown> | undefined) ?? {};
-}
-
-/** A text of a form, trimmed; empty when it is missing. Not for passwords. */
-export function textField(request: Request, name: string): string {
-  const value = formOf(request)[name];
-  return typeof value === "string" ? value.trim() : "";
-}
-
-/** A parameter of the address; empty when it is missing. */
-export function queryOf(request: Request, name: string): string {
-  const value = request.query[name];
+/** A text of the form that was sent, as it was typed; empty when it is missing. */
+export function typedText({ request }: Visit, name: string): string {
+  const value = (request.body as Record<string, unknown> | undefined)?.[name];
   return typeof value === "string" ? value : "";
 }
 
-/** The notice after an action, named in the address. */
-export function noticeOf(request: Request, texts: Readonly<Record<string, string>>): string | undefined {
-  const name = queryOf(request, "done");
-  return Object.hasOwn(texts, name) ? texts[name] : undefined;
-}
+/** A text of the form that was sent, trimmed. Not for passwords. */
+export const textField = (visit: Visit, name: string): string => typedText(visit, name).trim();
 
-/** A password as it was typed. */
-export function passwordOf(request: Request, name: string): string {
-  const value = formOf(request)[name];
-  return typeof value === "string" ? value.normalize("NFC") : "";
+/** A password of the form that was sent. */
+export const passwordOf = (visit: Visit, name: string): string => typedText(visit, name).normalize("NFC");
+
+/** A parameter of the address; empty when it is missing. */
+export function queryOf({ request }: Visit, name: string): string {
+  const value = request.query[name];
+  return typeof value === "string" ? value : "";
 }
 
 /** The errors above a form, each linked to its field. Nothing without errors. */
@@ -56,8 +44,6 @@ export const csrfField = ({ csrfToken }: Visit): Html =>
   html`<input type="hidden" name="_csrf" value="${csrfToken}" />`;
 
 export interface Form {
-  /** Its path below /admin. */
-  action: string;
   fields: Content;
   /** The button that sends it. */
   submit: string;
@@ -66,9 +52,9 @@ export interface Form {
   cancel?: string;
 }
 
-/** A form: its fields, the buttons, and what proves that it is ours. */
-export function form(visit: Visit, { action, fields, submit, isDangerous = false, cancel }: Form): Html {
-  return html`<form method="post" action="/admin${action}" class="card" novalidate>
+/** A form to the page's own path: its fields, the buttons, and what proves that it is ours. */
+export function form(visit: Visit, { fields, submit, isDangerous = false, cancel }: Form): Html {
+  return html`<form method="post" action="/admin${visit.path}" class="card" novalidate>
     ${csrfField(visit)} ${fields}
     <div class="actions">
       <button class="${isDangerous ? "danger" : "main"}">${submit}</button>

@@ -1,32 +1,44 @@
-import type { Request } from "express";
+import type { PoolClient } from "pg";
 import { html } from "../html/html.ts";
 import type { Html } from "../html/html.ts";
-import { isUuid } from "../lib/uuid.ts";
-import { missing } from "./problem.ts";
+import { queryOf } from "./forms.ts";
+import { rowsOf } from "./visit.ts";
+import type { Visit } from "./visit.ts";
 
 /** Rows of a page. One more is read, to see whether another page follows. */
-export const pageSize = 50;
+const pageSize = 50;
 
-/** The id of the row before which the page of a list begins; null on the first page. */
-export function startOfPage(request: Request): string | null {
-  const before = request.query.before ?? null;
-  if (before !== null && !isUuid(before)) throw missing();
-  return before;
+/** Rows of a list, newest first, and links to its first and next page. */
+export interface PageOfRows<Row> {
+  rows: Row[];
+  isFirst: boolean;
+  links: Html;
 }
 
-/** The rows of a page, newest first, and links to the first and the next one. */
-export function pageOf<Row extends { id: string }>(
-  rows: readonly Row[],
-  before: string | null,
-  address: string,
-): { shown: Row[]; links: Html } {
-  const shown = rows.slice(0, pageSize);
-  const older = `${address}${address.includes("?") ? "&" : "?"}before=${shown.at(-1)?.id}`;
-  return {
-    shown,
-    links: html`<div class="actions">
-      ${before !== null && html`<a class="button" href="${address}">Newest</a>`}
-      ${rows.length > pageSize && html`<a class="button" href="${older}">Older</a>`}
-    </div>`,
+/**
+ * Reads the page of a list that the address names by `?before=` and an id.
+ *
+ * @param call of a function whose first two values are this id, or null, and a number of rows
+ */
+export async function readPage<Row extends { id: string }>(
+  visit: Visit,
+  client: PoolClient,
+  call: string,
+  ...values: unknown[]
+): Promise<PageOfRows<Row>> {
+  const before = queryOf(visit, "before") || null;
+  const read = await rowsOf<Row>(client, call, before, pageSize + 1, ...values);
+  const rows = read.slice(0, pageSize);
+  const address = new URL(visit.request.originalUrl, visit.origin);
+  address.searchParams.delete("done");
+  const linkTo = (title: string, id: string | undefined) => {
+    address.searchParams.delete("before");
+    if (id !== undefined) address.searchParams.set("before", id);
+    return html`<a class="button" href="${address.pathname}${address.search}">${title}</a>`;
   };
+  const links = html`<div class="actions">
+    ${before !== null && linkTo("Newest", undefined)}
+    ${read.length > pageSize && linkTo("Older", rows.at(-1)!.id)}
+  </div>`;
+  return { rows, isFirst: before === null, links };
 }

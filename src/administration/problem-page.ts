@@ -1,11 +1,13 @@
 import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Logger } from "pino";
+import { z } from "zod";
 import { codeOf, databaseFailure } from "../errors/postgres-errors.ts";
 import { UnreadableText } from "../lib/charset.ts";
 import { html } from "../html/html.ts";
 import { showPage } from "./show-page.ts";
 import { malformed, missing, Problem } from "./problem.ts";
 import { sendToLogIn } from "./session.ts";
+import { visitOf } from "./visit.ts";
 
 /** Answers requests for unknown pages. */
 export const noPage: RequestHandler = () => {
@@ -25,16 +27,32 @@ export function showProblem(logger: Logger): ErrorRequestHandler {
     const { status, title, message } = problem;
     const body = html`
       <p class="lead">${message}</p>
-      <p><a href="/admin">Go to the start page</a></p>
+      ${
+        status === 409
+          ? html`<p><a href="/admin${thingAt(visitOf(response).path)}">Go back</a></p>`
+          : html`<p><a href="/admin">Go to the start page</a></p>`
+      }
       <p class="quiet">Request id <code>${requestId}</code></p>
     `;
     showPage(response, { status, title, body });
   };
 }
 
+/** The path of the thing that an action was about, such as `/webhooks/{id}`. */
+const thingAt = (path: string): string => path.split("/").slice(0, 3).join("/");
+
+/** The detail of an error of `mutation.refuse`: user errors, of which the first is shown. */
+const refusals = z.tuple([z.object({ code: z.string(), message: z.string() })]).rest(z.unknown());
+
 function problemOf(error: unknown, code: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (code === "P0002") return missing(); // no_data_found
+  // no_data_found; ids that are none: invalid_text_representation, character_not_in_repertoire
+  if (code === "P0002" || code === "22P02" || code === "22021") return missing();
+  // Raised by mutation.refuse
+  if (code === "UE001" && error instanceof Error && "detail" in error) {
+    const [refusal] = refusals.parse(JSON.parse(String(error.detail)));
+    return refusal.code === "NOT_FOUND" ? missing() : new Problem(409, "This can’t be done", refusal.message);
+  }
   if (error instanceof URIError || error instanceof UnreadableText) return malformed();
   // By Express's body parser
   if (error instanceof Error && "type" in error && "status" in error) return malformed(Number(error.status));

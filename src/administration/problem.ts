@@ -14,6 +14,12 @@ export class Problem extends Error {
 export const missing = () =>
   new Problem(404, "There is nothing here", "The address is wrong, or what it belonged to has been deleted.");
 
+/** Returns what a page is about. @throws {Problem} when there is no such thing */
+export function found<Thing>(thing: Thing | undefined): Thing {
+  if (thing === undefined) throw missing();
+  return thing;
+}
+
 /** A request that no page of ours sends. */
 export const malformed = (status = 400) =>
   new Problem(status, "This can’t be read", "The browser sent something that this page doesn’t accept.");

@@ -1,13 +1,36 @@
 import { randomBytes } from "node:crypto";
+import { parseCookie } from "cookie";
 import type { Request, RequestHandler, Response } from "express";
 import { hashOfToken } from "../auth/session-token.ts";
 import { isSecure } from "../html/headers.ts";
-import { readCookie, writeCookie } from "./cookies.ts";
 import { csrfTokenOf } from "./csrf.ts";
 import type { Navigation } from "./section.ts";
-import { addressOf, asAdministration, visitOf } from "./visit.ts";
+import { addressOf, asAdministration, rowsOf, visitOf } from "./visit.ts";
 import type { VisitingAdministrator } from "./visit.ts";
 import type { AdministrationOptions } from "./section.ts";
+
+/** The cookies of the administration: the session, and the one that binds the log-in form to its browser. */
+type CookieName = "session" | "visitor";
+
+// With this prefix, browsers accept the cookie over HTTPS only, and not from a neighbouring domain.
+const nameOf = (name: CookieName, secure: boolean) => `${secure ? "__Host-" : ""}service-${name}`;
+
+/** The value of a cookie, if the request has it. */
+function readCookie(request: Request, name: CookieName, secure: boolean): string | undefined {
+  return parseCookie(request.headers.cookie ?? "")[nameOf(name, secure)] || undefined;
+}
+
+/** Sets a cookie until the browser is closed, or deletes it. */
+export function writeCookie(
+  response: Response,
+  name: CookieName,
+  value: string | null,
+  secure: boolean,
+): void {
+  const options = { httpOnly: true, sameSite: "strict", secure, path: "/" } as const;
+  if (value === null) response.clearCookie(nameOf(name, secure), options);
+  else response.cookie(nameOf(name, secure), value, options);
+}
 
 /** Finds the session of a request, if any. */
 export function recogniseVisitor(
@@ -32,21 +55,21 @@ export function recogniseVisitor(
     let browser = readCookie(request, "visitor", secure);
     // The error page for an absent database needs a visit as well
     response.locals.visit = {
+      request,
+      response,
       visitor,
       csrfToken: csrfTokenOf(token ?? browser ?? ""),
-      navigation,
+      menu: navigation,
       path,
       origin:
         publicUrl === undefined ? `${request.protocol}://${request.get("host")}` : new URL(publicUrl).origin,
       run,
     };
     if (token !== undefined) {
-      visitor = await run(async (client) => {
-        const { rows } = await client.query<VisitingAdministrator>(
-          "select administrator_id as id, name from administration.use_session()",
-        );
-        return rows[0] ?? null;
-      });
+      const [row] = await run((client) =>
+        rowsOf<{ administrator_id: string; name: string }>(client, "use_session()"),
+      );
+      visitor = row ? { id: row.administrator_id, name: row.name } : null;
     }
     if (visitor) {
       visitOf(response).visitor = visitor;

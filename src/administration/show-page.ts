@@ -2,56 +2,69 @@ import type { Response } from "express";
 import { menuEntry, printDocument } from "../html/frame.ts";
 import { html } from "../html/html.ts";
 import type { Content, Html } from "../html/html.ts";
-import { csrfField, errorSummary, form, hasErrors } from "./forms.ts";
-import type { FieldErrors, Form } from "./forms.ts";
+import { csrfField, errorSummary, form, hasErrors, queryOf } from "./forms.ts";
+import type { FieldErrors } from "./forms.ts";
 import { visitOf } from "./visit.ts";
 import type { Visit } from "./visit.ts";
+
+/** A link to a page, whose path is below /admin. */
+export interface Link {
+  title: string;
+  path: string;
+}
 
 export interface Page {
   status?: number | undefined;
   /** The heading, and the title of the window. */
   title: string;
-  /** Pages above this one. */
-  trail?: readonly { title: string; path: string }[];
+  /** The page that this one belongs to, other than the first of its section. */
+  within?: Link;
   /** Content beside the heading: state, main button. */
   aside?: Content;
   body: Content;
-  /** A notice, shown once after an action. */
-  notice?: string | undefined;
+  /** Notices that are shown once after an action, by the name that `?done=` has in the address. */
+  notices?: Readonly<Record<string, string>>;
   /** Errors of the page's form. */
   errors?: FieldErrors;
 }
 
-/** Renders a page: with the navigation after log-in, else without. */
-export function showPage(response: Response, page: Page): void {
+/**
+ * Renders a page: with the navigation after log-in, else without.
+ *
+ * @param first the first page of its section
+ */
+export function showPage(response: Response, page: Page, first?: Link): void {
   const visit = visitOf(response);
-  const { title, notice, errors = {} } = page;
+  const { title, within, notices = {}, errors = {} } = page;
+  const done = queryOf(visit, "done");
+  const above = [first, within].filter((link) => link !== undefined);
   const document = printDocument({
     home: "/admin",
     product: "Administration",
     windowTitle: `${hasErrors(errors) ? "Error: " : ""}${title} · Stock and order administration`,
     menu: visit.visitor && menu(visit, visit.visitor.name),
-    above: page.trail && trail(page.trail),
+    above: above.length > 0 && trail(above),
     title,
     aside: page.aside,
-    body: html`${notice && html`<p class="notice good" role="status">${notice}</p>`} ${errorSummary(errors)}
-    ${page.body}`,
+    body: html`${Object.hasOwn(notices, done) && html`<p class="notice good" role="status">${notices[done]}</p>`}
+    ${errorSummary(errors)} ${page.body}`,
   });
   const status = page.status ?? (hasErrors(errors) ? 422 : 200);
   response.status(status).type("html").send(document);
 }
 
-/** Asks whether something is to be done that can't, or can't simply, be undone. */
-export function showQuestion(
-  response: Response,
-  { title, trail, text, ...others }: Pick<Page, "title" | "trail"> & Omit<Form, "fields"> & { text: string },
-): void {
-  const body = form(visitOf(response), { ...others, fields: html`<p>${text}</p>`, isDangerous: true });
-  showPage(response, { title, trail, body });
+/** A page that asks before something is done that can't, or can't simply, be undone: by a form to the same path. */
+export function questionPage(
+  visit: Visit,
+  { title, within, text, submit }: { title: string; within: Link; text: string; submit: string },
+): Page {
+  const fields = html`<p>${text}</p>`;
+  const body = form(visit, { fields, submit, isDangerous: true, cancel: within.path });
+  return { title, within, body };
 }
 
 function menu(visit: Visit, name: string): Html {
-  return html`${visit.navigation.map(
+  return html`${visit.menu.map(
       ({ title, sections }) =>
         html`<h2>${title}</h2>
           <ul>
@@ -65,7 +78,7 @@ function menu(visit: Visit, name: string): Html {
     </form>`;
 }
 
-function trail(pages: readonly { title: string; path: string }[]): Html {
+function trail(pages: readonly Link[]): Html {
   return html`<nav class="trail" aria-label="Where you are">
     <ol>
       ${pages.map(({ title, path }) => html`<li><a href="/admin${path}">${title}</a></li>`)}

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Request, Response } from "express";
 import type { Pool, PoolClient } from "pg";
 import { asRole } from "../postgres/as-role.ts";
-import type { Navigation } from "./section.ts";
+import { found } from "./problem.ts";
 
 /** The visitor of a page. */
 export interface VisitingAdministrator {
@@ -10,13 +10,18 @@ export interface VisitingAdministrator {
   name: string;
 }
 
+/** Sections of the administration, in groups, as the menu shows them. Paths are below /admin. */
+export type Menu = readonly { title: string; sections: readonly { title: string; path: string }[] }[];
+
 /** A request to the administration. */
 export interface Visit {
+  request: Request;
+  response: Response;
   /** Null before log-in. */
   visitor: VisitingAdministrator | null;
   /** The token in every form of this browser. */
   csrfToken: string;
-  navigation: Navigation;
+  menu: Menu;
   /** Path of the page below /admin. */
   path: string;
   /** Address of the service, such as https://api.example.com. */
@@ -42,8 +47,8 @@ export function visitOf(response: Response): Visit {
 }
 
 /** The visitor of a page that requires a log-in. */
-export function visitorOf(response: Response): VisitingAdministrator {
-  return visitOf(response).visitor!;
+export function visitorOf(visit: Visit): VisitingAdministrator {
+  return visit.visitor!;
 }
 
 /**
@@ -72,6 +77,25 @@ export async function rowsOf<Row extends object>(
 ): Promise<Row[]> {
   return (await client.query<Row>(`select * from administration.${call}`, values)).rows;
 }
+
+/** The row that a function of the schema administration returns. @throws {Problem} when there is none */
+export async function rowOf<Row extends object>(
+  client: PoolClient,
+  call: string,
+  ...values: unknown[]
+): Promise<Row> {
+  return found((await rowsOf<Row>(client, call, ...values))[0]);
+}
+
+/** The value that a function of the schema administration returns. */
+export async function valueOf<Value>(client: PoolClient, call: string, ...values: unknown[]): Promise<Value> {
+  const { rows } = await client.query<{ value: Value }>(`select administration.${call} as value`, values);
+  return rows[0]!.value;
+}
+
+/** Calls a function of the schema administration in a transaction of its own. */
+export const perform = <Value>(visit: Visit, call: string, ...values: unknown[]): Promise<Value> =>
+  visit.run((client) => valueOf<Value>(client, call, ...values));
 
 /** The address of the request's client. */
 export function addressOf(request: Request): string {

@@ -52,7 +52,7 @@ export const writeDocumentation = (folder: string): Promise<void> =>
     await withPgService(url, async (service) => {
       for (const version of versions) {
         const described = await describeSchema(await buildVersion(version, service));
-        editions.push({ id: editions.length, slug: version.slug, topics, ...described });
+        editions.push({ slug: version.slug, topics, ...described });
       }
     });
     const site = { versions: timetable(versions, Date.now()), explorer: false };

@@ -1,6 +1,5 @@
-import { html } from "../html/html.ts";
+import { html, linkList } from "../html/html.ts";
 import type { Content } from "../html/html.ts";
-import { linkList } from "../html/pieces.ts";
 import type { Edition } from "./edition.ts";
 import { printSdl } from "../graphql/print-sdl.ts";
 import { renderText } from "./markdown.ts";

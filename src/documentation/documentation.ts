@@ -2,18 +2,17 @@ import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { GraphQLSchema } from "postgraphile/graphql";
+import { apiError } from "../errors/api-error.ts";
+import { FairQueue, NoTurn } from "../lib/fair-queue.ts";
+import { openThreads } from "../lib/threads.ts";
 import { asAuthRole } from "../postgres/as-role.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import { timetable } from "../versions/timetable.ts";
 import type { Version } from "../versions/versions.ts";
-import type { Edition, Topic } from "./edition.ts";
-import { describeSchema, readTopics } from "./edition.ts";
+import type { PackedEdition } from "./edition.ts";
+import { describeSchema, packed, readTopics } from "./edition.ts";
 import type { Site } from "./print-page.ts";
-import type { Rendered } from "./routes.ts";
-import { DocumentationThread } from "./thread.ts";
-
-/** Bytes of the pages that are kept. */
-const defaultMaxKeptBytes = 16_000_000;
+import type { Rendered, RenderTask } from "./routes.ts";
 
 /** A page as it is sent. */
 export interface StoredPage extends Rendered {
@@ -21,31 +20,11 @@ export interface StoredPage extends Rendered {
   etag: string;
 }
 
-/** The parts that several documentations can share. */
-export class SharedDocumentation {
-  readonly thread = new DocumentationThread();
-  /** Of the versions that they share. */
-  readonly editions = new WeakMap<GraphQLSchema, Promise<Edition>>();
-  /** Bytes of the pages that each keeps. */
-  readonly maxKeptBytes: number;
-  #made = 0;
+/** Finds the page at a path; null when there is none. */
+export type FindPage = (path: string) => Promise<StoredPage | null>;
 
-  constructor(maxKeptBytes = defaultMaxKeptBytes) {
-    this.maxKeptBytes = maxKeptBytes;
-  }
-
-  /** An id for an edition. */
-  nextId(): number {
-    return this.#made++;
-  }
-
-  /** Ends the thread. Pages that wait fail. */
-  close(): Promise<void> {
-    return this.thread.close();
-  }
-}
-
-export interface DocumentationOptions {
+/** A service that pages are about. */
+export interface DocumentedService {
   served: readonly ServedVersion[];
   versions: readonly Version[];
   pool: Pool;
@@ -54,80 +33,80 @@ export interface DocumentationOptions {
   explorer: boolean;
 }
 
-/** The documentation of the versions as they are built at the moment. Pages are rendered when they are asked for. */
-export class Documentation {
-  readonly #options: DocumentationOptions;
-  readonly #shared: SharedDocumentation;
-  #reading: Promise<Topic[]> | null = null;
-  /** The site and editions that the kept pages were made from. */
-  #keptOf = "";
-  readonly #kept: LRUCache<string, StoredPage>;
+/** The owner of all work of the thread: pages are the same for everyone. */
+const everyone = "pages";
+/** Pages that may wait, and milliseconds that one may take. */
+const limits = { waiting: 50, workMs: 60_000 };
+/** Bytes of the pages that are kept. */
+const maxKeptBytes = 16_000_000;
 
-  constructor(options: DocumentationOptions, shared: SharedDocumentation) {
-    this.#options = options;
-    this.#shared = shared;
-    this.#kept = new LRUCache({
-      maxSize: shared.maxKeptBytes,
-      sizeCalculation: ({ content }, path) => 2 * content.length + path.length + 200,
-    });
-  }
+/**
+ * The pages about the versions as they are built at the moment, of one service or several. A thread renders them when they
+ * are asked for, so that requests to the API never wait for one.
+ */
+export class Documentation {
+  readonly #editions = new WeakMap<GraphQLSchema, Promise<PackedEdition>>();
+  /** By what the pages were made from, and their paths. */
+  readonly #kept = new LRUCache<string, StoredPage>({
+    maxSize: maxKeptBytes,
+    sizeCalculation: ({ content }, key) => 2 * (content.length + key.length) + 200,
+  });
+  readonly #threads = openThreads({ program: new URL("./routes.ts", import.meta.url), name: "renderPage" });
+  // Not the pool's queue, see Renderer
+  readonly #queue = new FairQueue({
+    limit: () => 1,
+    maxWaiting: limits.waiting,
+    maxWaitMs: () => limits.workMs,
+  });
 
   /**
    * The page at a path, without a query; null when there is none.
    *
    * @throws SERVICE_UNAVAILABLE when too many pages wait
    */
-  async page(path: string): Promise<StoredPage | null> {
-    const editions = await this.#present();
-    const site = this.#site(editions);
-    const madeOf = JSON.stringify([site, editions.map(({ id }) => id)]);
-    if (madeOf !== this.#keptOf) {
-      this.#kept.clear();
-      this.#keptOf = madeOf;
-    }
-    const before = this.#kept.get(path);
+  async page(service: DocumentedService, path: string): Promise<StoredPage | null> {
+    const built = service.served.filter(({ failure }) => failure() === null);
+    const editions = await Promise.all(built.map((version) => this.#editionOf(version, service.pool)));
+    const dates = timetable(service.versions, service.now());
+    const versions = dates.filter(({ slug }) => editions.some((each) => each.slug === slug));
+    const site: Site = { versions, explorer: service.explorer };
+    const key = hash("sha256", JSON.stringify([site, editions.map(({ id }) => id)])) + path;
+    const before = this.#kept.get(key);
     if (before) return before;
-    const rendered = await this.#shared.thread.render(site, editions, path);
+    const rendered = await this.render(site, editions, path);
     if (rendered === null) return null;
     const page = { ...rendered, etag: `W/"${hash("sha256", rendered.content, "base64url")}"` };
-    if (madeOf === this.#keptOf) this.#kept.set(path, page);
+    this.#kept.set(key, page);
     return page;
   }
 
-  #site(editions: readonly Edition[]): Site {
-    const { versions, now, explorer } = this.#options;
-    const shown = timetable(versions, now()).filter(({ slug }) =>
-      editions.some((each) => each.slug === slug),
-    );
-    return { versions: shown, explorer };
+  /** Renders the page at a path, which isn't kept. */
+  async render(...task: RenderTask): Promise<Rendered | null> {
+    try {
+      return await this.#queue.run(everyone, () => {
+        const signal = AbortSignal.timeout(limits.workMs);
+        return this.#threads.run(task, { signal }) as Promise<Rendered | null>;
+      });
+    } catch (error) {
+      if (!(error instanceof NoTurn)) throw error;
+      throw apiError("SERVICE_UNAVAILABLE", "Too many pages are requested. Try again in a little while.");
+    }
   }
 
-  #present(): Promise<Edition[]> {
-    const built = this.#options.served.filter(({ failure }) => failure() === null);
-    return Promise.all(built.map((version) => this.#editionOf(version)));
+  /** Ends the thread. Pages that wait fail. */
+  async close(): Promise<void> {
+    await this.#threads.destroy();
   }
 
-  #editionOf({ version: { slug }, current }: ServedVersion): Promise<Edition> {
+  #editionOf({ version: { slug }, current }: ServedVersion, pool: Pool): Promise<PackedEdition> {
     const { schema } = current();
-    const { editions } = this.#shared;
-    let edition = editions.get(schema);
+    let edition = this.#editions.get(schema);
     if (!edition) {
-      editions.set(schema, (edition = this.#make(slug, schema)));
-      edition.catch(() => editions.delete(schema));
+      const making = Promise.all([asAuthRole(pool, readTopics), describeSchema(schema)]);
+      edition = making.then(([topics, described]) => packed({ slug, topics, ...described }));
+      this.#editions.set(schema, edition);
+      edition.catch(() => this.#editions.delete(schema));
     }
     return edition;
-  }
-
-  async #make(slug: string, schema: GraphQLSchema): Promise<Edition> {
-    const id = this.#shared.nextId();
-    const topics = await this.#topics();
-    return { id, slug, topics, ...(await describeSchema(schema)) };
-  }
-
-  /** Editions that are made at the same time share what is read. */
-  #topics(): Promise<Topic[]> {
-    return (this.#reading ??= asAuthRole(this.#options.pool, readTopics).finally(() => {
-      this.#reading = null;
-    }));
   }
 }

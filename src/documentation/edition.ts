@@ -1,3 +1,6 @@
+import { hash } from "node:crypto";
+import { deserialize, serialize } from "node:v8";
+import { LRUCache } from "lru-cache";
 import type { ClientBase } from "pg";
 import type {
   GraphQLFieldExtensions,
@@ -46,13 +49,35 @@ export interface TopicSchema {
 
 /** A version as it is built at the moment, as data: all that its pages are made from. */
 export interface Edition {
-  /** Another one for each schema. */
-  id: number;
   slug: string;
   sdl: string;
   /** By `Type.field`. */
   fields: ReadonlyMap<string, FieldFacts>;
   topics: readonly Topic[];
+}
+
+/** An edition for a thread, which shares its bytes. */
+export interface PackedEdition {
+  /** Another one for each content. */
+  id: string;
+  slug: string;
+  bytes: Uint8Array;
+}
+
+export function packed(edition: Edition): PackedEdition {
+  const content = serialize(edition);
+  const bytes = new Uint8Array(new SharedArrayBuffer(content.length));
+  bytes.set(content);
+  return { id: hash("sha256", content), slug: edition.slug, bytes };
+}
+
+/** Editions that a thread has unpacked, each some ten megabytes with its schema. */
+const known = new LRUCache<string, Edition>({ max: 6 });
+
+export function unpacked({ id, bytes }: PackedEdition): Edition {
+  const edition = known.get(id) ?? (deserialize(bytes) as Edition);
+  known.set(id, edition);
+  return edition;
 }
 
 /** Milliseconds of printing after which other work gets a turn. */

@@ -1,6 +1,5 @@
-import { html } from "../html/html.ts";
+import { definitions, html, linkList } from "../html/html.ts";
 import type { Html } from "../html/html.ts";
-import { definitions, linkList } from "../html/pieces.ts";
 import type { Topic, TopicSchema } from "./edition.ts";
 import { codeBlock, renderDescription, renderSummary } from "./markdown.ts";
 import type { Page } from "./print-page.ts";

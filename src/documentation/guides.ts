@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { posix } from "node:path";
-import { fileURLToPath } from "node:url";
-import { anchorOf, renderText } from "./markdown.ts";
-import type { FindLink } from "./markdown.ts";
+import { renderText } from "./markdown.ts";
+import type { FindLink, RenderedText } from "./markdown.ts";
 
 const root = new URL("../../", import.meta.url);
 
@@ -90,7 +89,7 @@ const pathsOfFiles = new Map([
 export const picturePath = /^\/docs\/pictures\/((?:administration\/)?[\w-]+\.png|diagrams\/\w+\.svg)$/;
 
 /** Where links of a file lead on these pages. */
-export function linksOf(file: string): FindLink {
+function linksOf(file: string): FindLink {
   return (address) => {
     if (/^https?:/.test(address) || address.startsWith("#")) return address;
     const [path = "", anchor] = address.split("#");
@@ -106,25 +105,14 @@ export function linksOf(file: string): FindLink {
   };
 }
 
-const read = (file: string): string => readFileSync(fileURLToPath(new URL(file, root)), "utf8");
+const known = new Map<string, RenderedText>();
 
 /** A file as a page. */
-export const renderFile = (file: string) => renderText(read(file), linksOf(file));
-
-const known = new Map<string, { title: string; headings: { title: string; id: string }[] }>();
-
-/** The title of a guide, and its headings, without rendering it. */
-export function outlineOf({ file }: Guide) {
-  let outline = known.get(file);
-  if (!outline) {
-    const text = read(file).replace(/^```[^]*?^```$/gm, "");
-    const found = [...text.matchAll(/^(#{1,2}) (.+)$/gm)];
-    const plain = (title: string) => title.replace(/[`*]|\[([^\]]*)\]\([^)]*\)/g, "$1");
-    outline = {
-      title: plain(found[0]?.[2] ?? file),
-      headings: found.slice(1).map(([, , title]) => ({ title: plain(title!), id: anchorOf(plain(title!)) })),
-    };
-    known.set(file, outline);
+export function renderFile(file: string): RenderedText {
+  let rendered = known.get(file);
+  if (!rendered) {
+    rendered = renderText(readFileSync(new URL(file, root), "utf8"), linksOf(file));
+    known.set(file, rendered);
   }
-  return outline;
+  return rendered;
 }

@@ -22,6 +22,8 @@ interface Environment extends Record<PropertyKey, unknown> {
 }
 
 const environmentOf = (findLink: FindLink): Environment => ({ findLink, headings: [], ids: new Map() });
+/** The environment of a text that has no links to other pages. */
+const noPages = () => environmentOf(() => null);
 const ofRendering = (env: unknown): Environment => env as Environment;
 
 // HTML in texts is shown as text, and links to scripts are no links: both are the library's defaults
@@ -131,7 +133,7 @@ const plainText = (tokens: readonly Token[]): string =>
   tokens.map(({ type, content }) => (type === "text" || type === "code_inline" ? content : "")).join("");
 
 /** The anchor of a heading, as GitHub makes it. */
-export const anchorOf = (title: string): string =>
+const anchorOf = (title: string): string =>
   title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
@@ -140,8 +142,15 @@ export const anchorOf = (title: string): string =>
 /** Comments, which are for those who write a text and for tools; not those in blocks of code. */
 const comments = /(^```[^]*?^```$)|<!--[^]*?-->/gm;
 
-/** A whole text: its first heading is the title, and not part of the content. */
-export function renderText(source: string, findLink: FindLink) {
+/** A text as HTML. */
+export interface RenderedText {
+  title: string;
+  content: Html;
+  headings: Heading[];
+}
+
+/** Renders a whole text: its first heading is the title, and not part of the content. */
+export function renderText(source: string, findLink: FindLink): RenderedText {
   const environment = environmentOf(findLink);
   const text = source.replace(comments, (_all, code?: string) => code ?? "");
   const tokens = markdown.parse(text, environment);
@@ -152,28 +161,12 @@ export function renderText(source: string, findLink: FindLink) {
 }
 
 /** A description out of the schema: some words, or some paragraphs. */
-export function renderDescription(text: string | null | undefined): Html | null {
-  return text
-    ? fromMarkdown(
-        markdown.render(
-          text,
-          environmentOf(() => null),
-        ),
-      )
-    : null;
-}
+export const renderDescription = (text: string | null | undefined): Html | null =>
+  text ? fromMarkdown(markdown.render(text, noPages())) : null;
 
 /** The first sentence of a description, in one line. */
-export function renderSummary(text: string | null | undefined): Html | null {
-  return text
-    ? fromMarkdown(
-        markdown.renderInline(
-          summaryOf(text),
-          environmentOf(() => null),
-        ),
-      )
-    : null;
-}
+export const renderSummary = (text: string | null | undefined): Html | null =>
+  text ? fromMarkdown(markdown.renderInline(summaryOf(text), noPages())) : null;
 
 /** The first sentence. */
 export const summaryOf = (text: string): string => {

@@ -1,6 +1,6 @@
 import type {
+  GraphQLArgument,
   GraphQLField,
-  GraphQLInputObjectType,
   GraphQLInputType,
   GraphQLNamedType,
   GraphQLObjectType,
@@ -13,7 +13,6 @@ import {
   getNullableType,
   isEnumType,
   isInputObjectType,
-  isInterfaceType,
   isIntrospectionType,
   isListType,
   isObjectType,
@@ -46,7 +45,19 @@ export const nameOf = (kind: Kind): string => kinds[kind].replace(/ies$/, "ys").
 export const operations = { queries: "query", mutations: "mutation", subscriptions: "subscription" } as const;
 export type RootKind = keyof typeof operations;
 
+/** Kinds of objects, by the ends of their names. */
+const objectKinds: readonly (readonly [Kind, RegExp])[] = [
+  ["lists", /(?:Connection|Edge)$/],
+  ["aggregates", /Aggregates$/],
+  ["payloads", /Payload$/],
+];
+
 export type Field = GraphQLField<unknown, unknown>;
+
+/** A type, or a field of a root: whatever has a page in the reference. */
+export type Member = GraphQLNamedType | Field;
+
+export const isField = (member: Member): member is Field => "args" in member;
 
 /** Where something is used: a field, or an argument of one. */
 export interface Use {
@@ -63,9 +74,9 @@ export class Model {
   readonly subscriptions: readonly Field[];
   /** All types, by name, without the roots and what every schema has. */
   readonly types: readonly GraphQLNamedType[];
-  readonly #kinds = new Map<string, Kind>();
-  readonly #uses = new Map<string, Use[]>();
-  readonly #writers = new Map<string, Field[]>();
+  readonly #uses: Map<string, Use[]>;
+  /** By mutation, the names of the types that it writes. */
+  readonly #written = new Map<string, ReadonlySet<string>>();
   readonly #topics: Map<string, Topic[]>;
 
   constructor(edition: Edition) {
@@ -83,18 +94,22 @@ export class Model {
       (type) =>
         !isIntrospectionType(type) && !isSpecifiedScalarType(type) && !roots.some((root) => root === type),
     );
-    for (const type of this.types) this.#learn(type);
-    for (const query of this.queries) this.#learnField("Query", query);
-    for (const subscription of this.subscriptions) this.#learnField("Subscription", subscription);
-    for (const mutation of this.mutations) this.#learnWriter(mutation);
+    const owners = [...this.types, ...roots.filter((root) => root != null)];
+    this.#uses = Map.groupBy(owners.flatMap(usesIn), ({ target }) => target);
     this.#topics = Map.groupBy(edition.topics, subjectOf);
+    for (const { name, type } of mutations) this.#written.set(name, new Set(this.#shownBy(getNamedType(type))));
   }
 
-  kindOf(type: GraphQLNamedType): Kind {
-    return this.#kinds.get(type.name) ?? ofItself(type);
+  kindOf(member: Member): Kind {
+    if (isField(member)) return this.rootOf(member);
+    if (isEnumType(member)) return "enums";
+    if (isScalarType(member)) return "scalars";
+    if (isInputObjectType(member)) return /Filter(?:Input)?$/.test(member.name) ? "filters" : "inputs";
+    const [kind = "objects"] = objectKinds.find(([, suffix]) => suffix.test(member.name)) ?? [];
+    return kind;
   }
 
-  ofKind(kind: Kind): readonly (GraphQLNamedType | Field)[] {
+  ofKind(kind: Kind): readonly Member[] {
     if (kind in operations) return this[kind as RootKind];
     return this.types.filter((type) => this.kindOf(type) === kind);
   }
@@ -117,7 +132,12 @@ export class Model {
 
   /** Mutations whose payload shows an object as they have made, changed or deleted it. */
   writersOf(type: GraphQLNamedType): readonly Field[] {
-    return this.#writers.get(type.name) ?? [];
+    return this.mutations.filter(({ name }) => this.#written.get(name)?.has(type.name));
+  }
+
+  /** The types that a mutation writes. */
+  writtenBy({ name }: Field): readonly GraphQLNamedType[] {
+    return this.types.filter((type) => this.#written.get(name)?.has(type.name));
   }
 
   /** Topics of events whose subject is a type. */
@@ -135,55 +155,13 @@ export class Model {
 
   /** The type of a list's filter; null when it takes none. */
   filterOf(type: GraphQLNamedType): GraphQLNamedType | null {
-    const list = this.readersOf(type).find(({ args }) => args.some(({ name }) => name === "filter"));
-    const argument = list?.args.find(({ name }) => name === "filter");
-    return argument ? getNamedType(argument.type) : null;
-  }
-
-  #learn(type: GraphQLNamedType): void {
-    if (isInputObjectType(type)) {
-      for (const { name, type: used } of Object.values(type.getFields())) this.#use(used, type.name, name);
-      return;
-    }
-    if (!isObjectType(type) && !isInterfaceType(type)) return;
-    if (entryOf(type)) this.#kinds.set(type.name, "lists");
-    for (const field of Object.values(type.getFields())) {
-      this.#learnField(type.name, field);
-      if (entryOf(type) && /aggregates$/i.test(field.name))
-        this.#mark(getNamedType(field.type), "aggregates");
-    }
-  }
-
-  /** Marks a type, and those of its fields, as figures of a list, or as conditions of a filter. */
-  #mark(type: GraphQLNamedType, kind: "aggregates" | "filters"): void {
-    if (!(isObjectType(type) || isInputObjectType(type)) || this.#kinds.has(type.name)) return;
-    this.#kinds.set(type.name, kind);
-    for (const field of Object.values<{ type: GraphQLOutputType | GraphQLInputType }>(type.getFields()))
-      this.#mark(getNamedType(field.type), kind);
-  }
-
-  #learnField(owner: string, { name, type, args }: Field): void {
-    this.#use(type, owner, name);
-    for (const argument of args) {
-      this.#use(argument.type, owner, name);
-      if (argument.name === "filter") this.#mark(getNamedType(argument.type), "filters");
-    }
-  }
-
-  #learnWriter(mutation: Field): void {
-    this.#learnField("Mutation", mutation);
-    const payload = getNamedType(mutation.type);
-    if (!isObjectType(payload)) return;
-    this.#kinds.set(payload.name, "payloads");
-    for (const type of this.#shownBy(payload)) {
-      const writers = this.#writers.get(type) ?? [];
-      if (!writers.includes(mutation)) this.#writers.set(type, [...writers, mutation]);
-    }
+    const filters = this.readersOf(type).flatMap(({ args }) => args.filter(({ name }) => name === "filter"));
+    return filters.length > 0 ? getNamedType(filters[0]!.type) : null;
   }
 
   /** Names of the objects that a payload shows, also within its rows, and of those whose id it names as deleted. */
-  #shownBy(payload: GraphQLObjectType, within: ReadonlySet<string> = new Set()): string[] {
-    return Object.values(payload.getFields()).flatMap(({ name, type }) => {
+  #shownBy(payload: GraphQLNamedType, within: ReadonlySet<string> = new Set()): string[] {
+    return fieldsOf(payload).flatMap(({ name, type }) => {
       const target = getNamedType(type);
       if (isObjectType(target)) {
         if (target.getInterfaces().length > 0) return [target.name];
@@ -193,21 +171,25 @@ export class Model {
       return deleted !== undefined && this.schema.getType(deleted) ? [deleted] : [];
     });
   }
-
-  #use(type: GraphQLOutputType | GraphQLInputType, owner: string, field: string): void {
-    const { name } = getNamedType(type);
-    const uses = this.#uses.get(name);
-    if (uses === undefined) this.#uses.set(name, [{ type: owner, field }]);
-    else if (!uses.some((use) => use.type === owner && use.field === field))
-      uses.push({ type: owner, field });
-  }
 }
 
-function ofItself(type: GraphQLNamedType): Kind {
-  if (isEnumType(type)) return "enums";
-  if (isScalarType(type)) return "scalars";
-  return isInputObjectType(type) ? "inputs" : "objects";
+interface AnyField {
+  name: string;
+  type: GraphQLOutputType | GraphQLInputType;
+  args?: readonly GraphQLArgument[];
+  deprecationReason?: string | null;
 }
+
+/** The fields of a type, by name; none if it has none. */
+export const fieldsOf = (type: GraphQLNamedType): AnyField[] =>
+  "getFields" in type ? sorted(Object.values<AnyField>(type.getFields())) : [];
+
+/** The types that fields of a type have, and that their arguments take. */
+const usesIn = (owner: GraphQLNamedType): (Use & { target: string })[] =>
+  fieldsOf(owner).flatMap(({ name: field, type, args = [] }) => {
+    const targets = [type, ...args.map((argument) => argument.type)].map((used) => getNamedType(used).name);
+    return [...new Set(targets)].map((target) => ({ target, type: owner.name, field }));
+  });
 
 /** Writes down on fields what SDL doesn't tell of them. */
 function withFacts(schema: GraphQLSchema, { fields }: Edition): GraphQLSchema {
@@ -235,8 +217,6 @@ function subjectOf({ schema }: Topic): string {
 
 export const sorted = <T extends { name: string }>(list: readonly T[]): T[] =>
   list.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-
-export const inputFieldsOf = (type: GraphQLInputObjectType) => sorted(Object.values(type.getFields()));
 
 /** Scopes that a field needs, as words. */
 export function scopesOf({ extensions: { requiresScopes } }: WithScopes): string[] {

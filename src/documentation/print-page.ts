@@ -2,7 +2,7 @@ import { menuEntry, printDocument } from "../html/frame.ts";
 import { html } from "../html/html.ts";
 import type { Content, Html } from "../html/html.ts";
 import type { VersionDates } from "../versions/timetable.ts";
-import { guideGroups, guidePath, outlineOf } from "./guides.ts";
+import { guideGroups, guidePath, renderFile } from "./guides.ts";
 import { kinds } from "./model.ts";
 import type { Kind } from "./model.ts";
 
@@ -117,7 +117,7 @@ function menu(site: Site, path: string, slug: string, neighbours: Page["neighbou
     ${guideGroups.map(({ title, guides }) =>
       group(
         title,
-        guides.map((guide) => entry(guidePath(guide), outlineOf(guide).title)),
+        guides.map((guide) => entry(guidePath(guide), renderFile(guide.file).title)),
         isGuide,
       ),
     )}`;

@@ -1,20 +1,21 @@
 import { printSdl } from "../graphql/print-sdl.ts";
 import { html } from "../html/html.ts";
-import { pathOf } from "../versions/versions.ts";
+import { pathOf as endpointOf } from "../versions/versions.ts";
 import { changesIndex, changesPage, changesPath, pathBetween } from "./changes.ts";
 import { collectionOf } from "./collection.ts";
-import type { Edition } from "./edition.ts";
+import type { Edition, PackedEdition } from "./edition.ts";
+import { unpacked } from "./edition.ts";
 import { eventPage, eventPath, eventsPage, eventsPath } from "./events.ts";
 import { changelogFile, guidePath, guides, renderFile } from "./guides.ts";
 import { homePage } from "./home.ts";
-import type { Kind } from "./model.ts";
-import { kinds, Model } from "./model.ts";
+import type { Kind, Member } from "./model.ts";
+import { isField, kinds, Model, nameOf } from "./model.ts";
 import type { Page, Site } from "./print-page.ts";
 import { home, kindPath, nowhere, printPage, versionPath } from "./print-page.ts";
-import { rootFieldPage } from "./reference/fields.ts";
+import { rootFieldParts } from "./reference/fields.ts";
 import { kindPage, scopesPage, versionPage } from "./reference/kinds.ts";
-import { rootPath, typePath } from "./reference/links.ts";
-import { typePage } from "./reference/types.ts";
+import { pathOf } from "./reference/links.ts";
+import { typeParts } from "./reference/types.ts";
 import { searchIndex } from "./search-index.ts";
 
 /** A file to send. */
@@ -26,6 +27,13 @@ export interface Rendered {
 /** A path, and what makes the page or the file that is there. */
 type Route = [path: string, make: (site: Site) => Page | Rendered | Promise<Page>];
 type Routes = ReadonlyMap<Route[0], Route[1]>;
+
+/** A page to render: of a site and these editions, at a path. */
+export type RenderTask = [site: Site, editions: readonly PackedEdition[], path: string];
+
+/** Renders a page in a thread of its own. */
+export const renderPage = ([site, editions, path]: RenderTask): Promise<Rendered | null> =>
+  render(site, editions.map(unpacked), path);
 
 /** Renders the page at a path; null when there is none. */
 export async function render(
@@ -63,14 +71,32 @@ function routesOfModel(model: Model): Route[] {
     [`${base}/search.json`, () => json(searchIndex(model))],
     [`${base}/collection.json`, () => json(collectionOf(model), 1)],
     // A browser shows it as text
-    [`${pathOf({ slug })}/schema.graphql`, () => ({ type: "text/plain", content: printSdl(model.schema) })],
+    [
+      `${endpointOf({ slug })}/schema.graphql`,
+      () => ({ type: "text/plain", content: printSdl(model.schema) }),
+    ],
     ...(Object.keys(kinds) as Kind[]).map((kind): Route => [
       kindPath(slug, kind),
       () => kindPage(model, kind),
     ]),
-    ...model.rootFields.map((field): Route => [rootPath(model, field), () => rootFieldPage(model, field)]),
-    ...model.types.map((type): Route => [typePath(model, type), () => typePage(model, type)]),
+    ...[...model.rootFields, ...model.types].map((member): Route => [
+      pathOf(model, member),
+      () => memberPage(model, member),
+    ]),
   ];
+}
+
+/** The page of a type, or of a field of a root. */
+function memberPage(model: Model, member: Member): Page {
+  const kind = model.kindOf(member);
+  const neighbours = model.ofKind(kind).map((each) => ({ title: each.name, path: pathOf(model, each) }));
+  return {
+    title: member.name,
+    kind: nameOf(kind),
+    version: model.edition.slug,
+    neighbours: { title: kinds[kind], pages: neighbours },
+    ...(isField(member) ? rootFieldParts(model, member) : typeParts(model, member)),
+  };
 }
 
 /** The pages and files that all versions share. */

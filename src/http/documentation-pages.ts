@@ -1,24 +1,22 @@
 import { createReadStream } from "node:fs";
 import { Router } from "express";
-import type { RequestHandler } from "express";
-import type { Documentation } from "../documentation/documentation.ts";
+import type { Request, RequestHandler, Response } from "express";
+import type { FindPage, StoredPage } from "../documentation/documentation.ts";
 import { picturePath } from "../documentation/guides.ts";
 import { nowhere } from "../documentation/print-page.ts";
 import { assets, isPresent } from "../html/assets.ts";
 import { pageHeaders } from "../html/headers.ts";
-import { sendPage } from "./send-page.ts";
 import { endCompressed } from "./compression.ts";
 
 const pictures = new URL("../../docs/", import.meta.url);
 
 /** The documentation, at `/docs`. It is the same for everyone, has no secrets, and needs no token. */
-export function documentation(pages: Documentation, publicUrl: string | undefined): Router {
+export function documentation(find: FindPage, publicUrl: string | undefined): Router {
   const router = Router();
   // The search reads its index
   router.use(pageHeaders(publicUrl, ["connect-src"]));
   router.get("/pictures/*file", sendPicture);
-  router.get("/*page", sendPageOf(pages));
-  router.get("/", sendPageOf(pages));
+  router.get(["/", "/*page"], sendPageOf(find));
   return router;
 }
 
@@ -30,15 +28,32 @@ export const sendAssets = (publicUrl: string | undefined): RequestHandler[] => [
 ];
 
 const sendPageOf =
-  (pages: Documentation): RequestHandler =>
+  (find: FindPage): RequestHandler =>
   async (request, response) => {
     response.removeHeader("x-robots-tag");
     const path = request.baseUrl + (request.path === "/" ? "" : request.path);
     if (request.originalUrl.split("?")[0] !== path) return response.redirect(301, path);
-    const page = await pages.page(path);
+    const page = await find(path);
     if (page === null || path === nowhere) response.status(404);
-    sendPage(request, response, (page ?? (await pages.page(nowhere)))!);
+    sendPage(request, response, (page ?? (await find(nowhere)))!);
   };
+
+/** Sends a page that is the same for everyone, unless the client has it: compressed, where that pays. */
+function sendPage(request: Request, response: Response, { type, content, etag }: StoredPage): void {
+  response.setHeader("etag", etag);
+  response.setHeader("content-type", `${type}; charset=utf-8`);
+  response.setHeader("cache-control", "no-cache");
+  response.vary("Accept-Encoding");
+  if (response.statusCode === 200 && has(request.get("if-none-match"), etag))
+    return void response.status(304).end();
+  endCompressed(request, response, content);
+}
+
+/** Whether `If-None-Match` names a page. Not `request.fresh`: fetch asks for no cache when a program sets that header. */
+function has(header: string | undefined, etag: string): boolean {
+  const weak = (tag: string) => tag.replace(/^(?:W\/)?/, "W/");
+  return header?.split(/,\s*/).some((tag) => tag === "*" || weak(tag) === etag) ?? false;
+}
 
 const sendAsset: RequestHandler = (request, response, next) => {
   const asset = assets.get(String(request.params.name));
@@ -67,7 +82,7 @@ const sendPicture: RequestHandler = (request, response, next) => {
 
 /** `GET /api/graphql/{version}/schema.graphql`: the schema of a version. Comes after the check of the version. */
 export const schemaFile =
-  (pages: Documentation): RequestHandler =>
+  (find: FindPage): RequestHandler =>
   async (request, response) => {
-    sendPage(request, response, (await pages.page(request.path))!);
+    sendPage(request, response, (await find(request.path))!);
   };

@@ -13,7 +13,7 @@ import type { ReadRows } from "../postgres/pipeline/read-text.ts";
 import type { ReadWithOwnWrites, Replicas } from "../replicas/replicas.ts";
 import type { SendTogether } from "../postgres/pipeline/send-together.ts";
 import type { Live } from "../live/live.ts";
-import type { Documentation } from "../documentation/documentation.ts";
+import type { FindPage } from "../documentation/documentation.ts";
 import type { Renderer } from "../pdf/renderer.ts";
 import type { Limits } from "../graphql/limits.ts";
 import type { SchemaWork } from "../graphql/schema-thread.ts";
@@ -74,7 +74,7 @@ export interface Parts {
   unread: UnreadAnswers;
   renderer: Pick<Renderer, "render">;
   live: Live;
-  documentation: Documentation;
+  documentation: FindPage;
   /** For uploads of files. */
   bulk: UploadTools;
 }

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { SharedDocumentation } from "../documentation/documentation.ts";
+import { Documentation } from "../documentation/documentation.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
 import { prunedCounter } from "../http/metrics.ts";
 import type { Closing } from "../lib/closing.ts";
@@ -22,8 +22,6 @@ const ofSteady = 4;
 const [countsAtOnce, countsOfServer] = [8, 2];
 /** Documents of one merchant that may wait for a thread. */
 const maxWaitingDocuments = 10;
-/** Bytes of the pages of the documentation that are kept for each merchant. */
-const keptPagesBytes = 1_000_000;
 
 export interface CommonOptions {
   settings: Settings;
@@ -44,7 +42,7 @@ export async function openCommon(options: CommonOptions, closing: Closing) {
   const { merchantConnections, merchantStatements: mostStatements } = settings;
   const thread = new SchemaThread();
   const renderer = new Renderer({ queueOfOne: maxWaitingDocuments });
-  const documentation = new SharedDocumentation(keptPagesBytes);
+  const documentation = new Documentation();
   for (const each of [thread, renderer, documentation]) closing.add(() => each.close());
   const tracing = await openTracing(settings.traces, logger);
   closing.add(() => tracing?.close());

@@ -12,7 +12,6 @@ import { BulkStorage } from "../bulk/storage.ts";
 import { databaseCheck } from "./database-readiness.ts";
 import type { ReplicasOptions } from "../replicas/replicas.ts";
 import { untilIdle } from "../postgres/pool.ts";
-import { Documentation } from "../documentation/documentation.ts";
 import { Admission } from "../http/admission.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
@@ -156,7 +155,7 @@ function appOf({ apiPool, tracing = null }: AppOptions, parts: OpenParts, closin
     turns: shared.turns,
     thread: shared.schemaWork(meter.used),
     renderer: shared.renderer,
-    documentation: new Documentation(documented, shared.documentation),
+    documentation: (path) => shared.documentation.page(documented, path),
     isSessionToken: sessionCheck(pool),
     spending,
     unread: new UnreadAnswers(),

@@ -7,7 +7,7 @@ import type { UsageOptions } from "../auth/usage.ts";
 import type { Share } from "../postgres/allotment.ts";
 import { listenAlways } from "../postgres/change-listener.ts";
 import type { Listen } from "../postgres/change-listener.ts";
-import { SharedDocumentation } from "../documentation/documentation.ts";
+import { Documentation } from "../documentation/documentation.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
 import type { OnWorked, SchemaWork } from "../graphql/schema-thread.ts";
 import { collectProcessMetrics } from "../http/metrics.ts";
@@ -51,7 +51,7 @@ export interface Shared {
   /** Its work with schemas in a thread. */
   schemaWork: (onWorked: OnWorked) => SchemaWork;
   renderer: Pick<Renderer, "render">;
-  documentation: SharedDocumentation;
+  documentation: Documentation;
 }
 
 /** A service while it is opened: the things that all its parts need. */
@@ -73,7 +73,7 @@ export interface Opening {
 export function alone(options: BuildOptions, closing: Closing): Shared {
   const thread = new SchemaThread();
   const renderer = new Renderer();
-  const documentation = new SharedDocumentation();
+  const documentation = new Documentation();
   for (const each of [thread, renderer, documentation]) closing.add(() => each.close());
   return {
     issuer: defaultIssuer,

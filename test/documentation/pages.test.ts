@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { diagramFile, diagramFolder, diagramsIn } from "../../src/documentation/diagrams.ts";
+import { Documentation } from "../../src/documentation/documentation.ts";
+import { packed } from "../../src/documentation/edition.ts";
 import { guides } from "../../src/documentation/guides.ts";
 import { renderText } from "../../src/documentation/markdown.ts";
-import { DocumentationThread } from "../../src/documentation/thread.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { read, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
@@ -179,16 +180,16 @@ test("what there is not, is told so, and nothing but pages can be read", async (
 });
 
 test("pages that are requested at the same time are refused when too many wait, and then rendered again", async () => {
-  const thread = new DocumentationThread();
-  const edition = { id: 0, slug: "one", sdl: "type Query { a: Int }", fields: new Map(), topics: [] };
-  const page = () => thread.render({ versions: [], explorer: false }, [edition], "/docs/nothing");
+  const documentation = new Documentation();
+  const edition = packed({ slug: "one", sdl: "type Query { a: Int }", fields: new Map(), topics: [] });
+  const page = () => documentation.render({ versions: [], explorer: false }, [edition], "/docs/nothing");
   const outcomes = await Promise.allSettled(Array.from({ length: 60 }, page));
   const refused = outcomes.filter(({ status }) => status === "rejected");
   assert.equal(refused.length, 9);
   for (const { reason } of refused as PromiseRejectedResult[])
     assert.equal(reason.extensions.code, "SERVICE_UNAVAILABLE");
   assert.equal(await page(), null);
-  await thread.close();
+  await documentation.close();
 });
 
 test("every guide is listed", async () => {

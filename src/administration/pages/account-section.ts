@@ -1,56 +1,45 @@
-import { Router } from "express";
-import type { Response } from "express";
 import { complaintAbout, hashPassword, isPassword, minPasswordCharacters } from "../../auth/passwords.ts";
 import { html } from "../../html/html.ts";
-import { field, form, hasErrors, noticeOf, passwordOf } from "../forms.ts";
+import { field, form, hasErrors, passwordOf } from "../forms.ts";
 import type { FieldErrors } from "../forms.ts";
-import { showPage } from "../show-page.ts";
 import type { Section } from "../section.ts";
-import { visitOf, visitorOf } from "../visit.ts";
-
-const notices = { password: "Your password has been changed. Your other sessions have ended." };
+import type { Page } from "../show-page.ts";
+import { perform, visitorOf } from "../visit.ts";
+import type { Visit } from "../visit.ts";
 
 /** The administrator's own account. */
 export const account: Section = {
   title: "Account",
   path: "/account",
-  pages() {
-    const router = Router();
-    router.get("/", (request, response) => show(response, {}, noticeOf(request, notices)));
-    router.post("/", async (request, response) => {
-      const { run } = visitOf(response);
-      const present = passwordOf(request, "present");
-      const chosen = passwordOf(request, "chosen");
-      const kept = await run(async (client) => {
-        const { rows } = await client.query<{ hash: string }>("select administration.own_password() as hash");
-        return rows[0]!.hash;
-      });
+  pages: () => ({
+    "GET /": (visit) => accountPage(visit),
+    "POST /": async (visit) => {
+      const present = passwordOf(visit, "present");
+      const chosen = passwordOf(visit, "chosen");
+      const kept = await perform<string>(visit, "own_password()");
       const errors: Record<string, string> = {};
       if (!(await isPassword(kept, present))) errors.present = "The present password is wrong.";
-      const complaint = complaintAbout(chosen, visitorOf(response).name);
+      const complaint = complaintAbout(chosen, visitorOf(visit).name);
       if (complaint !== null) errors.chosen = complaint;
-      else if (chosen !== passwordOf(request, "repeated")) errors.repeated = "The two new passwords differ.";
-      if (hasErrors(errors)) return show(response, errors);
-      const hash = await hashPassword(chosen);
-      await run((client) => client.query("select administration.change_password($1, $2)", [kept, hash]));
-      response.redirect(303, "/admin/account?done=password");
-    });
-    return router;
-  },
+      else if (chosen !== passwordOf(visit, "repeated")) errors.repeated = "The two new passwords differ.";
+      if (hasErrors(errors)) return accountPage(visit, errors);
+      await perform(visit, "change_password($1, $2)", kept, await hashPassword(chosen));
+      return "/admin/account?done=password";
+    },
+  }),
 };
 
-function show(response: Response, errors: FieldErrors, notice?: string): void {
+function accountPage(visit: Visit, errors: FieldErrors = {}): Page {
   const password = (name: string, label: string, autocomplete: string, hint?: string) =>
     field({ name, label, type: "password", hint, errors, autocomplete });
   const hint = `At least ${minPasswordCharacters} characters. A few words that don’t belong together are good.`;
-  showPage(response, {
+  return {
     title: "Account",
-    notice,
+    notices: { password: "Your password has been changed. Your other sessions have ended." },
     errors,
-    body: form(visitOf(response), {
-      action: "/account",
+    body: form(visit, {
       fields: html`
-        <input type="hidden" name="username" value="${visitorOf(response).name}" autocomplete="username" />
+        <input type="hidden" name="username" value="${visitorOf(visit).name}" autocomplete="username" />
         <h2>Change password</h2>
         ${password("present", "Present password", "current-password")}
         ${password("chosen", "New password", "new-password", hint)}
@@ -59,5 +48,5 @@ function show(response: Response, errors: FieldErrors, notice?: string): void {
       `,
       submit: "Change password",
     }),
-  });
+  };
 }

@@ -1,18 +1,17 @@
 import { createHash } from "node:crypto";
-import { Router } from "express";
-import type { Response } from "express";
 import type { PoolClient } from "pg";
-import { createClientCredentials, credentialColumns, hashOfSecret } from "../../auth/credentials.ts";
-import type { ClientCredentials, CredentialOverview } from "../../auth/credentials.ts";
+import { createClientCredentials, hashOfSecret } from "../../auth/credentials.ts";
+import type { ClientCredentials } from "../../auth/credentials.ts";
 import { credentialsKey, explorerPathOf } from "../../versions/explorer-page.ts";
 import { html } from "../../html/html.ts";
 import { form } from "../forms.ts";
 import type { FieldErrors } from "../forms.ts";
-import { showPage } from "../show-page.ts";
 import type { Section } from "../section.ts";
-import { visitOf, visitorOf } from "../visit.ts";
-import type { VisitingAdministrator } from "../visit.ts";
+import type { Page } from "../show-page.ts";
+import { valueOf, visitorOf } from "../visit.ts";
+import type { Visit, VisitingAdministrator } from "../visit.ts";
 import { accessFields, chosenScopes, readScopes } from "./tokens/token-access.ts";
+import { readTokens } from "./tokens/token-rows.ts";
 
 /** Hours for which the explorer is open. */
 const hours = 1;
@@ -25,27 +24,24 @@ export const explorerSection: Section = {
   path: "/explorer",
   isServed: ({ explorer }) => explorer,
   pages({ versions }) {
-    const router = Router();
     const head = versions.find(({ kind }) => kind === "floating") ?? versions[0]!;
-    router.get("/", async (_request, response) => {
-      const { known, scopes } = await visitOf(response).run(async (client) => {
-        const known = await readScopes(client);
-        const reading = known.filter((scope) => scope.endsWith(":read"));
-        return { known, scopes: (await readOwn(client, visitorOf(response)))?.scopes ?? reading };
-      });
-      showForm(response, known, scopes);
-    });
-
-    router.post("/", async (request, response) => {
-      const { run } = visitOf(response);
-      const known = await run(readScopes);
-      const scopes = chosenScopes(request, known);
-      if (scopes.length === 0)
-        return showForm(response, known, scopes, { "access-heading": "Choose what to read or write." });
-      const issued = await run((client) => issue(client, visitorOf(response), scopes));
-      showWayOn(response, issued, explorerPathOf(head));
-    });
-    return router;
+    return {
+      "GET /": (visit) =>
+        visit.run(async (client) => {
+          const known = await readScopes(client);
+          const [own] = await readTokens(client, idOf(visitorOf(visit)));
+          const scopes = own?.scopes ?? known.filter((scope) => scope.endsWith(":read"));
+          return explorerForm(visit, known, scopes);
+        }),
+      "POST /": async (visit) => {
+        const known = await visit.run(readScopes);
+        const scopes = chosenScopes(visit, known);
+        if (scopes.length === 0)
+          return explorerForm(visit, known, scopes, { "access-heading": "Choose what to read or write." });
+        const issued = await visit.run((client) => issue(client, visitorOf(visit), scopes));
+        return wayOn(issued, explorerPathOf(head));
+      },
+    };
   },
 };
 
@@ -57,18 +53,6 @@ function idOf({ id }: VisitingAdministrator): string {
   return [...parts, hash.slice(20, 32)].join("-");
 }
 
-/** The administrator's token for the explorer; null before the first time. */
-async function readOwn(
-  client: PoolClient,
-  visitor: VisitingAdministrator,
-): Promise<CredentialOverview | null> {
-  const { rows } = await client.query<CredentialOverview>(
-    `select ${credentialColumns} from administration.credentials($1)`,
-    [idOf(visitor)],
-  );
-  return rows[0] ?? null;
-}
-
 /** Gives the administrator's token these scopes, another key, and an hour. The key of before stops. */
 async function issue(
   client: PoolClient,
@@ -78,34 +62,26 @@ async function issue(
   const id = idOf(visitor);
   const name = [...`Explorer of ${visitor.name}`].slice(0, 100).join("");
   const issued = createClientCredentials();
-  const { clientId } = issued;
   const secretHash = hashOfSecret(issued.clientSecret);
   // A form that is sent twice waits for itself
   await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [id]);
-  const present = await readOwn(client, visitor);
+  const [present] = await readTokens(client, id);
+  const call = (text: string, ...values: unknown[]) => valueOf(client, text, id, ...values);
   if (!present)
-    await client.query("select administration.create_credential($1, $2, $3, $4, $5)", [
-      id,
-      name,
-      scopes,
-      clientId,
-      secretHash,
-    ]);
-  await client.query("select administration.limit_credential($1, make_interval(hours => $2))", [id, hours]);
+    await call("create_credential($1, $2, $3, $4, $5)", name, scopes, issued.clientId, secretHash);
+  await call("limit_credential($1, make_interval(hours => $2))", hours);
   if (present) {
-    await client.query("select administration.set_credential_active($1, true)", [id]);
-    await client.query("select administration.change_credential($1, $2, $3)", [id, name, scopes]);
-    const { rows } = await client.query<{ done: boolean }>(
-      "select administration.rotate_credential($1, $2, $3, $4, interval '0') as done",
-      [id, present.clientId, clientId, secretHash],
-    );
-    if (!rows[0]!.done) throw new Error("The token for the explorer was rotated by somebody else meanwhile.");
+    await call("set_credential_active($1, true)");
+    await call("change_credential($1, $2, $3)", name, scopes);
+    const rotation = [present.clientId, issued.clientId, secretHash];
+    if (!(await call("rotate_credential($1, $2, $3, $4, interval '0')", ...rotation)))
+      throw new Error("The token for the explorer was rotated by somebody else meanwhile.");
   }
   return { id, ...issued };
 }
 
-function showForm(response: Response, known: string[], scopes: string[], errors: FieldErrors = {}): void {
-  showPage(response, {
+function explorerForm(visit: Visit, known: string[], scopes: string[], errors: FieldErrors = {}): Page {
+  return {
     title,
     errors,
     body: html`
@@ -113,27 +89,19 @@ function showForm(response: Response, known: string[], scopes: string[], errors:
         Try operations of the API in the browser, with a token of your own that works for one hour. What it
         writes is real. Opening the explorer again ends the hour of before.
       </p>
-      ${form(visitOf(response), {
-        action: "/explorer",
-        fields: accessFields(known, scopes),
-        submit: "Open the explorer",
-      })}
+      ${form(visit, { fields: accessFields(known, scopes), submit: "Open the explorer" })}
     `,
-  });
+  };
 }
 
 /** Hands the credentials to the explorer: the script puts them where the explorer keeps them, and goes there. */
-function showWayOn(
-  response: Response,
-  { clientId: id, clientSecret: secret }: ClientCredentials,
-  path: string,
-): void {
+function wayOn({ clientId: id, clientSecret: secret }: ClientCredentials, path: string): Page {
   const credentials = JSON.stringify({ id, secret });
-  showPage(response, {
+  return {
     title: "Opening the explorer",
     body: html`
       <div data-way-on="${path}" data-key="${credentialsKey}" data-value="${credentials}"></div>
       <p class="lead">The explorer needs JavaScript.</p>
     `,
-  });
+  };
 }

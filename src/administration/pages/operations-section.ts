@@ -1,53 +1,94 @@
-import { Router } from "express";
-import { html } from "../../html/html.ts";
-import { table } from "../../html/pieces.ts";
-import { count } from "../dates-and-numbers.ts";
-import { showPage } from "../show-page.ts";
-import { missing } from "../problem.ts";
-import type { Section } from "../section.ts";
-import { visitOf } from "../visit.ts";
-import { operationPage } from "./operation-page.ts";
-import { milliseconds, readOperations, titleOf } from "./operation-rows.ts";
-import type { OperationRow } from "./operation-rows.ts";
+import type { Pool, PoolClient } from "pg";
+import type { Logger } from "pino";
+import { readableSignature } from "../../graphql/signature.ts";
+import { facts, html, table } from "../../html/html.ts";
+import type { Html } from "../../html/html.ts";
+import { genericPlan } from "../../plans/explain.ts";
+import type { IndexAdvice } from "../../plans/index-advice.ts";
+import { indexAdvice } from "../../plans/index-advice.ts";
+import { count, day, foreignBlock, milliseconds } from "../formats.ts";
+import { found } from "../problem.ts";
+import type { AdministrationOptions, Section } from "../section.ts";
+import type { Page } from "../show-page.ts";
+import { queryOf } from "../forms.ts";
+import type { Visit } from "../visit.ts";
+
+/** Requests that are the same operation, and how long the database took for them. */
+interface Figures {
+  requests: number;
+  ms: number;
+  slowest_ms: number;
+}
+
+interface Operation extends Figures {
+  id: string;
+  version: string;
+  /** The name that a client gives it. GraphQL allows letters, digits and _ only. */
+  name: string | null;
+  document: string;
+  statement: string | null;
+  tokens: number;
+}
+
+interface Sender extends Figures {
+  credential_id: string;
+  credential_name: string;
+  last_used_on: Date;
+}
+
+interface Plan {
+  text: string;
+  advice: readonly IndexAdvice[];
+}
+
+/** Characters of texts that are shown. */
+const maxShown = 20_000;
 
 /** The operations that take the database's time in the last 14 days, by total time or by the slowest statement. */
 export const operationsSection: Section = {
   title: "Operations",
   path: "/operations",
-  pages(options) {
-    const router = Router();
-    router.param("id", (_request, _response, next, id) =>
-      next(/^[0-9a-f]{16}$/.test(String(id)) ? undefined : missing()),
-    );
-    router.get("/", async (request, response) => {
-      const byWorst = request.query.by === "worst";
-      const operations = await visitOf(response).run((client) => readOperations(client));
-      if (byWorst) operations.sort((a, b) => b.slowest_ms - a.slowest_ms);
-      const order = byWorst
-        ? html`By the slowest statement. <a href="/admin/operations">Order by total time</a>`
-        : html`By total time. <a href="/admin/operations?by=worst">Order by the slowest statement</a>`;
-      showPage(response, {
-        title: "Operations",
-        body: html`
-          <p class="lead">
-            What tokens asked in the last 14 days, and how long the database took for it. Operations that
-            differ only in names, aliases and values are one. Figures are some ten seconds late.
-          </p>
-          ${
-            operations.length === 0
-              ? html`<p class="card">No token has sent an operation in the last 14 days.</p>`
-              : html`<p>${order}</p>
-                  ${operationTable(operations)}`
-          }
-        `,
-      });
-    });
-    operationPage(router, options);
-    return router;
-  },
+  pages: (options) => ({
+    "GET /": listPage,
+    "GET /:id": (visit, id) => operationPage(visit, id, options),
+  }),
 };
 
-const operationTable = (operations: readonly OperationRow[]) =>
+/** The operations that took the most time, or one. */
+async function readOperations(client: PoolClient, id: string | null = null): Promise<Operation[]> {
+  const { rows } = await client.query<Operation>(
+    `select id, version, name, document, statement, requests::float8, ms, slowest_ms, tokens::float8
+     from administration.operations($1)`,
+    [id],
+  );
+  return rows;
+}
+
+async function listPage(visit: Visit): Promise<Page> {
+  const byWorst = queryOf(visit, "by") === "worst";
+  const operations = await visit.run((client) => readOperations(client));
+  if (byWorst) operations.sort((a, b) => b.slowest_ms - a.slowest_ms);
+  const order = byWorst
+    ? html`By the slowest statement. <a href="/admin/operations">Order by total time</a>`
+    : html`By total time. <a href="/admin/operations?by=worst">Order by the slowest statement</a>`;
+  return {
+    title: "Operations",
+    body: html`
+      <p class="lead">
+        What tokens asked in the last 14 days, and how long the database took for it. Operations that differ
+        only in names, aliases and values are one. Figures are some ten seconds late.
+      </p>
+      ${
+        operations.length === 0
+          ? html`<p class="card">No token has sent an operation in the last 14 days.</p>`
+          : html`<p>${order}</p>
+              ${operationTable(operations)}`
+      }
+    `,
+  };
+}
+
+const operationTable = (operations: readonly Operation[]): Html =>
   table(
     "Table of operations",
     [
@@ -55,13 +96,118 @@ const operationTable = (operations: readonly OperationRow[]) =>
       "Version",
       ...["Requests", "Total", "Mean", "Slowest", "Tokens"].map((number) => ({ number })),
     ],
-    operations.map((operation) => [
-      html`<a href="/admin/operations/${operation.id}">${titleOf(operation)}</a>`,
-      operation.version,
-      count(operation.requests),
-      milliseconds(operation.ms),
-      milliseconds(operation.ms / operation.requests),
-      milliseconds(operation.slowest_ms),
-      count(operation.tokens),
+    operations.map(({ id, name, version, requests, ms, slowest_ms, tokens }) => [
+      html`<a href="/admin/operations/${id}">${name ?? id}</a>`,
+      version,
+      count(requests),
+      milliseconds(ms),
+      milliseconds(ms / requests),
+      milliseconds(slowest_ms),
+      count(tokens),
     ]),
   );
+
+/** The page of an operation: what it asks, who sends it, its statement, the plan, and the index that it lacks. */
+async function operationPage(
+  visit: Visit,
+  id: string,
+  { pool, logger }: AdministrationOptions,
+): Promise<Page> {
+  const { operation, senders } = await visit.run(async (client) => {
+    const operation = found((await readOperations(client, id))[0]);
+    const { rows: senders } = await client.query<Sender>(
+      `select credential_id, credential_name, requests::float8, ms, slowest_ms, last_used_on::timestamptz
+       from administration.operation_senders($1)`,
+      [id],
+    );
+    return { operation, senders };
+  });
+  const { version, name, document, statement, requests, ms, slowest_ms } = operation;
+  const plan = statement === null ? null : await planOf(pool, logger, statement);
+  return {
+    title: name ?? id,
+    body: html`${facts([
+        ["Id", html`<code>${id}</code>`],
+        ["Version", version],
+        ["Requests", count(requests)],
+        ["Total", milliseconds(ms)],
+        ["Slowest statement", milliseconds(slowest_ms)],
+      ])}
+      <h2>Tokens that send it</h2>
+      ${senderTable(senders)}
+      <h2>Operation</h2>
+      ${foreignBlock("Operation", readableSignature(document), maxShown)} ${statementParts(statement, plan)}`,
+  };
+}
+
+/** Nothing of the statement runs: Postgres only plans it, with the rights of clients. */
+async function planOf(pool: Pool, logger: Logger, statement: string): Promise<Plan | null> {
+  const client = await pool.connect();
+  let isWell = false;
+  try {
+    const { text } = await genericPlan(client, statement);
+    const plan = { text, advice: await indexAdvice(client, statement) };
+    isWell = true;
+    return plan;
+  } catch (error) {
+    logger.debug({ err: error }, "a statement can't be planned");
+    return null;
+  } finally {
+    client.release(!isWell);
+  }
+}
+
+const senderTable = (senders: readonly Sender[]): Html =>
+  table(
+    "Table of tokens",
+    ["Token", "Last sent on", ...["Requests", "Total", "Slowest"].map((number) => ({ number }))],
+    senders.map((sender) => [
+      html`<a href="/admin/tokens/${sender.credential_id}">${sender.credential_name}</a>`,
+      day(sender.last_used_on),
+      count(sender.requests),
+      milliseconds(sender.ms),
+      milliseconds(sender.slowest_ms),
+    ]),
+  );
+
+function statementParts(statement: string | null, plan: Plan | null): Html {
+  if (statement === null)
+    return html`<p class="quiet">Its slowest statement is too long to be kept, or it needed none.</p>`;
+  return html`
+    <h2>Slowest statement</h2>
+    ${foreignBlock("Slowest statement", statement, maxShown)}
+    <h2>Plan</h2>
+    ${
+      plan === null
+        ? html`<p class="quiet">
+            Postgres can't plan it any more: the database has changed since it was sent.
+          </p>`
+        : html`${foreignBlock("Plan", plan.text, maxShown)} ${adviceParts(plan.advice)}`
+    }
+  `;
+}
+
+function adviceParts(advice: readonly IndexAdvice[]): Html {
+  const helpful = advice.filter(({ helps }) => helps);
+  const others = advice.filter(({ helps }) => !helps);
+  if (advice.length === 0) return html`<p>No index is missing.</p>`;
+  return html`
+    ${
+      helpful.length > 0 &&
+      html`<p>
+          An index would let it find rows instead of reading the whole table.
+          <code>npx erp db slow … --try</code> says what it would change.
+        </p>
+        <ul>
+          ${helpful.map(({ ddl, rows }) => html`<li><code>${ddl}</code> for ${count(rows)} rows</li>`)}
+        </ul>`
+    }
+    ${others.map(
+      ({ table, columns }) =>
+        html`<p>
+          No index on ${table} (${columns.join(", ")}) would help: Postgres hides rows before it compares them
+          by what isn't leakproof.
+        </p>`,
+    )}
+  `;
+}

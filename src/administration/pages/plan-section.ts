@@ -1,17 +1,14 @@
-import { Router } from "express";
 import type { PoolClient } from "pg";
 import type { MerchantPlanName } from "../../auth/merchant-plan.ts";
 import type { Limits } from "../../graphql/limits.ts";
-import { html } from "../../html/html.ts";
+import { facts, html, section } from "../../html/html.ts";
 import type { Html } from "../../html/html.ts";
-import { facts, section } from "../../html/pieces.ts";
 import { merchantPlanNames } from "../audit-list.ts";
-import { choice, form, noticeOf, textField } from "../forms.ts";
-import { count } from "../dates-and-numbers.ts";
-import { showPage } from "../show-page.ts";
+import { choice, form, textField } from "../forms.ts";
+import { count } from "../formats.ts";
 import { malformed } from "../problem.ts";
 import type { Section } from "../section.ts";
-import { visitOf } from "../visit.ts";
+import { rowOf, valueOf } from "../visit.ts";
 
 /** The merchant's plan. */
 export interface StoredMerchantPlan {
@@ -21,12 +18,8 @@ export interface StoredMerchantPlan {
 }
 
 /** Reads the current plan. */
-export async function readMerchantPlan(client: PoolClient): Promise<StoredMerchantPlan> {
-  const { rows } = await client.query<StoredMerchantPlan>(
-    "select name, limits from administration.plans() where is_current",
-  );
-  return rows[0]!;
-}
+export const readMerchantPlan = (client: PoolClient): Promise<StoredMerchantPlan> =>
+  rowOf(client, "plans() where is_current");
 
 const hints: Record<string, string> = {
   full: "Tokens may read and write, as far as each is allowed to.",
@@ -46,51 +39,38 @@ const limitNames: Record<keyof Limits, string> = {
   refill: "Points that a token gets per second",
 };
 
-const notices = { changed: "The plan has been changed and applies from now on." };
-
 /** The merchant's plan. */
 export const merchantPlanSection: Section = {
   title: "Plan",
   path: "/plan",
-  pages({ limits }) {
-    const router = Router();
-    router.get("/", async (request, response) => {
-      const visit = visitOf(response);
+  pages: ({ limits }) => ({
+    "GET /": async (visit) => {
       const current = await visit.run(readMerchantPlan);
-      showPage(response, {
+      const options = Object.entries(hints).map(([value, hint]) => {
+        return { value, hint, label: merchantPlanNames[value]! };
+      });
+      return {
         title: "Plan",
-        notice: noticeOf(request, notices),
+        notices: { changed: "The plan has been changed and applies from now on." },
         body: html`
           <p class="lead">The plan limits what all tokens may do. A change takes effect at once.</p>
           ${form(visit, {
-            action: "/plan",
-            fields: choice({
-              name: "plan",
-              legend: "Plan",
-              options: Object.entries(hints).map(([value, hint]) => ({
-                value,
-                hint,
-                label: merchantPlanNames[value]!,
-              })),
-              chosen: current.name,
-            }),
+            fields: choice({ name: "plan", legend: "Plan", options, chosen: current.name }),
             submit: "Save",
           })}
           ${limitTable({ ...limits, ...current.limits })}
         `,
-      });
-    });
-    router.post("/", async (request, response) => {
-      const name = textField(request, "plan");
+      };
+    },
+    "POST /": async (visit) => {
+      const name = textField(visit, "plan");
       if (!Object.hasOwn(hints, name)) throw malformed();
-      await visitOf(response).run(async (client) => {
-        if ((await readMerchantPlan(client)).name !== name)
-          await client.query("select administration.set_plan($1)", [name]);
+      await visit.run(async (client) => {
+        if ((await readMerchantPlan(client)).name !== name) await valueOf(client, "set_plan($1)", name);
       });
-      response.redirect(303, "/admin/plan?done=changed");
-    });
-    return router;
-  },
+      return "/admin/plan?done=changed";
+    },
+  }),
 };
 
 function limitTable(limits: Limits): Html {

@@ -1,18 +1,13 @@
-import { Router } from "express";
 import type { CredentialOverview } from "../../auth/credentials.ts";
 import { timetable } from "../../versions/timetable.ts";
 import type { VersionDates } from "../../versions/timetable.ts";
-import { html } from "../../html/html.ts";
+import { facts, html, section, table } from "../../html/html.ts";
 import type { Html } from "../../html/html.ts";
-import { facts, section, table } from "../../html/pieces.ts";
-import { copyable } from "../copyable.ts";
-import { count, day } from "../dates-and-numbers.ts";
-import { showPage } from "../show-page.ts";
+import { copyable, count, day } from "../formats.ts";
 import type { Section } from "../section.ts";
-import { readUses, spanDays } from "../uses.ts";
-import type { Use } from "../uses.ts";
-import { visitOf } from "../visit.ts";
 import { readTokens } from "./tokens/token-rows.ts";
+import { readUses, spanDays } from "./tokens/token-uses.ts";
+import type { Use } from "./tokens/token-uses.ts";
 
 const states = {
   announced: { word: "Announced", badge: "" },
@@ -31,27 +26,23 @@ const kinds = {
 export const versionsSection: Section = {
   title: "Versions",
   path: "/versions",
-  pages({ versions: all, now }) {
-    const router = Router();
-    router.get("/", async (_request, response) => {
-      const { run, origin } = visitOf(response);
-      const { tokens, uses } = await run(async (client) => ({
-        tokens: await readTokens(client),
-        uses: await readUses(client),
-      }));
-      showPage(response, {
-        title: "Versions",
-        body: html`
-          <p class="lead">
-            The versions of the API, until when they are served, and which tokens used them in the last
-            ${spanDays} days. In its last three months every answer of a version warns of its end.
-          </p>
-          ${timetable(all, now()).map((version) => card(version, origin, usersOf(version, tokens, uses)))}
-        `,
-      });
-    });
-    return router;
-  },
+  pages: ({ versions: all, now }) => ({
+    "GET /": ({ run, origin }) =>
+      run(async (client) => {
+        const tokens = await readTokens(client);
+        const uses = await readUses(client);
+        return {
+          title: "Versions",
+          body: html`
+            <p class="lead">
+              The versions of the API, until when they are served, and which tokens used them in the last
+              ${spanDays} days. In its last three months every answer of a version warns of its end.
+            </p>
+            ${timetable(all, now()).map((version) => card(version, origin, usersOf(version, tokens, uses)))}
+          `,
+        };
+      }),
+  }),
 };
 
 function card(version: VersionDates, origin: string, users: User[]): Html {

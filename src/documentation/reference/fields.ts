@@ -1,23 +1,22 @@
 import type { GraphQLNamedType } from "postgraphile/graphql";
 import { getNamedType, isInputObjectType } from "postgraphile/graphql";
-import { html } from "../../html/html.ts";
+import { facts, html } from "../../html/html.ts";
 import type { Content, Html } from "../../html/html.ts";
-import { facts } from "../../html/pieces.ts";
 import { codeBlock, renderDescription, renderSummary } from "../markdown.ts";
 import { costText } from "../costs.ts";
 import type { Topic } from "../edition.ts";
 import type { Field, Model } from "../model.ts";
-import { inputFieldsOf, kinds, nameOf, scopesOf } from "../model.ts";
+import { scopesOf } from "../model.ts";
 import type { Page } from "../print-page.ts";
 import { sampleOf } from "../sample-operation.ts";
 import {
   codeLinks,
   deprecation,
+  inputFieldsOf,
   inputs,
   joined,
-  rootPath,
+  linkTo,
   scopeBadges,
-  typeLink,
   typeText,
 } from "./links.ts";
 import { eventLink } from "../events.ts";
@@ -52,25 +51,17 @@ const ofMutation = /(?:^|\n\n)Scope: [^\n]*$/;
 const codesAfter = (word: string, text: string): string[] =>
   new RegExp(`${word}: ([A-Z_, ]+)\\.`).exec(text)?.[1]?.split(", ") ?? [];
 
-/** The page of a query or a mutation. */
-export function rootFieldPage(model: Model, field: Field): Page {
+/** What the page of a query, mutation or subscription has of its own. */
+export function rootFieldParts(model: Model, field: Field): Pick<Page, "headings" | "body"> {
   const { description, args, type, deprecationReason } = field;
-  const root = model.rootOf(field);
-  const isMutation = root === "mutations";
+  const isMutation = model.rootOf(field) === "mutations";
   const sample = sampleOf(model, field);
   const [scopeSentence = ""] = ofMutation.exec(description ?? "") ?? [];
-  const written = [...new Set(model.types.filter((each) => model.writersOf(each).includes(field)))];
+  const written = model.writtenBy(field);
   const events = written.flatMap((each) => topicsOfWriter(model, field, each));
   const errors = codesAfter("User errors", scopeSentence);
   const warnings = codesAfter("Warnings", scopeSentence);
   return {
-    title: field.name,
-    kind: nameOf(root),
-    version: model.edition.slug,
-    neighbours: {
-      title: kinds[root],
-      pages: model[root].map((each) => ({ title: each.name, path: rootPath(model, each) })),
-    },
     headings: [
       { title: "Arguments", id: "arguments" },
       ...(isMutation ? [{ title: "Input", id: "input" }] : []),
@@ -83,7 +74,7 @@ export function rootFieldPage(model: Model, field: Field): Page {
       ${facts([
         ["Scope", scopesOf(field).length > 0 ? scopeBadges(model, field) : "none"],
         ["Cost", renderSummary(costText(model, isMutation ? "Mutation" : "Query", field) ?? "1 point")],
-        ["Writes", joined(written.map((each) => typeLink(model, each)))],
+        ["Writes", joined(written.map((each) => linkTo(model, each)))],
         ["Events", isMutation && joined(events.map(({ name }) => eventLink(name)))],
         ["User errors", errors.length > 0 && codeLinks(model, errors)],
         ["Warnings", warnings.length > 0 && codeLinks(model, warnings)],
@@ -113,7 +104,7 @@ function inputsOfMutation(model: Model, { args }: Field): Content {
   const input = args.map(({ type }) => getNamedType(type)).find(isInputObjectType);
   if (!input) return null;
   return html`<h2 id="input">Input</h2>
-    <p>${typeLink(model, input)}</p>
+    <p>${linkTo(model, input)}</p>
     ${inputs(model, inputFieldsOf(input))}`;
 }
 

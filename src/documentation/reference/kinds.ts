@@ -1,15 +1,11 @@
-import type { GraphQLNamedType } from "postgraphile/graphql";
-import { html } from "../../html/html.ts";
-import type { Content, Html } from "../../html/html.ts";
-import { definitions, linkList } from "../../html/pieces.ts";
+import { definitions, html, linkList } from "../../html/html.ts";
+import type { Content } from "../../html/html.ts";
 import { renderSummary } from "../markdown.ts";
 import type { Field, Kind, Model } from "../model.ts";
-import { kinds, scopesOf } from "../model.ts";
+import { fieldsOf, isField, kinds, scopesOf } from "../model.ts";
 import type { Page, Site } from "../print-page.ts";
 import { kindPath, versionPath } from "../print-page.ts";
-import { rootLink, rootPath, scopeBadges, typeLink, typePath } from "./links.ts";
-
-const isField = (each: GraphQLNamedType | Field): each is Field => "args" in each;
+import { linkTo, pathOf, scopeBadges } from "./links.ts";
 
 const abouts: Record<Kind, string> = {
   queries: "What can be asked for.",
@@ -32,18 +28,17 @@ export function kindPage(model: Model, kind: Kind): Page {
     kind: "Reference",
     version: model.edition.slug,
     body: html`<p class="lead">${abouts[kind]}</p>
-      ${rows(model, model.ofKind(kind))}`,
+      ${linkList(
+        model
+          .ofKind(kind)
+          .map((each) => [
+            linkTo(model, each),
+            renderSummary(each.description),
+            isField(each) && scopeBadges(model, each),
+          ]),
+      )}`,
   };
 }
-
-const rows = (model: Model, all: readonly (GraphQLNamedType | Field)[]): Html =>
-  linkList(
-    all.map((each) => [
-      isField(each) ? rootLink(model, each) : typeLink(model, each),
-      renderSummary(each.description),
-      isField(each) && scopeBadges(model, each),
-    ]),
-  );
 
 /** The page of a version: how it is reached, and what it has. */
 export function versionPage(site: Site, model: Model): Page {
@@ -95,32 +90,27 @@ const lifeOf = ({ kind, releasedOn, sunsetOn }: Site["versions"][number]): strin
 
 function deprecated(model: Model): Content {
   const ofRoots = model.rootFields.map((field) => ({
-    name: field.name,
-    path: rootPath(model, field),
-    reason: field.deprecationReason,
+    ...field,
+    title: field.name,
+    path: pathOf(model, field),
   }));
   const ofTypes = model.types.flatMap((type) => {
-    const members = "getFields" in type ? Object.values<Deprecable>(type.getFields()) : [];
-    return members.map(({ name, deprecationReason: reason }) => ({
-      name: `${type.name}.${name}`,
-      path: `${typePath(model, type)}#${name}`,
-      reason,
+    const path = pathOf(model, type);
+    return fieldsOf(type).map((field) => ({
+      ...field,
+      title: `${type.name}.${field.name}`,
+      path: `${path}#${field.name}`,
     }));
   });
-  const found = [...ofRoots, ...ofTypes].filter(({ reason }) => reason != null);
+  const found = [...ofRoots, ...ofTypes].filter(({ deprecationReason }) => deprecationReason != null);
   if (found.length === 0) return null;
   return html`<h2>Deprecated</h2>
     ${linkList(
-      found.map(({ name, path, reason }) => [
-        html`<a href="${path}"><code>${name}</code></a>`,
-        renderSummary(reason),
+      found.map(({ title, path, deprecationReason }) => [
+        html`<a href="${path}"><code>${title}</code></a>`,
+        renderSummary(deprecationReason),
       ]),
     )}`;
-}
-
-interface Deprecable {
-  name: string;
-  deprecationReason?: string | null;
 }
 
 /** The page of all scopes, with what each opens. */
@@ -142,7 +132,7 @@ export function scopesPage(model: Model): Page {
           id: scope,
           term: html`<span class="badge scope">${scope}</span>`,
           meaning: html`<ul class="codes">
-            ${opened.get(scope)!.map((field) => html`<li>${rootLink(model, field)}</li>`)}
+            ${opened.get(scope)!.map((field) => html`<li>${linkTo(model, field)}</li>`)}
           </ul>`,
         })),
       )}`,

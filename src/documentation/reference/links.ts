@@ -1,35 +1,37 @@
-import type { GraphQLArgument, GraphQLInputField, GraphQLNamedType, GraphQLType } from "postgraphile/graphql";
+import type {
+  GraphQLArgument,
+  GraphQLInputField,
+  GraphQLInputObjectType,
+  GraphQLNamedType,
+  GraphQLType,
+} from "postgraphile/graphql";
 import { astFromValue, isListType, isNonNullType, isSpecifiedScalarType, print } from "postgraphile/graphql";
 import type { WithScopes } from "../../graphql/scopes.ts";
-import { html } from "../../html/html.ts";
+import { definitions, html } from "../../html/html.ts";
 import type { Content, Html } from "../../html/html.ts";
-import { definitions } from "../../html/pieces.ts";
 import { renderDescription, renderSummary } from "../markdown.ts";
-import type { Field, Model, Use } from "../model.ts";
-import { nameOf, scopesOf } from "../model.ts";
+import type { Member, Model, Use } from "../model.ts";
+import { isField, nameOf, scopesOf, sorted } from "../model.ts";
 import { kindPath, versionPath } from "../print-page.ts";
 
-/** The page of a type. */
-export const typePath = (model: Model, { name }: GraphQLNamedType): string =>
-  `${versionPath(model.edition.slug)}/types/${name}`;
-
-/** The page of a field of the root. */
-export function rootPath(model: Model, field: Field): string {
-  return `${kindPath(model.edition.slug, model.rootOf(field))}/${field.name}`;
+/** The page of a type, or of a field of a root. */
+export function pathOf(model: Model, member: Member): string {
+  const { slug } = model.edition;
+  const folder = isField(member) ? kindPath(slug, model.rootOf(member)) : `${versionPath(slug)}/types`;
+  return `${folder}/${member.name}`;
 }
 
-export const typeLink = (model: Model, type: GraphQLNamedType): Html =>
-  html`<a href="${typePath(model, type)}">${type.name}</a>`;
-
-export const rootLink = (model: Model, field: Field): Html =>
-  html`<a href="${rootPath(model, field)}"><code>${field.name}</code></a>`;
+export const linkTo = (model: Model, member: Member): Html =>
+  html`<a href="${pathOf(model, member)}"
+    >${isField(member) ? html`<code>${member.name}</code>` : member.name}</a
+  >`;
 
 /** A type as it is written, with a link to its page. */
 export function typeText(model: Model, type: GraphQLType): Html {
   if (isNonNullType(type)) return html`${typeText(model, type.ofType as GraphQLType)}!`;
   if (isListType(type)) return html`[${typeText(model, type.ofType)}]`;
   const named = type as GraphQLNamedType;
-  return isSpecifiedScalarType(named) ? html`${named.name}` : typeLink(model, named);
+  return isSpecifiedScalarType(named) ? html`${named.name}` : linkTo(model, named);
 }
 
 /** The page of the field that a use names. */
@@ -37,7 +39,7 @@ export function useLink(model: Model, { type, field }: Use): Html {
   const rootField = model.rootFields.find(
     (each) => each.name === field && nameOf(model.rootOf(each)) === type,
   );
-  if (rootField) return rootLink(model, rootField);
+  if (rootField) return linkTo(model, rootField);
   return html`<a href="${versionPath(model.edition.slug)}/types/${type}#${field}"
     ><code>${type}.<wbr />${field}</code></a
   >`;
@@ -67,11 +69,13 @@ export function codeLinks(model: Model, codes: readonly string[]): Html {
         (each) => "getValue" in each && /^(UserError|Warning)Code$/.test(each.name) && each.getValue(code),
       );
       return html`<li>
-        ${type ? html`<a href="${typePath(model, type)}#${code}"><code>${code}</code></a>` : html`<code>${code}</code>`}
+        ${type ? html`<a href="${pathOf(model, type)}#${code}"><code>${code}</code></a>` : html`<code>${code}</code>`}
       </li>`;
     })}
   </ul>`;
 }
+
+export const inputFieldsOf = (type: GraphQLInputObjectType) => sorted(Object.values(type.getFields()));
 
 /** Arguments, or fields of an input, each with its type, default and description. */
 export const inputs = (

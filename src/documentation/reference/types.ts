@@ -6,49 +6,36 @@ import {
   isObjectType,
   isScalarType,
 } from "postgraphile/graphql";
-import { html } from "../../html/html.ts";
+import { definitions, facts, html } from "../../html/html.ts";
 import type { Content } from "../../html/html.ts";
-import { definitions, facts } from "../../html/pieces.ts";
 import type { Condition } from "../costs.ts";
 import { costOfCondition } from "../costs.ts";
 import { eventLink } from "../events.ts";
 import { renderDescription } from "../markdown.ts";
 import type { Field, Model } from "../model.ts";
-import { entryOf, inputFieldsOf, kinds, nameOf, sorted } from "../model.ts";
+import { entryOf, fieldsOf, sorted } from "../model.ts";
 import type { Page } from "../print-page.ts";
 import { fieldSection } from "./fields.ts";
-import { deprecation, inputs, joined, rootLink, typeLink, typePath, useLink } from "./links.ts";
+import { deprecation, inputFieldsOf, inputs, joined, linkTo, useLink } from "./links.ts";
 
 /** Uses that are listed before the rest is folded away. */
 const shownUses = 12;
 
-/** The page of a type. */
-export function typePage(model: Model, type: GraphQLNamedType): Page {
-  const kind = model.kindOf(type);
+/** What the page of a type has of its own. */
+export function typeParts(model: Model, type: GraphQLNamedType): Pick<Page, "headings" | "body"> {
   const filter = model.filterOf(type);
   const entry = entryOf(type);
-  const siblings = model.ofKind(kind) as readonly GraphQLNamedType[];
   return {
-    title: type.name,
-    kind: nameOf(kind),
-    version: model.edition.slug,
-    neighbours: {
-      title: kinds[kind],
-      pages: siblings.map((each) => ({ title: each.name, path: typePath(model, each) })),
-    },
     headings: membersOf(type).map((name) => ({ title: name, id: name })),
     body: html`
       <div class="lead">${renderDescription(type.description)}</div>
       ${facts([
-        ["Entries", entry && typeLink(model, entry)],
-        ["Read by", joined(model.readersOf(type).map((field) => rootLink(model, field)))],
-        ["Written by", joined(model.writersOf(type).map((field) => rootLink(model, field)))],
+        ["Entries", entry && linkTo(model, entry)],
+        ["Read by", joined(model.readersOf(type).map((field) => linkTo(model, field)))],
+        ["Written by", joined(model.writersOf(type).map((field) => linkTo(model, field)))],
         ["Events", joined(model.topicsOf(type).map(({ name }) => eventLink(name)))],
-        ["Filter", filter && typeLink(model, filter)],
-        [
-          "Interfaces",
-          isObjectType(type) && joined(type.getInterfaces().map((each) => typeLink(model, each))),
-        ],
+        ["Filter", filter && linkTo(model, filter)],
+        ["Interfaces", isObjectType(type) && joined(type.getInterfaces().map((each) => linkTo(model, each)))],
         ["Implemented by", isInterfaceType(type) && joined(implementations(model, type))],
         ["Specified by", isScalarType(type) && specification(type.specifiedByURL)],
       ])}
@@ -60,16 +47,10 @@ export function typePage(model: Model, type: GraphQLNamedType): Page {
 const specification = (url: string | null | undefined): Content => url && html`<a href="${url}">${url}</a>`;
 
 const implementations = (model: Model, type: GraphQLNamedType) =>
-  isInterfaceType(type)
-    ? sorted(model.schema.getPossibleTypes(type)).map((each) => typeLink(model, each))
-    : [];
+  isInterfaceType(type) ? sorted(model.schema.getPossibleTypes(type)).map((each) => linkTo(model, each)) : [];
 
-function membersOf(type: GraphQLNamedType): string[] {
-  if (isEnumType(type)) return type.getValues().map(({ name }) => name);
-  return "getFields" in type
-    ? sorted(Object.values<{ name: string }>(type.getFields())).map(({ name }) => name)
-    : [];
-}
+const membersOf = (type: GraphQLNamedType): string[] =>
+  (isEnumType(type) ? type.getValues() : fieldsOf(type)).map(({ name }) => name);
 
 function members(model: Model, type: GraphQLNamedType): Content {
   if (isEnumType(type))

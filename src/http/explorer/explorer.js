@@ -37,6 +37,7 @@ async function logIn(credentials) {
       `${credentials.id.slice(0, 11)}…, ${scopes.length} ${scopes.length === 1 ? "scope" : "scopes"}`;
     find("#who span").title = scopes.join("\n");
     loggedIn();
+    price().catch(() => {});
   } catch (error) {
     sessionStorage.removeItem(kept.key);
     find("#problem").textContent = error.message;
@@ -79,6 +80,8 @@ window.fetch = async (input, init = {}) => {
     return new Response(JSON.stringify(answer), response);
   }
   if (answer?.extensions?.cost) {
+    // What it has cost replaces what it would
+    asked++;
     const [, left] = /;r=(\d+)/.exec(response.headers.get("ratelimit")) ?? [];
     showCost(`Cost ${points(answer)}${left === undefined ? "" : `; ${left} points left`}`);
   }
@@ -123,30 +126,34 @@ function scopesIn(sdl) {
   return found;
 }
 
-/** Says what the operation in the editor costs, after each change of it. The editor keeps its tabs in the storage. */
+/** The operation in the editor, and the one that was last priced, as text. */
+let edited = {};
+let priced = "";
 let asked = 0;
-async function price({ query, variables }) {
-  if (token === null || !query?.trim()) return;
+
+/** Says what the operation in the editor costs, after each change of it and after the log-in. */
+async function price() {
+  const { query, variables } = edited;
+  const text = `${query} ${variables}`;
+  if (token === null || !query?.trim() || text === priced) return;
+  priced = text;
   const number = ++asked;
   const body = JSON.stringify({ query, variables: variables ? JSON.parse(variables) : undefined });
   const headers = { "content-type": "application/json", "x-cost-only": "true" };
   headers.authorization = `Bearer ${await freshToken()}`;
   const answer = await (await send(endpoint, { method: "POST", headers, body })).json();
-  if (number !== asked) return;
-  showCost(answer.errors ? "" : `Would cost ${points(answer)}`);
+  if (number === asked) showCost(answer.errors ? "" : `Would cost ${points(answer)}`);
 }
 
-let priced = "";
+// The editor keeps its tabs in the storage
 const setItem = Storage.prototype.setItem;
 Storage.prototype.setItem = function (key, value) {
   setItem.call(this, key, value);
   if (key !== "graphiql:tabState") return;
   const { tabs, activeTabIndex } = JSON.parse(value);
-  const { query, variables } = tabs[activeTabIndex] ?? {};
-  if (priced === `${query} ${variables}`) return;
-  priced = `${query} ${variables}`;
+  edited = tabs[activeTabIndex] ?? {};
   // Variables that are being typed may be no JSON yet
-  price({ query, variables }).catch(() => {});
+  price().catch(() => {});
 };
 
 // Examples open in a tab of their own

@@ -1,12 +1,12 @@
-import type { Request } from "express";
 import type { PoolClient } from "pg";
 import { scopesFor } from "../../../auth/credentials.ts";
-import { html } from "../../../html/html.ts";
+import { facts, html } from "../../../html/html.ts";
 import type { Content, Html } from "../../../html/html.ts";
-import { facts } from "../../../html/pieces.ts";
 import { textField } from "../../forms.ts";
 import type { FieldErrors } from "../../forms.ts";
-import { resourceName } from "../../dates-and-numbers.ts";
+import { resourceName } from "../../formats.ts";
+import { rowsOf } from "../../visit.ts";
+import type { Visit } from "../../visit.ts";
 
 /** A token's access to a resource. Writing includes reading. */
 export type Level = "none" | "read" | "write";
@@ -17,7 +17,7 @@ const resourceOf = (scope: string) => scope.split(":")[0]!;
 
 /** Every existing scope. */
 export async function readScopes(client: PoolClient): Promise<string[]> {
-  const { rows } = await client.query<{ scope: string }>("select administration.known_scopes() as scope");
+  const rows = await rowsOf<{ scope: string }>(client, "known_scopes() as scope");
   return rows.map(({ scope }) => scope);
 }
 
@@ -39,18 +39,18 @@ function levelOf(scopes: readonly string[], resource: string): Level {
 }
 
 /** The scopes that a form chose. */
-export function chosenScopes(request: Request, known: string[]): string[] {
+export function chosenScopes(visit: Visit, known: string[]): string[] {
   const chosen = (level: Level) =>
     resourcesOf(known).filter(
       (resource) =>
-        levelsOf(known, resource).includes(level) && textField(request, `access.${resource}`) === level,
+        levelsOf(known, resource).includes(level) && textField(visit, `access.${resource}`) === level,
     );
   return scopesFor(known, chosen("read"), chosen("write"));
 }
 
 /** Errors in the access of a new token: none at all has to be wanted. */
-export function accessErrors(request: Request, scopes: readonly string[]): FieldErrors {
-  if (scopes.length > 0 || textField(request, "noAccess") === "wanted") return {};
+export function accessErrors(visit: Visit, scopes: readonly string[]): FieldErrors {
+  if (scopes.length > 0 || textField(visit, "noAccess") === "wanted") return {};
   return { access: "Choose what the token may read or write, or say that it shall have no access." };
 }
 

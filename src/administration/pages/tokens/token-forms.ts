@@ -1,92 +1,82 @@
-import { codeOf } from "../../../errors/postgres-errors.ts";
 import { randomUUID } from "node:crypto";
-import type { Response, Router } from "express";
 import { createClientCredentials, hashOfSecret } from "../../../auth/credentials.ts";
-import type { CredentialOverview } from "../../../auth/credentials.ts";
+import { codeOf } from "../../../errors/postgres-errors.ts";
 import { html } from "../../../html/html.ts";
 import { isUuid } from "../../../lib/uuid.ts";
 import { field, form, hasErrors, textField } from "../../forms.ts";
 import type { FieldErrors } from "../../forms.ts";
-import { showPage } from "../../show-page.ts";
-import { visitOf } from "../../visit.ts";
+import type { Pages } from "../../section.ts";
+import type { Page } from "../../show-page.ts";
+import { perform, valueOf } from "../../visit.ts";
+import type { Visit } from "../../visit.ts";
 import { accessErrors, accessFields, chosenScopes, noAccessOption, readScopes } from "./token-access.ts";
-import { showSecretPage } from "./token-rotation.ts";
-import { readToken, tokensTrail, tokenTrail } from "./token-rows.ts";
+import { secretPage } from "./token-rotation.ts";
+import { linkTo, readToken } from "./token-rows.ts";
 
 /** The forms for a new token, and for name and access of one. */
-export function tokenForms(router: Router): void {
-  router.get("/new", async (_request, response) => {
-    const known = await visitOf(response).run(readScopes);
-    showNew(response, { id: randomUUID(), name: "", scopes: [], known });
-  });
+export const tokenForms: Pages = {
+  "GET /new": async (visit) => {
+    const known = await visit.run(readScopes);
+    return newPage(visit, { id: randomUUID(), name: "", scopes: [], known });
+  },
 
-  router.post("/new", async (request, response) => {
-    const { run } = visitOf(response);
-    const known = await run(readScopes);
-    const given = textField(request, "id");
+  "POST /new": async (visit) => {
+    const known = await visit.run(readScopes);
+    const given = textField(visit, "id");
     const id = isUuid(given) ? given : randomUUID();
-    const name = textField(request, "name");
-    const scopes = chosenScopes(request, known);
-    const errors = { ...nameErrors(name), ...accessErrors(request, scopes) };
-    if (hasErrors(errors)) return showNew(response, { id, name, scopes, known, errors });
+    const name = textField(visit, "name");
+    const scopes = chosenScopes(visit, known);
+    const errors = { ...nameErrors(name), ...accessErrors(visit, scopes) };
+    if (hasErrors(errors)) return newPage(visit, { id, name, scopes, known, errors });
     const { clientId, clientSecret } = createClientCredentials();
     const values = [id, name, scopes, clientId, hashOfSecret(clientSecret)];
     try {
-      await run((client) =>
-        client.query("select administration.create_credential($1, $2, $3, $4, $5)", values),
-      );
+      await perform(visit, "create_credential($1, $2, $3, $4, $5)", ...values);
     } catch (error) {
       // unique_violation: the form was sent again, for example by reloading the page with the secret
       if (codeOf(error) !== "23505") throw error;
-      return response.redirect(303, `/admin/tokens/${id}?done=repeated`);
+      return `/admin/tokens/${id}?done=repeated`;
     }
-    showSecretPage(response, "Token created", { id, name, clientId, clientSecret });
-  });
+    return secretPage("Token created", { id, name, clientId, clientSecret }, visit.origin);
+  },
 
-  router.get("/:id/change", async (request, response) => {
-    const { run } = visitOf(response);
-    const [token, known] = await run(
-      async (client) => [await readToken(client, request.params.id), await readScopes(client)] as const,
-    );
-    showChange(response, token, { ...token, known });
-  });
+  "GET /:id/change": (visit, id) =>
+    visit.run(async (client) => {
+      const token = await readToken(client, id);
+      return changePage(visit, token.name, { ...token, known: await readScopes(client) });
+    }),
 
-  router.post("/:id/change", async (request, response) => {
-    const { run } = visitOf(response);
-    const { id } = request.params;
-    const [token, known] = await run(
-      async (client) => [await readToken(client, id), await readScopes(client)] as const,
-    );
-    const name = textField(request, "name");
-    const scopes = chosenScopes(request, known);
-    const storedOperationsOnly = textField(request, "operations") === "stored";
-    const errors = nameErrors(name);
-    if (hasErrors(errors))
-      return showChange(response, { ...token, storedOperationsOnly }, { id, name, scopes, known, errors });
-    await run(async (client) => {
-      await client.query("select administration.change_credential($1, $2, $3)", [id, name, scopes]);
-      await client.query("select administration.restrict_operations($1, $2)", [id, storedOperationsOnly]);
-    });
-    response.redirect(303, `/admin/tokens/${id}?done=changed`);
-  });
-}
+  "POST /:id/change": (visit, id) =>
+    visit.run(async (client) => {
+      const token = await readToken(client, id);
+      const known = await readScopes(client);
+      const name = textField(visit, "name");
+      const scopes = chosenScopes(visit, known);
+      const storedOperationsOnly = textField(visit, "operations") === "stored";
+      const errors = nameErrors(name);
+      if (hasErrors(errors))
+        return changePage(visit, token.name, { id, name, scopes, storedOperationsOnly, known, errors });
+      await valueOf(client, "change_credential($1, $2, $3)", id, name, scopes);
+      await valueOf(client, "restrict_operations($1, $2)", id, storedOperationsOnly);
+      return `/admin/tokens/${id}?done=changed`;
+    }),
+};
 
 /** Entered into a form. */
 interface Entered {
   id: string;
   name: string;
   scopes: string[];
+  storedOperationsOnly?: boolean;
   known: string[];
   errors?: FieldErrors;
 }
 
-function showNew(response: Response, { id, name, scopes, known, errors = {} }: Entered): void {
-  showPage(response, {
+function newPage(visit: Visit, { id, name, scopes, known, errors = {} }: Entered): Page {
+  return {
     title: "New token",
-    trail: [tokensTrail],
     errors,
-    body: form(visitOf(response), {
-      action: "/tokens/new",
+    body: form(visit, {
       fields: html`
         <input type="hidden" name="id" value="${id}" />
         ${nameField(
@@ -99,17 +89,18 @@ function showNew(response: Response, { id, name, scopes, known, errors = {} }: E
       submit: "Create token",
       cancel: "/tokens",
     }),
-  });
+  };
 }
 
-function showChange(response: Response, token: CredentialOverview, entered: Entered): void {
-  const { id, name, scopes, known, errors = {} } = entered;
-  showPage(response, {
+/** @param token the name of before */
+function changePage(visit: Visit, token: string, entered: Entered): Page {
+  const { id, name, scopes, storedOperationsOnly, known, errors = {} } = entered;
+  const within = linkTo({ id, name: token });
+  return {
     title: "Change name and access",
-    trail: tokenTrail(token),
+    within,
     errors,
-    body: form(visitOf(response), {
-      action: `/tokens/${id}/change`,
+    body: form(visit, {
       fields: html`
         ${nameField(name, errors)} ${accessFields(known, scopes)}
         <p class="quiet">
@@ -117,12 +108,7 @@ function showChange(response: Response, token: CredentialOverview, entered: Ente
           within ten minutes.
         </p>
         <label class="option">
-          <input
-            type="checkbox"
-            name="operations"
-            value="stored"
-            ${token.storedOperationsOnly && "checked"}
-          />
+          <input type="checkbox" name="operations" value="stored" ${storedOperationsOnly && "checked"} />
           <span
             ><strong>Stored operations only</strong> All others are refused.
             <code>npx erp operations</code> stores them.</span
@@ -130,9 +116,9 @@ function showChange(response: Response, token: CredentialOverview, entered: Ente
         </label>
       `,
       submit: "Save",
-      cancel: `/tokens/${id}`,
+      cancel: within.path,
     }),
-  });
+  };
 }
 
 const nameField = (value: string, errors: FieldErrors, hint?: string) =>

@@ -1,23 +1,19 @@
-import type { Router } from "express";
 import type { CredentialOverview } from "../../../auth/credentials.ts";
-import { html } from "../../../html/html.ts";
+import { facts, html, section, table } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { facts, section, table } from "../../../html/pieces.ts";
 import { isServed } from "../../../versions/lifetime.ts";
 import { pathOf } from "../../../versions/versions.ts";
 import { auditList } from "../../audit-list.ts";
 import type { AuditEvent } from "../../audit-list.ts";
-import { copyable } from "../../copyable.ts";
-import { actionButton, noticeOf } from "../../forms.ts";
-import { count, moment, momentText } from "../../dates-and-numbers.ts";
-import { showPage } from "../../show-page.ts";
+import { copyable, count, moment, momentText } from "../../formats.ts";
+import { actionButton } from "../../forms.ts";
 import type { AdministrationOptions } from "../../section.ts";
-import { readUses } from "../../uses.ts";
-import { rowsOf, visitOf } from "../../visit.ts";
+import type { Page } from "../../show-page.ts";
+import { rowsOf } from "../../visit.ts";
 import type { Visit } from "../../visit.ts";
 import { accessFacts, readScopes } from "./token-access.ts";
-import { readToken, stateBadges, tokensTrail } from "./token-rows.ts";
-import { usesTables } from "./token-uses.ts";
+import { readToken, stateBadges } from "./token-rows.ts";
+import { readUses, usesTables } from "./token-uses.ts";
 
 const notices = {
   changed: "The changes have been saved.",
@@ -41,32 +37,26 @@ interface StoredOperation {
 }
 
 /** The page of a token. */
-export function tokenPage(router: Router, options: AdministrationOptions): void {
-  router.get("/:id", async (request, response) => {
-    const visit = visitOf(response);
-    const { id } = request.params;
-    const { token, known, operations, events, uses } = await visit.run(async (client) => ({
-      token: await readToken(client, id),
-      known: await readScopes(client),
-      operations: await rowsOf<StoredOperation>(client, "stored_operations($1)", id),
-      uses: await readUses(client, id),
-      events: await rowsOf<AuditEvent>(client, "activity($1, null, 20)", id),
-    }));
+export const tokenPage = (visit: Visit, id: string, options: AdministrationOptions): Promise<Page> =>
+  visit.run(async (client) => {
+    const token = await readToken(client, id);
+    const known = await readScopes(client);
+    const operations = await rowsOf<StoredOperation>(client, "stored_operations($1)", id);
+    const uses = await readUses(client, id);
+    const events = await rowsOf<AuditEvent>(client, "activity($1, null, 20)", id);
     const change = html`<a href="/admin/tokens/${id}/change">Change</a>`;
-    showPage(response, {
+    return {
       title: token.name,
-      trail: [tokensTrail],
       aside: stateBadges(token),
-      notice: noticeOf(request, notices),
+      notices,
       body: html`
         ${factsOf(token)} ${actions(visit, token)} ${addresses(visit, token, options)}
         ${section("access", "Access", accessFacts(token.scopes, known), change)}
         ${storedOperations(operations, token.storedOperationsOnly)} ${section("use", "Use", usesTables(uses))}
         ${section("activity", "Activity", auditList(events, id))}
       `,
-    });
+    };
   });
-}
 
 function factsOf(token: CredentialOverview) {
   const { createdAt, lastUsedAt, rotatedAt, deactivatedAt, oldKeyEndsAt, expiresAt } = token;

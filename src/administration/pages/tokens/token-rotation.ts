@@ -1,13 +1,13 @@
-import type { Response, Router } from "express";
 import { createClientCredentials, hashOfSecret } from "../../../auth/credentials.ts";
 import type { ClientCredentials } from "../../../auth/credentials.ts";
 import { html } from "../../../html/html.ts";
-import { copyable } from "../../copyable.ts";
+import { copyable } from "../../formats.ts";
 import { choice, form, textField } from "../../forms.ts";
-import { showPage } from "../../show-page.ts";
 import { malformed } from "../../problem.ts";
-import { visitOf } from "../../visit.ts";
-import { readToken, tokenTrail } from "./token-rows.ts";
+import type { Pages } from "../../section.ts";
+import type { Page } from "../../show-page.ts";
+import { valueOf } from "../../visit.ts";
+import { linkTo, readToken } from "./token-rows.ts";
 
 /** Overlaps that are offered, in hours. */
 const overlaps = [
@@ -18,16 +18,15 @@ const overlaps = [
 ];
 
 /** The form to rotate a token's credentials, and the page with the secret. */
-export function rotationPages(router: Router): void {
-  router.get("/:id/rotate", async (request, response) => {
-    const visit = visitOf(response);
-    const token = await visit.run((client) => readToken(client, request.params.id));
-    if (!token.active) return response.redirect(303, `/admin/tokens/${token.id}?done=inactive`);
-    showPage(response, {
+export const rotationPages: Pages = {
+  "GET /:id/rotate": async (visit, id) => {
+    const token = await visit.run((client) => readToken(client, id));
+    if (!token.active) return `/admin/tokens/${id}?done=inactive`;
+    const within = linkTo(token);
+    return {
       title: "Rotate token",
-      trail: tokenTrail(token),
+      within,
       body: form(visit, {
-        action: `/tokens/${token.id}/rotate`,
         fields: html`
           <input type="hidden" name="present" value="${token.clientId}" />
           <p>The token gets a new access key and secret. Its name and access stay.</p>
@@ -40,44 +39,35 @@ export function rotationPages(router: Router): void {
           })}
         `,
         submit: "Rotate token",
-        cancel: `/tokens/${token.id}`,
+        cancel: within.path,
       }),
-    });
-  });
+    };
+  },
 
-  router.post("/:id/rotate", async (request, response) => {
-    const { run } = visitOf(response);
-    const { id } = request.params;
-    const overlap = overlaps.find(({ value }) => value === textField(request, "overlap"));
+  "POST /:id/rotate": async (visit, id) => {
+    const overlap = overlaps.find(({ value }) => value === textField(visit, "overlap"));
     if (!overlap) throw malformed();
     const { clientId, clientSecret } = createClientCredentials();
-    const present = textField(request, "present");
-    const values = [id, present, clientId, hashOfSecret(clientSecret), Number(overlap.value)];
-    const { token, isDone } = await run(async (client) => {
+    const values = [id, textField(visit, "present"), clientId, hashOfSecret(clientSecret), overlap.value];
+    return visit.run(async (client) => {
       const token = await readToken(client, id);
-      if (!token.active) return { token, isDone: false };
-      const { rows } = await client.query<{ done: boolean }>(
-        "select administration.rotate_credential($1, $2, $3, $4, make_interval(hours => $5)) as done",
-        values,
-      );
-      return { token, isDone: rows[0]!.done };
+      if (!token.active) return `/admin/tokens/${id}?done=inactive`;
+      const call = "rotate_credential($1, $2, $3, $4, make_interval(hours => $5))";
+      if (!(await valueOf(client, call, ...values))) return `/admin/tokens/${id}?done=rotated`;
+      return secretPage("Token rotated", { id, name: token.name, clientId, clientSecret }, visit.origin);
     });
-    if (!isDone)
-      return response.redirect(303, `/admin/tokens/${id}?done=${token.active ? "rotated" : "inactive"}`);
-    showSecretPage(response, "Token rotated", { id, name: token.name, clientId, clientSecret });
-  });
-}
+  },
+};
 
 /** Shows new client credentials. The secret is in this answer only: the database has its hash. */
-export function showSecretPage(
-  response: Response,
+export function secretPage(
   title: string,
   issued: ClientCredentials & { name: string },
-): void {
-  const { origin } = visitOf(response);
-  showPage(response, {
+  origin: string,
+): Page {
+  return {
     title,
-    trail: tokenTrail(issued),
+    within: linkTo(issued),
     body: html`
       <div class="notice warning" role="status">
         <h2>Copy the secret now</h2>
@@ -93,5 +83,5 @@ export function showSecretPage(
       </div>
       <div class="actions"><a class="button main" href="/admin/tokens/${issued.id}">I have copied it</a></div>
     `,
-  });
+  };
 }

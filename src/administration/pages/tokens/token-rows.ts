@@ -3,34 +3,29 @@ import { credentialColumns } from "../../../auth/credentials.ts";
 import type { CredentialOverview } from "../../../auth/credentials.ts";
 import { html } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { missing } from "../../problem.ts";
+import { found } from "../../problem.ts";
 
-/** Links above the pages of tokens. */
-export const tokensTrail = { title: "GraphQL API tokens", path: "/tokens" };
+/** The page of a token. */
+export const linkTo = ({ id, name }: { id: string; name: string }) => ({
+  title: name,
+  path: `/tokens/${id}`,
+});
 
-/** Links above the pages of one token. */
-export const tokenTrail = ({ id, name }: { id: string; name: string }) => [
-  tokensTrail,
-  { title: name, path: `/tokens/${id}` },
-];
-
-/** All tokens, by name. */
-export async function readTokens(client: PoolClient): Promise<CredentialOverview[]> {
+/** All tokens, by name, or one. */
+export async function readTokens(
+  client: PoolClient,
+  id: string | null = null,
+): Promise<CredentialOverview[]> {
   const { rows } = await client.query<CredentialOverview>(
-    `select ${credentialColumns} from administration.credentials()`,
+    `select ${credentialColumns} from administration.credentials($1)`,
+    [id],
   );
   return rows;
 }
 
 /** One token. */
 export async function readToken(client: PoolClient, id: string): Promise<CredentialOverview> {
-  const { rows } = await client.query<CredentialOverview>(
-    `select ${credentialColumns} from administration.credentials($1)`,
-    [id],
-  );
-  const [row] = rows;
-  if (!row) throw missing();
-  return row;
+  return found((await readTokens(client, id))[0]);
 }
 
 /** Whether a token is active, as a badge. */

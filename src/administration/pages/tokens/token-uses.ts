@@ -1,10 +1,30 @@
-import { html } from "../../../html/html.ts";
+import type { PoolClient } from "pg";
+import { html, table } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { table } from "../../../html/pieces.ts";
-import { count, day } from "../../dates-and-numbers.ts";
-import { spanDays } from "../../uses.ts";
-import type { Use } from "../../uses.ts";
+import { count, day } from "../../formats.ts";
 
+/** Days that statistics cover. */
+export const spanDays = 30;
+
+/** Requests of a token to a version on a day. */
+export interface Use {
+  credential_id: string;
+  day: Date;
+  version: string;
+  /** Type.field; empty: all requests of the version. */
+  deprecated_field: string;
+  requests: number;
+}
+
+/** Use of one token, or all, in the last days. Newest day first. */
+export async function readUses(client: PoolClient, id: string | null = null): Promise<Use[]> {
+  const { rows } = await client.query<Use>(
+    `select credential_id, day::timestamptz, version, deprecated_field, requests::float8
+     from administration.credential_uses(current_date - $2::integer, $1)`,
+    [id, spanDays - 1],
+  );
+  return rows;
+}
 /** Requests by day and version, and the deprecated fields among them. */
 export function usesTables(uses: readonly Use[]): Html {
   const requests = uses.filter(({ deprecated_field: field }) => field === "");

@@ -1,22 +1,15 @@
-import { Router } from "express";
-import { html } from "../../../html/html.ts";
-import { table } from "../../../html/pieces.ts";
-import { isUuid } from "../../../lib/uuid.ts";
-import { noticeOf } from "../../forms.ts";
-import { moment } from "../../dates-and-numbers.ts";
-import { showPage } from "../../show-page.ts";
-import { missing } from "../../problem.ts";
+import { html, table } from "../../../html/html.ts";
+import { moment } from "../../formats.ts";
 import type { Section } from "../../section.ts";
-import { visitOf } from "../../visit.ts";
+import type { Page } from "../../show-page.ts";
+import type { Visit } from "../../visit.ts";
 import { readMerchantPlan } from "../plan-section.ts";
 import { accessSummary } from "./token-access.ts";
+import { tokenActions } from "./token-actions.ts";
 import { tokenForms } from "./token-forms.ts";
 import { tokenPage } from "./token-page.ts";
 import { rotationPages } from "./token-rotation.ts";
 import { readTokens, stateBadges } from "./token-rows.ts";
-import { statePages } from "./token-state.ts";
-
-const notices = { deleted: "The token has been deleted." };
 
 const planNotes = {
   none: "The plan has no API: every request is refused, whatever the token may do.",
@@ -27,34 +20,29 @@ const planNotes = {
 export const tokensSection: Section = {
   title: "GraphQL API tokens",
   path: "/tokens",
-  pages(options) {
-    const router = Router();
-    router.param("id", (_request, _response, next, id) => next(isUuid(id) ? undefined : missing()));
-    listPage(router);
-    tokenForms(router);
-    tokenPage(router, options);
-    rotationPages(router);
-    statePages(router);
-    return router;
-  },
+  pages: (options) => ({
+    "GET /": listPage,
+    ...tokenForms,
+    "GET /:id": (visit, id) => tokenPage(visit, id, options),
+    ...rotationPages,
+    ...tokenActions,
+  }),
 };
 
-function listPage(router: Router): void {
-  router.get("/", async (request, response) => {
-    const { tokens, plan } = await visitOf(response).run(async (client) => ({
-      tokens: await readTokens(client),
-      plan: await readMerchantPlan(client),
-    }));
+const listPage = ({ run }: Visit): Promise<Page> =>
+  run(async (client) => {
+    const tokens = await readTokens(client);
+    const plan = await readMerchantPlan(client);
     const rows = tokens.map((token) => [
       html`<a href="/admin/tokens/${token.id}">${token.name}</a>
         <p class="quiet">${accessSummary(token.scopes)}</p>`,
       token.lastUsedAt ? html`Last used ${moment(token.lastUsedAt)}` : "Never used",
       stateBadges(token),
     ]);
-    showPage(response, {
+    return {
       title: "GraphQL API tokens",
       aside: html`<a class="button main" href="/admin/tokens/new">New token</a>`,
-      notice: noticeOf(request, notices),
+      notices: { deleted: "The token has been deleted." },
       body: html`
         <p class="lead">
           A token lets one client use the API: a shop, a warehouse app, a report. Give each client its own, so
@@ -72,6 +60,5 @@ function listPage(router: Router): void {
             : table("Tokens", ["Token", "Use", "State"], rows)
         }
       `,
-    });
+    };
   });
-}

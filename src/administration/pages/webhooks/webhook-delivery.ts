@@ -1,16 +1,12 @@
-import type { Router } from "express";
-import { html } from "../../../html/html.ts";
+import { facts, html, section } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { facts, section } from "../../../html/pieces.ts";
-import { foreignBlock } from "../../foreign-text.ts";
-import { actionButton, noticeOf } from "../../forms.ts";
-import { moment } from "../../dates-and-numbers.ts";
-import { showPage } from "../../show-page.ts";
+import { count, foreignBlock, moment, shown } from "../../formats.ts";
+import { actionButton } from "../../forms.ts";
 import { missing } from "../../problem.ts";
-import { rowsOf, visitOf } from "../../visit.ts";
-import { attemptList } from "./webhook-attempts.ts";
-import type { AttemptRow } from "./webhook-attempts.ts";
-import { readSubscription, stateBadge, subscriptionTrail } from "./webhook-rows.ts";
+import type { Page } from "../../show-page.ts";
+import { rowOf, rowsOf } from "../../visit.ts";
+import type { Visit } from "../../visit.ts";
+import { linkTo, readSubscription, stateBadge } from "./webhook-rows.ts";
 import type { DeliveryLine, Subscription } from "./webhook-rows.ts";
 
 /** A delivery, as administration.webhook_delivery returns it. */
@@ -26,44 +22,49 @@ interface DeliveryRow extends Pick<
   body: string;
 }
 
+type Headers = Record<string, string | string[]>;
+
+/** An attempt, as administration.webhook_attempts returns it. */
+interface AttemptRow {
+  number: number;
+  at: Date;
+  duration_ms: number | null;
+  status: number | null;
+  error: string | null;
+  request_headers: Headers;
+  response_headers: Headers | null;
+  response_body: string | null;
+}
+
 const notices = {
   tested: "The test is on its way. Load this page again to see the result.",
   retried: "It will be sent again when its turn comes. Load this page again to see the result.",
 };
 
 /** The page of a delivery: what was sent and answered. */
-export function deliveryPage(router: Router): void {
-  router.get("/:id/deliveries/:delivery", async (request, response) => {
-    const { id, delivery: wanted } = request.params;
-    const visit = visitOf(response);
-    const { subscription, delivery, attempts } = await visit.run(async (client) => {
-      const [delivery] = await rowsOf<DeliveryRow>(client, "webhook_delivery($1)", wanted);
-      if (delivery?.subscription_id !== id) throw missing();
-      const attempts = await rowsOf<AttemptRow>(client, "webhook_attempts($1)", wanted);
-      return { subscription: await readSubscription(client, id), delivery, attempts };
-    });
+export const deliveryPage = (visit: Visit, id: string, wanted: string): Promise<Page> =>
+  visit.run(async (client) => {
+    const delivery = await rowOf<DeliveryRow>(client, "webhook_delivery($1)", wanted);
+    if (delivery.subscription_id !== id) throw missing();
+    const attempts = await rowsOf<AttemptRow>(client, "webhook_attempts($1)", wanted);
+    const subscription = await readSubscription(client, id);
     const { state } = delivery;
+    const label = state === "pending" ? "Send now" : "Send again";
     const action = subscription.enabled
-      ? actionButton(
-          visit,
-          `/webhooks/${id}/deliveries/${wanted}/retry`,
-          state === "pending" ? "Send now" : "Send again",
-          state !== "delivered",
-        )
+      ? actionButton(visit, `${visit.path}/retry`, label, state !== "delivered")
       : html`<p class="quiet">The subscription is disabled: nothing can be sent until it is enabled.</p>`;
-    showPage(response, {
+    return {
       title: `Delivery of ${delivery.topic}`,
-      trail: subscriptionTrail(subscription),
+      within: linkTo(subscription),
       aside: stateBadge(state),
-      notice: noticeOf(request, notices),
+      notices,
       body: html`
         ${factsOf(delivery)} ${action}
         ${section("attempts", "Attempts", attemptList(attempts, delivery.attempts))}
         ${message(delivery, subscription)}
       `,
-    });
+    };
   });
-}
 
 function factsOf(delivery: DeliveryRow) {
   const { event_id, sequence, subject_id, created_at, delivered_at, next_attempt_at } = delivery;
@@ -91,4 +92,46 @@ function message({ body, sequence }: DeliveryRow, { payload_query }: Subscriptio
     }
     ${foreignBlock("Text of the body", body, 20_000)}`,
   );
+}
+
+/** Attempts of a delivery, newest first, with request and answer. The newest is expanded. */
+function attemptList(attempts: readonly AttemptRow[], total: number): Html {
+  if (attempts.length === 0) return html`<p class="quiet">There was no attempt yet.</p>`;
+  return html`<ol class="index">
+      ${attempts.map((attempt, index) => html`<li>${details(attempt, index === 0)}</li>`)}
+    </ol>
+    ${total > attempts.length && html`<p class="quiet">The last of ${count(total)} attempts are shown.</p>`}`;
+}
+
+function details(attempt: AttemptRow, isOpen: boolean): Html {
+  const { number, at, duration_ms, status, error } = attempt;
+  const isWell = error === null;
+  return html`<details ${isOpen && "open"}>
+    <summary>
+      <span class="badge ${isWell ? "good" : "bad"}">${status ?? "No answer"}</span>
+      Attempt ${number},
+      <span class="quiet">${moment(at)}${duration_ms !== null && ` in ${count(duration_ms)} ms`}</span>
+    </summary>
+    ${!isWell && html`<p>${shown(error, 1000)}</p>`}
+    ${part(`Request headers of attempt ${number}`, "Request headers", headersText(attempt.request_headers))}
+    <p class="quiet">The signature is not kept.</p>
+    ${attempt.response_headers !== null && part(`Answer headers of attempt ${number}`, "Headers of the answer", headersText(attempt.response_headers))}
+    ${attempt.response_body !== null && part(`Answer of attempt ${number}`, "Beginning of the answer", attempt.response_body)}
+  </details>`;
+}
+
+function part(label: string, title: string, text: string): Html {
+  return html`<h3>${title}</h3>
+    ${text === "" ? html`<p class="quiet">Empty</p>` : foreignBlock(label, text, 10_000)}`;
+}
+
+/** Headers, one a line, cut. A line break in a value would look like another header. */
+function headersText(headers: Headers): string {
+  return Object.entries(headers)
+    .flatMap(([name, values]) =>
+      [values]
+        .flat()
+        .map((value) => `${shown(name, 100)}: ${shown(String(value), 500)}`.replaceAll("\n", "␊")),
+    )
+    .join("\n");
 }

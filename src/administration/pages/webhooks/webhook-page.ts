@@ -1,22 +1,11 @@
-import type { Router } from "express";
-import { html } from "../../../html/html.ts";
+import { facts, html, section, table } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { facts, section, table } from "../../../html/pieces.ts";
-import { foreignBlock, shown } from "../../foreign-text.ts";
-import { actionButton, noticeOf } from "../../forms.ts";
-import { count, moment } from "../../dates-and-numbers.ts";
-import { showPage } from "../../show-page.ts";
-import { pageOf, pageSize, startOfPage } from "../../paging.ts";
-import { rowsOf, visitOf } from "../../visit.ts";
+import { count, foreignBlock, moment, shown } from "../../formats.ts";
+import { actionButton } from "../../forms.ts";
+import { readPage } from "../../paging.ts";
+import type { Page } from "../../show-page.ts";
 import type { Visit } from "../../visit.ts";
-import {
-  healthBadge,
-  readSubscription,
-  shownHost,
-  shownOwner,
-  stateBadge,
-  webhooksTrail,
-} from "./webhook-rows.ts";
+import { healthBadge, linkTo, readSubscription, shownOwner, stateBadge } from "./webhook-rows.ts";
 import type { DeliveryLine, Subscription } from "./webhook-rows.ts";
 
 const notices = {
@@ -27,35 +16,24 @@ const notices = {
 };
 
 /** The page of a subscription, with its last deliveries. */
-export function subscriptionPage(router: Router): void {
-  router.get("/:id", async (request, response) => {
-    const visit = visitOf(response);
-    const { id } = request.params;
-    const before = startOfPage(request);
-    const { subscription, rows } = await visit.run(async (client) => ({
-      subscription: await readSubscription(client, id),
-      rows: await rowsOf<DeliveryLine>(client, "webhook_deliveries($1, $2, $3)", id, before, pageSize + 1),
-    }));
-    const deliveries = pageOf(rows, before, `/admin/webhooks/${id}`);
+export const subscriptionPage = (visit: Visit, id: string): Promise<Page> =>
+  visit.run(async (client) => {
+    const subscription = await readSubscription(client, id);
+    const deliveries = await readPage<DeliveryLine>(visit, client, "webhook_deliveries($3, $1, $2)", id);
+    const { rows, isFirst, links } = deliveries;
     const none = html`<p class="quiet">
-      There is nothing ${before === null ? "yet" : "older"}. Deliveries are kept for 30 days.
+      There is nothing ${isFirst ? "yet" : "older"}. Deliveries are kept for 30 days.
     </p>`;
-    showPage(response, {
-      title: `${subscription.topic} to ${shownHost(subscription.url)}`,
-      trail: [webhooksTrail],
+    return {
+      title: linkTo(subscription).title,
       aside: healthBadge(subscription),
-      notice: noticeOf(request, notices),
+      notices,
       body: html`
-        ${before === null && html`${trouble(subscription)} ${factsOf(subscription)} ${actions(visit, subscription)} ${settings(subscription)}`}
-        ${section(
-          "deliveries",
-          "Deliveries",
-          html`${rows.length > 0 ? deliveryTable(id, deliveries.shown) : none} ${deliveries.links}`,
-        )}
+        ${isFirst && html`${trouble(subscription)} ${factsOf(subscription)} ${actions(visit, subscription)} ${settings(subscription)}`}
+        ${section("deliveries", "Deliveries", html`${rows.length > 0 ? deliveryTable(id, rows) : none} ${links}`)}
       `,
-    });
+    };
   });
-}
 
 function trouble({ health, health_reason: reason }: Subscription): Html | false {
   return (

@@ -1,9 +1,8 @@
 import type { PoolClient } from "pg";
 import { html } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { shown } from "../../foreign-text.ts";
-import { missing } from "../../problem.ts";
-import { rowsOf } from "../../visit.ts";
+import { shown } from "../../formats.ts";
+import { rowOf } from "../../visit.ts";
 
 /** A subscription, as administration.webhook_subscriptions returns it. */
 export interface Subscription {
@@ -40,21 +39,15 @@ export interface DeliveryLine {
   last_error: string | null;
 }
 
-/** Links above the pages of webhooks. */
-export const webhooksTrail = { title: "Webhooks", path: "/webhooks" };
-
-/** Links above the pages of one subscription. */
-export const subscriptionTrail = ({ id, topic, url }: Subscription) => [
-  webhooksTrail,
-  { title: `${topic} to ${shownHost(url)}`, path: `/webhooks/${id}` },
-];
+/** The page of a subscription. */
+export const linkTo = ({ id, topic, url }: Subscription) => ({
+  title: `${topic} to ${shownHost(url)}`,
+  path: `/webhooks/${id}`,
+});
 
 /** One subscription. */
-export async function readSubscription(client: PoolClient, id: string): Promise<Subscription> {
-  const [row] = await rowsOf<Subscription>(client, "webhook_subscriptions($1)", id);
-  if (!row) throw missing();
-  return row;
-}
+export const readSubscription = (client: PoolClient, id: string): Promise<Subscription> =>
+  rowOf(client, "webhook_subscriptions($1)", id);
 
 /** The destination without its path. */
 export function shownHost(url: string): string {

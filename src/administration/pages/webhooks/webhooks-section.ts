@@ -1,17 +1,12 @@
-import { Router } from "express";
-import { html } from "../../../html/html.ts";
+import { html, table } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
-import { table } from "../../../html/pieces.ts";
-import { isUuid } from "../../../lib/uuid.ts";
-import { shown } from "../../foreign-text.ts";
+import { count, moment, shown } from "../../formats.ts";
 import { queryOf } from "../../forms.ts";
-import { count, moment } from "../../dates-and-numbers.ts";
-import { showPage } from "../../show-page.ts";
-import { pageOf, pageSize, startOfPage } from "../../paging.ts";
-import { missing } from "../../problem.ts";
+import { readPage } from "../../paging.ts";
 import type { Section } from "../../section.ts";
-import { rowsOf, visitOf } from "../../visit.ts";
-import { subscriptionActions } from "./webhook-actions.ts";
+import type { Page } from "../../show-page.ts";
+import type { Visit } from "../../visit.ts";
+import { webhookActions } from "./webhook-actions.ts";
 import { deliveryPage } from "./webhook-delivery.ts";
 import { subscriptionPage } from "./webhook-page.ts";
 import { healthBadge, shownHost, shownOwner } from "./webhook-rows.ts";
@@ -21,45 +16,37 @@ import type { Subscription } from "./webhook-rows.ts";
 export const webhooksSection: Section = {
   title: "Webhooks",
   path: "/webhooks",
-  pages(options) {
-    const router = Router();
-    for (const name of ["id", "delivery"])
-      router.param(name, (_request, _response, next, id) => next(isUuid(id) ? undefined : missing()));
-    listPage(router);
-    subscriptionPage(router);
-    deliveryPage(router);
-    subscriptionActions(router, options);
-    return router;
-  },
+  pages: (options) => ({
+    "GET /": listPage,
+    "GET /:id": subscriptionPage,
+    "GET /:id/deliveries/:delivery": deliveryPage,
+    ...webhookActions(options),
+  }),
 };
 
 /** All subscriptions, newest first, or only those in trouble. */
-function listPage(router: Router): void {
-  router.get("/", async (request, response) => {
-    const before = startOfPage(request);
-    const isTroubled = queryOf(request, "show") === "trouble";
-    const call = "webhook_subscriptions(null, $1, $2, $3)";
-    const rows = await visitOf(response).run((client) =>
-      rowsOf<Subscription>(client, call, before, isTroubled, pageSize + 1),
-    );
-    const address = `/admin/webhooks${isTroubled ? "?show=trouble" : ""}`;
-    const page = pageOf(rows, before, address);
-    const choice = (path: string, title: string) =>
-      html`<a class="button" href="${path}" ${path === address && html`aria-current="true"`}>${title}</a>`;
-    showPage(response, {
-      title: "Webhooks",
-      body: html`
-        <p class="lead">
-          Clients subscribe to topics, and get a signed message when something happens. This list shows where
-          messages go, and whether they arrive.
-        </p>
-        <nav class="actions" aria-label="Which subscriptions">
-          ${choice("/admin/webhooks", "All")} ${choice("/admin/webhooks?show=trouble", "In trouble")}
-        </nav>
-        ${page.shown.length > 0 ? list(page.shown) : nothing(isTroubled, before !== null)} ${page.links}
-      `,
-    });
-  });
+async function listPage(visit: Visit): Promise<Page> {
+  const isTroubled = queryOf(visit, "show") === "trouble";
+  const call = "webhook_subscriptions(null, $1, $3, $2)";
+  const { rows, isFirst, links } = await visit.run((client) =>
+    readPage<Subscription>(visit, client, call, isTroubled),
+  );
+  const choice = (path: string, title: string, isChosen: boolean) =>
+    html`<a class="button" href="${path}" ${isChosen && html`aria-current="true"`}>${title}</a>`;
+  return {
+    title: "Webhooks",
+    body: html`
+      <p class="lead">
+        Clients subscribe to topics, and get a signed message when something happens. This list shows where
+        messages go, and whether they arrive.
+      </p>
+      <nav class="actions" aria-label="Which subscriptions">
+        ${choice("/admin/webhooks", "All", !isTroubled)}
+        ${choice("/admin/webhooks?show=trouble", "In trouble", isTroubled)}
+      </nav>
+      ${rows.length > 0 ? list(rows) : nothing(isTroubled, !isFirst)} ${links}
+    `,
+  };
 }
 
 const list = (subscriptions: readonly Subscription[]): Html =>

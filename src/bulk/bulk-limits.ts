@@ -1,4 +1,4 @@
-/** Limits of bulk operations. docs/settings.md explains each to operators. */
+/** Limits of bulk operations. docs/reference/settings.md explains each to operators. */
 export interface BulkLimits {
   /** Bulk operations that all processes together work on at a time. */
   atOnce: number;

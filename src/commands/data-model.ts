@@ -7,7 +7,7 @@ interface Topic {
 }
 
 /**
- * The topics of docs/data-model.md. Tables without a topic come last; link tables follow the first table that they
+ * The topics of docs/reference/data-model.md. Tables without a topic come last; link tables follow the first table that they
  * link.
  */
 const topics: Topic[] = [
@@ -154,7 +154,7 @@ with the table that it refers to. Lines show the foreign keys within a diagram, 
 What a table or column is for, its comment says: \`\\d+ erp.product\` in psql, or db/schema.sql.
 `;
 
-/** The text of docs/data-model.md: an ER diagram for each topic. */
+/** The text of docs/reference/data-model.md: an ER diagram for each topic. */
 export async function printDataModel(client: ClientBase): Promise<string> {
   const { rows: tables } = await client.query<Table>(tablesAndKeys);
   const links = tables.filter((table) => isLink(table, tables));

@@ -17,7 +17,7 @@ async function write(file: string, text: string): Promise<void> {
   console.log(file);
 }
 
-/** Writes `schema/`, `docs/events` and `docs/data-model.md`. */
+/** Writes `schema/`, `docs/events` and `docs/reference/data-model.md`. */
 export const writeSchemas = (): Promise<void> =>
   asOwner(async (client, url) => {
     const { printVersion } = await import("../versions/sdl.ts");
@@ -32,13 +32,13 @@ export const writeSchemas = (): Promise<void> =>
     await mkdir(events, { recursive: true });
     for (const [name, text] of await printEventSchemas(client)) await writeFile(new URL(name, events), text);
     console.log("docs/events");
-    await write("docs/data-model.md", await printDataModel(client));
+    await write("docs/reference/data-model.md", await printDataModel(client));
   });
 
-/** Writes `.env.example` and `docs/settings.md`. */
+/** Writes `.env.example` and `docs/reference/settings.md`. */
 export async function writeSettings(): Promise<void> {
   await write(".env.example", printEnvironmentFile(settingsByTopic));
-  await write("docs/settings.md", printSettingsPage(settingsByTopic));
+  await write("docs/reference/settings.md", printSettingsPage(settingsByTopic));
 }
 
 /** Writes the documentation that the service shows at `/docs`. */

@@ -97,7 +97,8 @@ export class Model {
     const owners = [...this.types, ...roots.filter((root) => root != null)];
     this.#uses = Map.groupBy(owners.flatMap(usesIn), ({ target }) => target);
     this.#topics = Map.groupBy(edition.topics, subjectOf);
-    for (const { name, type } of mutations) this.#written.set(name, new Set(this.#shownBy(getNamedType(type))));
+    for (const { name, type } of mutations)
+      this.#written.set(name, new Set(this.#shownBy(getNamedType(type))));
   }
 
   kindOf(member: Member): Kind {

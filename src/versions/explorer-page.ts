@@ -5,7 +5,7 @@ type RuruConfig = NonNullable<GraphileConfig.Preset["ruru"]>;
 type RuruClientConfig = NonNullable<RuruConfig["clientConfig"]>;
 
 /** Path of the explorer of a version. */
-export function explorerPathOf({ slug }: Version): string {
+export function explorerPathOf({ slug }: Pick<Version, "slug">): string {
   return `/explorer/${slug}`;
 }
 

@@ -1,4 +1,4 @@
-/** Limits of webhooks. docs/settings.md explains each to operators. */
+/** Limits of webhooks. docs/reference/settings.md explains each to operators. */
 export interface WebhookLimits {
   /** Subscriptions of one token. */
   maxSubscriptionsPerToken: number;

@@ -37,7 +37,7 @@ const addColumn: DdlRule = {
   name: "column-rewrites-table",
   why: "Every row is written anew, while nobody else can read or write the table.",
   wayOut:
-    "add the column without a default; in the next migration give it the default, for new rows; fill the old ones in batches by api_meta.backfill, and then make it not null (docs/evolving.md). A virtual generated column rewrites nothing.",
+    "add the column without a default; in the next migration give it the default, for new rows; fill the old ones in batches by api_meta.backfill, and then make it not null (docs/guides/evolving.md). A virtual generated column rewrites nothing.",
   find: (node, known) =>
     changesOf(node, known).flatMap(({ table, change }) => {
       const definition = change.subtype === "AT_AddColumn" ? definitionOf(change.def) : null;
@@ -50,7 +50,7 @@ const notNullWithoutDefault: DdlRule = {
   name: "not-null-without-default",
   why: "The table has rows, which would have no value there: the migration fails wherever it isn't empty.",
   wayOut:
-    "give it a constant default, or add it nullable, fill it in batches, and then make it not null (docs/evolving.md).",
+    "give it a constant default, or add it nullable, fill it in batches, and then make it not null (docs/guides/evolving.md).",
   find: (node, known) =>
     changesOf(node, known).flatMap(({ table, change }) => {
       const definition = change.subtype === "AT_AddColumn" ? definitionOf(change.def) : null;
@@ -89,7 +89,7 @@ const changeType: DdlRule = {
   name: "type-rewrites-table",
   why: "Every row is written anew and every index of the column is built again, while nobody else can read or write the table.",
   wayOut:
-    "add a column of the new type beside it, keep both in step by a trigger, fill it in batches, and let views read the new one (docs/evolving.md). Waive it where Postgres rewrites nothing, as from varchar to text.",
+    "add a column of the new type beside it, keep both in step by a trigger, fill it in batches, and let views read the new one (docs/guides/evolving.md). Waive it where Postgres rewrites nothing, as from varchar to text.",
   find: (node, known) =>
     changesOf(node, known).flatMap(({ table, relation, change }) => {
       if (change.subtype !== "AT_AlterColumnType" || known.isNewColumn(relation, change.name!)) return [];

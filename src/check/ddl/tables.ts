@@ -59,7 +59,7 @@ const changesAllRows: DdlRule = {
   severity: "warning",
   why: "Every row stays locked until the migration ends, is written to the log of events, and leaves a dead one behind.",
   wayOut:
-    "select api_meta.backfill(…) changes a batch at a time by background work (docs/evolving.md); waive it for a table that stays small.",
+    "select api_meta.backfill(…) changes a batch at a time by background work (docs/guides/evolving.md); waive it for a table that stays small.",
   find(node, known) {
     const statement =
       "UpdateStmt" in node ? node.UpdateStmt : "DeleteStmt" in node ? node.DeleteStmt : undefined;
@@ -74,7 +74,7 @@ const renames: DdlRule = {
   severity: "warning",
   why: "Views and foreign keys follow, but functions name tables and columns in their texts, and fail from then on, calls that are under way included.",
   wayOut:
-    "keep the name: the API's names are those of its views. Else a column of the new name beside the old one, or a view that keeps the table's name (docs/evolving.md).",
+    "keep the name: the API's names are those of its views. Else a column of the new name beside the old one, or a view that keeps the table's name (docs/guides/evolving.md).",
   find(node, known) {
     if ("AlterObjectSchemaStmt" in node) {
       const { relation, newschema } = node.AlterObjectSchemaStmt;

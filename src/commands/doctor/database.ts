@@ -31,7 +31,7 @@ export const migrations: Examination = {
       found.push(
         error(
           `The database has had migrations that this code doesn't have: ${strange.join(", ")}.`,
-          "Take the newer code; or, if they were made by others, docs/operating.md (A database of other migrations).",
+          "Take the newer code; or, if they were made by others, docs/guides/upgrading.md (databases of other migrations).",
         ),
       );
     return found;
@@ -102,7 +102,7 @@ export const proof: Examination = {
     return rows.map(({ figure, id, stored, expected }) =>
       error(
         `${figure} of ${id} is ${stored}, and the ledger gives ${expected}.`,
-        "Find who changed it by SQL; then correct the figure, or restore an earlier moment (docs/backups.md).",
+        "Find who changed it by SQL; then correct the figure, or restore an earlier moment (docs/guides/backups.md).",
       ),
     );
   },
@@ -131,7 +131,7 @@ export const keys: Examination = {
       refuseLackingKeys(stored, new Secrets(secretsKeys));
     } catch (failure) {
       if (!(failure instanceof UserError)) throw failure;
-      found.push(error(failure.message, "docs/operating.md (Secrets in the database)."));
+      found.push(error(failure.message, "docs/guides/keys.md."));
     }
     const plain = stored.filter(({ key_id: id }) => id === null).reduce((sum, { count }) => sum + count, 0);
     if (secretsKeys.length > 0 && plain > 0)
@@ -193,7 +193,7 @@ export const retention: Examination = {
       found.push(
         warning(
           `There are ${what} that should have been deleted ${Math.floor(days)} days ago.`,
-          "See that a process runs with WORKER_CONCURRENCY above 0, and what its log says (docs/retention.md).",
+          "See that a process runs with WORKER_CONCURRENCY above 0, and what its log says (docs/guides/retention.md).",
         ),
       );
     }

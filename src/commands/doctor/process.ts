@@ -19,12 +19,14 @@ export const settings: Examination = {
     const known = new Set(Object.values(settingsByTopic).flatMap((all) => all.map(({ name }) => name)));
     const written = existsSync(".env") ? Object.keys(parseEnv(await readFile(".env", "utf8"))) : [];
     for (const name of written.filter((name) => !known.has(name) && !foreign.test(name)))
-      found.push(warning(`.env has ${name}, which is no setting.`, "docs/settings.md lists all settings."));
+      found.push(
+        warning(`.env has ${name}, which is no setting.`, "docs/reference/settings.md lists all settings."),
+      );
     if (production && secretsKeys.length === 0)
       found.push(
         warning(
           "SECRETS_KEY is not set: signing keys and secrets of webhooks are plain in the database and its backups.",
-          "Set it, and run `npx erp keys encrypt` (docs/operating.md).",
+          "Set it, and run `npx erp keys encrypt` (docs/guides/keys.md).",
         ),
       );
     if (production && publicUrl?.startsWith("https:") !== true)
@@ -141,7 +143,7 @@ export const backups: Examination = {
   name: "backups",
   async find({ settings: { databaseUrl, backupDirectory, production }, now }) {
     if (databaseUrl !== undefined) return [];
-    const run = "Run `npx erp backup` each night by a timer (docs/backups.md).";
+    const run = "Run `npx erp backup` each night by a timer (docs/guides/backups.md).";
     if (backupDirectory === undefined) {
       const severity = production ? warning : note;
       return [severity("BACKUP_DIRECTORY is not set.", `Set it. ${run}`)];

@@ -210,7 +210,7 @@ test("former and nearly right addresses lead to the page that is meant", async (
     "/docs/guides/errors": "/docs/reference/errors",
     "/docs/webhook": "/docs/guides/webhooks",
     "/docs/guides/Changing_Columns.md": "/docs/guides/changing-columns",
-    "/docs/unstable/objects/product": "/docs/unstable/objects/Product",
+    "/docs/unstable/mutations/stockadjust": "/docs/unstable/mutations/stockAdjust",
   })) {
     const { status, headers } = await get(address);
     assert.deepEqual([status, headers.get("location")], [301, page], address);

@@ -19,7 +19,7 @@ function ownNode() {
 }
 
 const parameters = process.argv.slice(2);
-// docs/performance.md says what they are for. Compiled code serves those flags that it was made with
+// docs/internals/fast-paths.md says what they are for. Compiled code serves those flags that it was made with
 const flags = require("./flags.json");
 const words = [...flags.all, `--import=${new URL("preload.js", import.meta.url).href}`];
 if (["start", "compile"].includes(parameters[0])) words.push(...flags.service);

@@ -18,7 +18,7 @@ const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
  *
  * It declares the sources of fields that the library makes, as other plugins do beside their own plans, and accepts an
  * operation only when all parts have one. Everything else goes to Grafast, whose answers are the standard: test/reads
- * compares them. docs/performance.md says what is covered.
+ * compares them. docs/internals/fast-paths.md says what is covered.
  */
 export const ReadsPlugin: GraphileConfig.Plugin = {
   name: "ReadsPlugin",

@@ -9,7 +9,7 @@ const maxFunctionLines = 70;
 
 /**
  * Checks SQL against our style: width and indentation of lines, lower case, and functions that fit a page. No formatter
- * does, see docs/decisions.md, "SQL is checked, not formatted".
+ * does, see docs/internals/decisions/ (checked style).
  */
 export function styleFaults(text: string): StyleFault[] {
   const code = codeOf(text).split("\n");

@@ -32,7 +32,7 @@ const unsafe = {
   ...{ fsync: "off", synchronous_commit: "off", full_page_writes: "off", autovacuum: "off" },
   ...{ wal_level: "minimal", max_wal_senders: "0", max_wal_size: "4GB" },
 };
-/** As docs/scale.md advises for many databases. */
+/** As docs/explanation/scale.md advises for many databases. */
 export const flags = { autovacuum_naptime: "10min" };
 
 /** Merchants with a few rows each, and the cluster that has them. */

@@ -1,4 +1,4 @@
-/** Limits of bulk operations, unless settings differ. docs/settings.md explains each to operators. */
+/** Limits of bulk operations, unless settings differ. docs/reference/settings.md explains each to operators. */
 export const defaultBulkLimits = {
   /** Bulk operations that all processes together work on at a time. */
   atOnce: 2,

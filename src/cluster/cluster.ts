@@ -148,7 +148,7 @@ export async function requireMajor(data: string, major: string): Promise<void> {
   const found = (await readFile(join(data, "PG_VERSION"), "utf8")).trim();
   if (found === major) return;
   throw new UserError(
-    `${data} is of Postgres ${found}, and this is Postgres ${major}. docs/backups.md says how to move it.`,
+    `${data} is of Postgres ${found}, and this is Postgres ${major}. docs/guides/backups.md says how to move it.`,
   );
 }
 

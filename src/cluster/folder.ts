@@ -18,7 +18,7 @@ export async function isNewFolder(directory: string): Promise<boolean> {
   if (names?.includes("PG_VERSION")) return false;
   if (names !== null && names.length > 0)
     throw new UserError(
-      `${data} isn't whole: it has no PG_VERSION. Move it away, and restore a backup: docs/backups.md.`,
+      `${data} isn't whole: it has no PG_VERSION. Move it away, and restore a backup: docs/guides/backups.md.`,
     );
   const left = (await namesIn(home))?.filter((name) => besides.includes(name)) ?? [];
   if (left.length === 0) return true;

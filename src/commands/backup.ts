@@ -10,7 +10,7 @@ export async function backUpTo({ to: given, keep }: { to?: string; keep?: number
   const settings = readSettings();
   if (settings.databaseUrl !== undefined) {
     throw new UserError(
-      "This copies the service's own Postgres only. For that of DATABASE_URL use pg_dump, pgBackRest or its provider's backups: docs/backups.md.",
+      "This copies the service's own Postgres only. For that of DATABASE_URL use pg_dump, pgBackRest or its provider's backups: docs/guides/backups.md.",
     );
   }
   const to = given ?? settings.backupDirectory;

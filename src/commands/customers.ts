@@ -29,6 +29,6 @@ function printed({ number, wasDone, changed, kept, mentions }: Anonymized): stri
     ...kept.map(({ type, number: of, id }) => `  ${type} ${of ?? ""} (${id})`),
     ...(mentions.length > 0 ? ["Texts that people wrote still have one of the values; look at them:"] : []),
     ...mentions.map((place) => `  ${place}`),
-    "Backups, logs, and what webhooks have sent to others still have the old values (docs/retention.md).",
+    "Backups, logs, and what webhooks have sent to others still have the old values (docs/guides/retention.md).",
   ].join("\n");
 }

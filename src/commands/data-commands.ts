@@ -26,7 +26,7 @@ export function addDataCommands(erp: Program): void {
     .command("anonymize <customer>")
     .description(
       `Replaces it for good, everywhere but in documents, which it names. Refused while open orders need the address.
-Backups and what was sent to others aren't changed (docs/retention.md). CUSTOMER: id, number or e-mail.`,
+Backups and what was sent to others aren't changed (docs/guides/retention.md). CUSTOMER: id, number or e-mail.`,
     )
     .addHelpText(...examples("customers anonymize anna@example.com"))
     .action(async (customer) => (await customers()).anonymize(customer));

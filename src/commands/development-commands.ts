@@ -27,7 +27,7 @@ change of a file.
 
   schema/SLUG.graphql   the schema of each version, as clients see it
   docs/events           the JSON Schema of each topic of events
-  docs/data-model.md    the tables and their keys`,
+  docs/reference/data-model.md    the tables and their keys`,
     )
     .addHelpText(...examples("schema"))
     .action(async () => (await files()).writeSchemas());
@@ -39,7 +39,9 @@ change of a file.
     .action(async (folder) => (await files()).writeDocumentation(folder));
   erp
     .command("settings")
-    .description("Writes .env.example and docs/settings.md. From the declarations in src/process/settings/.")
+    .description(
+      "Writes .env.example and docs/reference/settings.md. From the declarations in src/process/settings/.",
+    )
     .addHelpText(...examples("settings"))
     .action(async () => (await files()).writeSettings());
 }

@@ -26,14 +26,14 @@ with the table that it refers to. Lines show the foreign keys within a diagram, 
 What a table or column is for, its comment says: \`\\d+ erp.product\` in psql, or db/schema.sql.
 `;
 
-/** The text of docs/data-model.md: an ER diagram for each topic. */
+/** The text of docs/reference/data-model.md: an ER diagram for each topic. */
 export async function printDataModel(client: ClientBase): Promise<string> {
   const query = await readFile(new URL("db/data-model.sql", root), "utf8");
   const { rows } = await client.query<{ section: string }>(query);
   return introduction + rows.map(({ section }) => section).join("");
 }
 
-/** Writes `schema/`, `docs/events` and `docs/data-model.md`. */
+/** Writes `schema/`, `docs/events` and `docs/reference/data-model.md`. */
 export const writeSchemas = (): Promise<void> =>
   asOwner(async (client, url) => {
     const { printVersion } = await import("../versions/sdl.ts");
@@ -48,13 +48,13 @@ export const writeSchemas = (): Promise<void> =>
     await mkdir(events, { recursive: true });
     for (const [name, text] of await printEventSchemas(client)) await writeFile(new URL(name, events), text);
     console.log("docs/events");
-    await write("docs/data-model.md", await printDataModel(client));
+    await write("docs/reference/data-model.md", await printDataModel(client));
   });
 
-/** Writes `.env.example` and `docs/settings.md`. */
+/** Writes `.env.example` and `docs/reference/settings.md`. */
 export async function writeSettings(): Promise<void> {
   await write(".env.example", printEnvironmentFile(settingsByTopic));
-  await write("docs/settings.md", printSettingsPage(settingsByTopic));
+  await write("docs/reference/settings.md", printSettingsPage(settingsByTopic));
 }
 
 /** Writes the documentation that the service shows at `/docs`. */

@@ -33,7 +33,7 @@ export async function rotateKeys(): Promise<Result> {
   if (configured.length > 0)
     throw new UserError(
       "The keys come from the environment (TOKEN_SIGNING_KEY), not from the database. Add a new one there after the others\n" +
-        "and restart the processes; then put it first, and restart them again. docs/operating.md says more.",
+        "and restart the processes; then put it first, and restart them again. docs/guides/keys.md says more.",
     );
   const { id, overlapEndsAt } = await asOwner((owner) => rotateSigningKey(owner, new Secrets(secretsKeys)));
   return {

@@ -36,7 +36,7 @@ function addBackups(erp: Group): void {
     .command("backup")
     .description(
       `Copies the service's own Postgres. The service may run. It prints the folder of the backup. A Postgres of
-DATABASE_URL has its own tools: see docs/backups.md.`,
+DATABASE_URL has its own tools: see docs/guides/backups.md.`,
     )
     .option("--to <folder>", "the folder of backups, each a folder there; BACKUP_DIRECTORY if not given")
     .option("--keep <count>", "afterwards remove all but the newest", wholeNumber(1))

@@ -18,8 +18,8 @@ export const eventsPage = (topics: readonly Topic[]): Page => ({
   kind: "Reference",
   body: html`<p class="lead">
       The topics of webhooks and of the log of events. They are the same for all versions. Fields may be added
-      without notice. The guides <a href="${home}/guides/webhooks">to webhooks</a> and
-      <a href="${home}/guides/api#events">to the log</a> say how to receive them.
+      without notice. <a href="${home}/guides/webhooks">Webhooks</a> and
+      <a href="${home}/reference/events">the log</a> deliver them.
     </p>
     ${linkList(
       topics.map((topic) => [eventLink(topic.name), renderSummary(topic.description), scopeOf(topic)]),

@@ -5,85 +5,140 @@ import type { FindLink, RenderedText } from "./markdown.ts";
 
 const root = new URL("../../", import.meta.url);
 
-/** A guide: a page that is written by hand, or a generated one beside those. */
+/** A page that is written as a file of Markdown. */
 export interface Guide {
-  slug: string;
+  path: string;
   /** From the root of the project. */
   file: string;
 }
 
 export interface GuideGroup {
   title: string;
-  /** For whom. */
-  about: string;
   guides: readonly Guide[];
 }
 
-const inDocs = (...slugs: string[]): Guide[] => slugs.map((slug) => ({ slug, file: `docs/${slug}.md` }));
+const inFolder = (folder: string, ...names: string[]): Guide[] =>
+  names.map((name) => ({ path: `/docs/${folder}/${name}`, file: `docs/${folder}/${name}.md` }));
 
-/** The guides, by who reads them. A guide that isn't listed is not shown, which a test finds. */
+/** The pages for those who change the service. The search leaves them out. */
+const internals: GuideGroup = {
+  title: "Internals",
+  guides: [
+    { path: "/docs/internals/contributing", file: "CONTRIBUTING.md" },
+    ...inFolder("internals", "tour", "glossary", "tests", "fast-paths", "benchmarks", "upstream"),
+  ],
+};
+
+/** All pages that are written, by kind, in the order of the menu. A test finds files that are missing here. */
 export const guideGroups: readonly GuideGroup[] = [
   {
-    title: "Using the API",
-    about: "You write a program that calls the API, or receives its webhooks.",
-    guides: inDocs(
-      "quickstart",
-      "api",
-      "loading",
-      "stock",
-      "purchasing",
-      "shipping",
-      "webhooks",
-      "storefront",
-      "live",
-      "errors",
+    title: "Tutorials",
+    guides: inFolder("tutorials", "calling-the-api", "owning-the-database", "changing-the-service"),
+  },
+  {
+    title: "Guides for integrators",
+    guides: inFolder(
+      "guides",
+      ...[
+        "loading",
+        "exporting",
+        "following",
+        "stock",
+        "purchasing",
+        "shipping",
+        "webhooks",
+        "live",
+        "storefront",
+      ],
     ),
   },
   {
-    title: "Running it",
-    about: "You operate the service, or own its database.",
-    guides: [
-      ...inDocs(
-        "quickstart-database",
+    title: "Guides for operators",
+    guides: inFolder(
+      "guides",
+      ...[
         "deploying",
-        "operating",
-        "backups",
-        "retention",
-        "settings",
-        "merchants",
-        "administration",
+        "running",
         "upgrading",
+        "runbook",
+        "monitoring",
+        "replicas",
+        "backups",
+        "keys",
+        "retention",
+      ],
+      ...["administration", "merchants"],
+    ),
+  },
+  { title: "Guides for DBAs", guides: inFolder("guides", "evolving", "changing-columns") },
+  {
+    title: "Reference",
+    guides: [
+      ...inFolder(
+        "reference",
+        ...[
+          "authentication",
+          "requests",
+          "pagination",
+          "filters",
+          "aggregates",
+          "mutations",
+          "events",
+          "errors",
+        ],
+        ...["limits", "versions", "bounds", "commands", "settings"],
       ),
-      { slug: "security", file: "SECURITY.md" },
-      ...inDocs("performance", "scale"),
+      { path: "/docs/reference/database", file: "db/README.md" },
+      ...inFolder("reference", "data-model", "keys-and-types", "functions", "check", "mistakes"),
     ],
   },
   {
-    title: "Changing it",
-    about: "You add tables, fields and mutations, or change the service itself.",
+    title: "Explanation",
     guides: [
-      ...inDocs("quickstart-developer"),
-      { slug: "contributing", file: "CONTRIBUTING.md" },
-      ...inDocs("evolving", "check"),
-      { slug: "database", file: "db/README.md" },
-      ...inDocs("data-model", "architecture", "decisions"),
+      ...inFolder("explanation", "architecture", "speed", "scale"),
+      { path: "/docs/explanation/overview-of-security", file: "SECURITY.md" },
+      ...inFolder("explanation", "security"),
     ],
   },
+  internals,
 ];
 
 export const guides: readonly Guide[] = guideGroups.flatMap((group) => group.guides);
-
-export const guidePath = ({ slug }: Guide): string => `/docs/guides/${slug}`;
+/** The pages that the search finds. */
+export const searchedGuides: readonly Guide[] = guides.filter((guide) => !internals.guides.includes(guide));
 
 /** The changelog, which is a page of its own. */
 export const changelogFile = "CHANGELOG.md";
 
 const pathsOfFiles = new Map([
-  ...guides.map((guide): [string, string] => [guide.file, guidePath(guide)]),
+  ...guides.map((guide): [string, string] => [guide.file, guide.path]),
   [changelogFile, "/docs/changelog"],
   ["README.md", "/docs"],
+  ["docs/README.md", "/docs"],
   ["docs/events/README.md", "/docs/events"],
 ]);
+
+/** Former names of pages, from before they were divided by kind. */
+const formerNames = new Map([
+  ["api", "/docs/reference/requests"],
+  ["quickstart", "/docs/tutorials/calling-the-api"],
+  ["quickstart-database", "/docs/tutorials/owning-the-database"],
+  ["quickstart-developer", "/docs/tutorials/changing-the-service"],
+  ["operating", "/docs/guides/runbook"],
+  ["performance", "/docs/explanation/speed"],
+  ["decisions", "/docs/internals/contributing"],
+]);
+
+/** A name without what is easily mistyped: case, hyphens, an extension, a plural. */
+const plain = (name: string): string => name.toLowerCase().replace(/\.\w+$|[-_\s]|s\b/g, "");
+const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/** The page that an address without a page means: by its former name, or a similar last part; null when there is none. */
+export function meantGuide(path: string): string | null {
+  const name = lastOf(path);
+  const meant = guides.find((guide) => plain(lastOf(guide.path)) === plain(name));
+  return formerNames.get(name.toLowerCase()) ?? meant?.path ?? null;
+}
 
 /** Pictures that guides show. */
 export const picturePath = /^\/docs\/pictures\/((?:administration\/)?[\w-]+\.png|diagrams\/\w+\.svg)$/;

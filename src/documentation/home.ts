@@ -1,46 +1,89 @@
 import { html } from "../html/html.ts";
 import type { Content, Html } from "../html/html.ts";
 import { examples } from "../versions/explorer-examples.ts";
+import { explorerPathOf } from "../versions/explorer-page.ts";
 import { eventsPath } from "./events.ts";
-import { guideGroups, guidePath, renderFile } from "./guides.ts";
+import { guideGroups, renderFile } from "./guides.ts";
 import { codeBlock } from "./markdown.ts";
 import type { Page, Site } from "./print-page.ts";
 import { home, kindPath, versionPath } from "./print-page.ts";
 
-/** The first page. */
+interface Door {
+  title: string;
+  about: string;
+  button: string;
+  first: string;
+  /** Titles of the groups of guides, which are listed. */
+  group: string;
+}
+
+/** Who reads the documentation, and where each begins. */
+const doors: readonly Door[] = [
+  {
+    title: "Call the API",
+    about: "Write a program that reads and changes data, or receives webhooks.",
+    button: "Make the first call",
+    first: `${home}/tutorials/calling-the-api`,
+    group: "Guides for integrators",
+  },
+  {
+    title: "Run the service",
+    about: "Deploy it, watch it, keep its data safe.",
+    button: "Set up a database",
+    first: `${home}/tutorials/owning-the-database`,
+    group: "Guides for operators",
+  },
+  {
+    title: "Change the schema",
+    about: "Add tables, fields and mutations in SQL; the API follows.",
+    button: "Add a field",
+    first: `${home}/tutorials/changing-the-service`,
+    group: "Guides for DBAs",
+  },
+];
+
+/** The first page: a query with its answer, the doors for three kinds of readers, the reference. */
 export const homePage = (site: Site): Page => ({
   title: "Documentation",
-  summary:
-    "Guides and reference of the GraphQL API over products, stock, orders, fulfillment and purchasing.",
+  summary: "Guides and reference of the GraphQL API for products, stock, orders, fulfillment and purchasing.",
   body: html`
     <p class="lead">
-      A GraphQL API over the data of an ERP and warehouse system: products, stock and its ledger, orders,
-      fulfillment, purchasing. Tokens come by OAuth client credentials, changes by webhooks.
+      A GraphQL API for products, stock and its ledger, orders, fulfillment and purchasing. Authenticate with
+      OAuth client credentials, read with Relay pagination, and receive changes by webhooks.
     </p>
     ${codeBlock(examples[0]!.query, "graphql")}
+    ${site.explorer && html`<p><a class="button" href="${explorerPathOf(site.versions.at(-1)!)}">Run it in the explorer</a></p>`}
     <ul class="cards">
-      ${guideGroups.map(({ title, about, guides }) => {
-        const [first, ...others] = guides;
-        return card(
+      ${doors.map(({ title, about, button, first, group }) =>
+        card(
           html`<h2>${title}</h2>`,
           about,
-          html`<p><a class="button main" href="${guidePath(first!)}">${renderFile(first!.file).title}</a></p>
+          html`<p><a class="button main" href="${first}">${button}</a></p>
             <ul class="plain-list">
-              ${others.map(
-                (guide) => html`<li><a href="${guidePath(guide)}">${renderFile(guide.file).title}</a></li>`,
-              )}
+              ${guideGroups
+                .find((each) => each.title === group)!
+                .guides.map(
+                  (guide) => html`<li><a href="${guide.path}">${renderFile(guide.file).title}</a></li>`,
+                )}
             </ul>`,
-        );
-      })}
+        ),
+      )}
     </ul>
     <h2>Reference</h2>
     <ul class="cards">
+      ${card(
+        html`<h3><a href="${home}/reference/requests">The API</a></h3>`,
+        html`<a href="${home}/reference/authentication">Authentication</a>,
+          <a href="${home}/reference/pagination">pagination</a>,
+          <a href="${home}/reference/filters">filters</a>,
+          <a href="${home}/reference/mutations">mutations</a>,
+          <a href="${home}/reference/limits">rate limits</a>, <a href="${home}/reference/errors">errors</a>.`,
+      )}
       ${site.versions.map(versionCard)}
       ${card(
         html`<h3><a href="${eventsPath}">Events</a></h3>`,
         "Topics of webhooks, with the fields of their messages. The same for all versions.",
       )}
-      ${card(html`<h3><a href="${home}/guides/errors">Errors</a></h3>`, "Every code, what happened, and what to do.")}
     </ul>
   `,
 });

@@ -2,7 +2,8 @@ import { menuEntry, printDocument } from "../html/frame.ts";
 import { html } from "../html/html.ts";
 import type { Content, Html } from "../html/html.ts";
 import type { VersionDates } from "../versions/timetable.ts";
-import { guideGroups, guidePath, renderFile } from "./guides.ts";
+import { guideGroups, renderFile } from "./guides.ts";
+import type { GuideGroup } from "./guides.ts";
 import { kinds } from "./model.ts";
 import type { Kind } from "./model.ts";
 
@@ -87,10 +88,9 @@ const breakable = (name: string): Content =>
 function menu(site: Site, path: string, slug: string, neighbours: Page["neighbours"]): Html {
   const entry = (to: string, title: string) => menuEntry(path, to, breakable(title), to !== home);
   const reference = Object.entries(kinds).map(([kind, title]) => entry(kindPath(slug, kind as Kind), title));
-  const isGuide = path.startsWith(`${home}/guides/`);
+  const isOpen = ({ guides }: GuideGroup) => guides.some((guide) => guide.path === path);
   return html`<ul>
-      ${entry(home, "Overview")} ${entry(`${home}/events`, "Events")}
-      ${entry(`${home}/changelog`, "Changelog")} ${entry(`${home}/changes`, "Changes between versions")}
+      ${entry(home, "Overview")}
     </ul>
     ${
       neighbours &&
@@ -99,7 +99,14 @@ function menu(site: Site, path: string, slug: string, neighbours: Page["neighbou
         neighbours.pages.map((page) => entry(page.path, page.title)),
       )
     }
-    <h2>Reference</h2>
+    ${guideGroups.map((each) =>
+      group(
+        each.title,
+        each.guides.map((guide) => entry(guide.path, renderFile(guide.file).title)),
+        isOpen(each),
+      ),
+    )}
+    <h2>Types and fields</h2>
     <p class="codes">
       ${site.versions.map(
         (each) =>
@@ -114,13 +121,10 @@ function menu(site: Site, path: string, slug: string, neighbours: Page["neighbou
     <ul>
       ${reference} ${entry(`${versionPath(slug)}/scopes`, "Scopes")}
     </ul>
-    ${guideGroups.map(({ title, guides }) =>
-      group(
-        title,
-        guides.map((guide) => entry(guidePath(guide), renderFile(guide.file).title)),
-        isGuide,
-      ),
-    )}`;
+    <ul>
+      ${entry(`${home}/events`, "Topics of events")} ${entry(`${home}/changelog`, "Changelog")}
+      ${entry(`${home}/changes`, "Changes between versions")}
+    </ul>`;
 }
 
 const group = (title: string, entries: readonly Html[], isOpen = true): Html =>

@@ -6,7 +6,8 @@ import { collectionOf } from "./collection.ts";
 import type { Edition, PackedEdition } from "./edition.ts";
 import { unpacked } from "./edition.ts";
 import { eventPage, eventPath, eventsPage, eventsPath } from "./events.ts";
-import { changelogFile, guidePath, guides, renderFile } from "./guides.ts";
+import { changelogFile, guides, meantGuide, renderFile } from "./guides.ts";
+import type { Guide } from "./guides.ts";
 import { homePage } from "./home.ts";
 import type { Kind, Member } from "./model.ts";
 import { isField, kinds, Model, nameOf } from "./model.ts";
@@ -20,7 +21,8 @@ import { searchIndex } from "./search-index.ts";
 
 /** A file to send. */
 export interface Rendered {
-  type: "text/html" | "application/json" | "text/plain";
+  /** Of a redirect, the content is the path where it leads. */
+  type: "text/html" | "application/json" | "text/plain" | "redirect";
   content: string;
 }
 
@@ -43,10 +45,18 @@ export async function render(
 ): Promise<Rendered | null> {
   const slug = path.split("/")[path.startsWith("/api/") ? 3 : 2];
   const edition = editions.find((each) => each.slug === slug);
-  const make = (edition ? routesOf(edition) : generalRoutes(editions)).get(path);
-  if (!make) return null;
+  const routes = edition ? routesOf(edition) : generalRoutes(editions);
+  const make = routes.get(path);
+  if (!make) return meantBy(path, routes);
   const made = await make(site);
   return "content" in made ? made : { type: "text/html", content: printPage(site, path, made) };
+}
+
+/** Leads from an address without a page to the one that is meant; null when none is similar. */
+function meantBy(path: string, routes: Routes): Rendered | null {
+  const spelled = routes.keys().find((known) => known.toLowerCase() === path.toLowerCase());
+  const content = spelled ?? meantGuide(path);
+  return content === null ? null : { type: "redirect", content };
 }
 
 /** Every path that there is, for a static copy. */
@@ -108,7 +118,10 @@ function generalRoutes(editions: readonly Edition[]): Routes {
     [eventsPath, () => eventsPage(topics)],
     [changesPath, changesIndex],
     [`${home}/changelog`, () => textPage(changelogFile)],
-    ...guides.map((guide): Route => [guidePath(guide), () => textPage(guide.file)]),
+    ...guides.map(({ path, file }, index): Route => [
+      path,
+      () => guidePage(file, guides[index - 1], guides[index + 1]),
+    ]),
     ...topics.map((topic): Route => [eventPath(topic.name), () => eventPage(topics, topic)]),
     ...topics.map(({ name, schema }): Route => [`${eventPath(name)}.json`, () => json(schema, 2)]),
     ...editions.flatMap((from) =>
@@ -130,6 +143,22 @@ const nothingHere: Page = {
     It may have had another name in another version. Search, or begin <a href="${home}">at the front</a>.
   </p>`,
 };
+
+/** A guide, with the ways to the one before and the one after it. */
+function guidePage(file: string, before: Guide | undefined, after: Guide | undefined): Page {
+  const page = textPage(file);
+  const way = (guide: Guide | undefined, label: string) =>
+    guide &&
+    html`<a href="${guide.path}" rel="${label === "Next" ? "next" : "prev"}"
+      >${label}: ${renderFile(guide.file).title}</a
+    >`;
+  return {
+    ...page,
+    body: html`${page.body}
+      <nav class="neighbours" aria-label="Next pages">${way(before, "Previous")} ${way(after, "Next")}</nav>
+      <p class="quiet">This page is <code>${file}</code> in the repository.</p>`,
+  };
+}
 
 function textPage(file: string): Page {
   const { title, content, headings } = renderFile(file);

@@ -1,7 +1,7 @@
 import { isEnumType } from "postgraphile/graphql";
 import { errorCodes } from "../errors/api-error.ts";
 import { eventPath } from "./events.ts";
-import { guidePath, guides, renderFile } from "./guides.ts";
+import { renderFile, searchedGuides } from "./guides.ts";
 import { summaryOf } from "./markdown.ts";
 import type { Member, Model } from "./model.ts";
 import { fieldsOf, isField, nameOf } from "./model.ts";
@@ -14,9 +14,8 @@ type Entry = [title: string, kind: string, path: string, about?: string];
 /** Everything that the search of a version finds, and the guides, whichever version they are read beside. */
 export const searchIndex = (model: Model): Entry[] =>
   [
-    ...guides.flatMap((guide): Entry[] => {
-      const path = guidePath(guide);
-      const { title, headings } = renderFile(guide.file);
+    ...searchedGuides.flatMap(({ path, file }): Entry[] => {
+      const { title, headings } = renderFile(file);
       const parts = headings.filter(({ level }) => level === 2);
       return [
         [title, "Guide", path],
@@ -33,7 +32,7 @@ export const searchIndex = (model: Model): Entry[] =>
     ...Object.keys(errorCodes).map((code): Entry => [
       code,
       "Error",
-      `${home}/guides/errors#codes-of-graphql-errors`,
+      `${home}/reference/errors#codes-of-graphql-errors`,
     ]),
   ].map(([title, kind, path, ...more]) => [title, kind, path.slice(home.length + 1), ...more]);
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Limits of an operation and of a client. docs/settings.md explains each to operators. */
+/** Limits of an operation and of a client. docs/reference/settings.md explains each to operators. */
 export interface Limits {
   /** Depth: fields within fields. */
   depth: number;

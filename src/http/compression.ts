@@ -7,7 +7,7 @@ type Done = (error: Error | null, compressed: Buffer) => void;
 
 /**
  * Ways to compress, at their quickest levels: higher ones save a tenth and take several times as long
- * (docs/performance.md). They work in threads of Node's. The first is taken among those that a client likes equally;
+ * (docs/internals/fast-paths.md). They work in threads of Node's. The first is taken among those that a client likes equally;
  * zstd is last, because some clients ask for it that can't read it.
  */
 const ways = {

@@ -2,7 +2,7 @@ import { Counter, Gauge } from "prom-client";
 import type { Histogram, LabelValues, Registry } from "prom-client";
 
 // prom-client makes a text of the labels whenever something is counted, and looks for the figure by that: 7 to 10 % of Node's
-// time of a small read (docs/performance.md). What each request counts is added up here instead, by an object that stands for its labels, until
+// time of a small read (docs/internals/fast-paths.md). What each request counts is added up here instead, by an object that stands for its labels, until
 // the figures are asked for.
 
 /** Values of a metric, by their labels. */

@@ -51,7 +51,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
   const wrong: string[] = [];
   const values = valuesOf(declared, variables, wrong);
   if (wrong.length > 0)
-    throw new UserError(`These settings are wrong (see docs/settings.md):\n${wrong.join("\n")}`);
+    throw new UserError(`These settings are wrong (see docs/reference/settings.md):\n${wrong.join("\n")}`);
   return {
     ...values,
     explorer: values.explorer ?? !values.production,

@@ -8,7 +8,7 @@ import { orderOf, rowOf } from "./keys.ts";
  *
  * Ids are given before the commit, so a row can become visible in front of rows that were already read. Cursors of such
  * lists remember which transactions were open (src/graphql/cursor.ts), and the page after a cursor returns their rows
- * too. Nothing is locked and no one waits. docs/decisions.md ("Following a list") proves that no row is missed.
+ * too. Nothing is locked and no one waits. docs/internals/decisions/ (followed lists) proves that no row is missed.
  */
 export interface Followed {
   /** The column with the number of the transaction that inserted a row. */

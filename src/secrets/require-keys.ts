@@ -45,7 +45,7 @@ export function refuseLackingKeys(stored: readonly StoredSecrets[], { keyIds }: 
       : `SECRETS_KEY (${keyIds.join(", ")}) lacks a key that the database has secrets encrypted with`;
   throw new UserError(
     `${problem}: ${describe(lacking)}, with ${ids}.\n` +
-      "Give every process the key that has this id; docs/operating.md says what to do when it is lost.",
+      "Give every process the key that has this id; docs/guides/keys.md says what to do when it is lost.",
   );
 }
 

@@ -5,7 +5,7 @@ import { pathOf } from "./versions.ts";
 type RuruClientConfig = NonNullable<NonNullable<GraphileConfig.Preset["ruru"]>["clientConfig"]>;
 
 /** Path of the explorer of a version. */
-export function explorerPathOf({ slug }: Version): string {
+export function explorerPathOf({ slug }: Pick<Version, "slug">): string {
   return `/explorer/${slug}`;
 }
 

@@ -24,7 +24,7 @@ const printJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}
 const printIndex = (topics: Topic[]): string => `# Events
 
 The topics of webhooks and of the log of events. Each has a JSON Schema of its messages; \`npm run schema\` writes these files
-from the database. Fields may be added without notice. [api.md](../api.md#events) has the parts that all messages share.
+from the database. Fields may be added without notice. [Events](../reference/events.md) has the parts that all messages share.
 
 | Topic | When | Scope |
 | ----- | ---- | ----- |

@@ -1,4 +1,4 @@
-/** Limits of webhooks, unless settings differ. docs/settings.md explains each to operators. */
+/** Limits of webhooks, unless settings differ. docs/reference/settings.md explains each to operators. */
 export const defaultWebhookLimits = {
   /** Subscriptions of one token. `events.count_subscriptions` has this and the next as well. */
   maxSubscriptionsPerToken: 100,

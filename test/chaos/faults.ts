@@ -128,7 +128,7 @@ function primaryFaults(world: World): Fault[] {
         const [one] = await world.primary.query(`select pid from pg_stat_activity where ${others} limit 1`);
         if (one) process.kill(one.pid as number, "SIGKILL");
       },
-      // A promoted one may give up: docs/operating.md#a-failover
+      // A promoted one may give up: docs/guides/replicas.md#failover
       mend: () => world.primary.comeBack(),
     },
   ];

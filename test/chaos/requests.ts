@@ -13,7 +13,7 @@ const slowMs = 20_000;
 /** Milliseconds after which a token is renewed. It is good for ten minutes. */
 const tokenMs = 8 * 60_000;
 
-/** Errors of GraphQL that may come while something is away: docs/errors.md says of each what to do. */
+/** Errors of GraphQL that may come while something is away: docs/reference/errors.md says of each what to do. */
 const passing = new Set(["SERVICE_UNAVAILABLE", "PAYLOAD_UNAVAILABLE", "QUERY_TIMEOUT", "CONFLICT_RETRY"]);
 
 /** An answer. */

@@ -42,7 +42,7 @@ async function standIns(): Promise<string> {
   return bin;
 }
 
-test("the data move to another major version of Postgres, by the steps of docs/backups.md", async () => {
+test("the data move to another major version of Postgres, by the steps of docs/guides/backups.md", async () => {
   const home = at("data");
   await copyPrepared(home);
   const cluster = await startCluster({ directory: home, flags: unsafe });

@@ -6,8 +6,8 @@ import { useDatabase } from "../lib/database.ts";
 
 const used = useDatabase("template_schema");
 
-it("docs/data-model.md is that of the database (`npm run schema` writes it)", async () => {
-  const text = await readFile(new URL("../../docs/data-model.md", import.meta.url), "utf8");
+it("docs/reference/data-model.md is that of the database (`npm run schema` writes it)", async () => {
+  const text = await readFile(new URL("../../docs/reference/data-model.md", import.meta.url), "utf8");
   assert.equal(await printDataModel(used.client), text);
 });
 

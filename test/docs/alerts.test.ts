@@ -80,7 +80,7 @@ async function expressions(): Promise<Expression[]> {
 }
 
 test("each alert has its expression, its severity, and a section of the runbook, which has no others", async () => {
-  const guide = await read("docs/operating.md");
+  const guide = await read("docs/guides/runbook.md");
   const [, section] = /^## Alerts\n([^]*?)^## /m.exec(guide)!;
   const described = [...section!.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
   assert.deepEqual(described.sort(), alerts.map(nameOf).sort());

@@ -6,7 +6,7 @@ import { buildSchema } from "postgraphile/graphql";
 import type { GraphQLEnumType } from "postgraphile/graphql";
 import { errorCodes } from "../../src/errors/api-error.ts";
 
-const file = new URL("../../docs/errors.md", import.meta.url);
+const file = new URL("../../docs/reference/errors.md", import.meta.url);
 const schema = buildSchema(await readFile(new URL("../../schema/unstable.graphql", import.meta.url), "utf8"));
 
 const table = (head: string[], rows: string[][]) =>
@@ -31,7 +31,7 @@ const tables: Record<string, string> = {
   warnings: tableOf("WarningCode"),
 };
 
-test("docs/errors.md has every code as it is (WRITE_ANSWERS=1 writes them)", async () => {
+test("docs/reference/errors.md has every code as it is (WRITE_ANSWERS=1 writes them)", async () => {
   const text = await readFile(file, "utf8");
   const filled = text.replace(/<!-- (\w+) -->\n[^]*?<!-- end -->/g, (_whole, name: string) => {
     return `<!-- ${name} -->\n\n${tables[name]}\n\n<!-- end -->`;

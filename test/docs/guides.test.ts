@@ -15,17 +15,17 @@ interface Guide {
 }
 const guides: Record<string, Guide> = {
   "README.md": { read: ["orders", "products"], write: [] },
-  "docs/stock.md": { read: ["products", "warehouses"], write: ["stocks"] },
-  "docs/purchasing.md": {
+  "docs/guides/stock.md": { read: ["products", "warehouses"], write: ["stocks"] },
+  "docs/guides/purchasing.md": {
     read: ["products", "suppliers", "warehouses", "stocks", "currencies"],
     write: ["supplier_orders", "goods_receipts"],
   },
-  "docs/shipping.md": {
+  "docs/guides/shipping.md": {
     read: ["products", "fulfillment_orders", "stocks", "documents", "warehouses"],
     write: ["orders"],
   },
-  "docs/loading.md": { read: ["currencies"], write: ["products"], version: "unstable" },
-  "docs/webhooks.md": {
+  "docs/guides/loading.md": { read: ["currencies"], write: ["products"], version: "unstable" },
+  "docs/guides/webhooks.md": {
     read: ["orders", "products"],
     write: ["webhook_subscriptions", "all_webhook_subscriptions"],
     version: "unstable",
@@ -56,7 +56,7 @@ for (const [guide, { version = "2026-06-unstable", ...scopes }] of Object.entrie
       it(`the request of line ${example.line} answers what stands below it`, async () => {
         const query = ids.translate(example.request);
         const { body } = await service.ask(token, { query }, { version });
-        delete body.extensions; // the cost, which docs/api.md explains
+        delete body.extensions; // the cost, which docs/reference/limits.md explains
         ids.learn(JSON.parse(example.answer), body);
         const { code: answer } = await format("answer.json", JSON.stringify(body), { printWidth: 110 });
         written.push({ request: query, answer });

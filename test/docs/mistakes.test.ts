@@ -18,14 +18,14 @@ import { Project } from "../commands/project.ts";
 import { useDatabase } from "../lib/database.ts";
 import { query, startService } from "../lib/service.ts";
 
-/** A row of the table in docs/evolving.md. */
+/** A row of the table in docs/reference/mistakes.md. */
 interface Mistake {
   name: string;
   sql: string;
   message: string;
 }
 
-const text = await readFile(new URL("../../docs/evolving.md", import.meta.url), "utf8");
+const text = await readFile(new URL("../../docs/reference/mistakes.md", import.meta.url), "utf8");
 const table = text.slice(text.indexOf("## Mistakes, and what says so"));
 const mistakes: Mistake[] = [...table.matchAll(/^\| (.+?) +\| (.+?) +\| `(.+)` +\|$/gm)].map(
   ([, name, sql, message]) => ({ name: name!, sql: sql!, message: message! }),
@@ -38,7 +38,7 @@ function assertSays(found: string, { message }: Pick<Mistake, "message">): void 
   assert.match(found.replace(/\s+/g, " "), wanted);
 }
 
-describe("the mistakes of docs/evolving.md", () => {
+describe("the mistakes of docs/reference/mistakes.md", () => {
   const used = useDatabase("template_schema");
   let state: ApiState;
   before(async () => {

@@ -35,7 +35,7 @@ after(async () => {
 
 /** The blocks of a guide, with their languages. */
 async function blocksOf(guide: string): Promise<{ language: string; text: string }[]> {
-  const source = await readFile(new URL(`../../docs/${guide}.md`, import.meta.url), "utf8");
+  const source = await readFile(new URL(`../../docs/tutorials/${guide}.md`, import.meta.url), "utf8");
   return [...source.matchAll(/```(\w+)\n([^]*?)```/g)].map(([, language, text]) => {
     return { language: language!, text: text! };
   });
@@ -60,7 +60,7 @@ async function outputOf({ language, text }: { language: string; text: string }):
   return stdout;
 }
 
-const consumer = await blocksOf("quickstart");
+const consumer = await blocksOf("calling-the-api");
 const answers = consumer.filter(({ language }) => language === "json").map(({ text }) => JSON.parse(text));
 
 for (const block of consumer.filter(({ language }) => language in programs)) {
@@ -86,7 +86,7 @@ test("there is a program in each of the four languages", () => {
 });
 
 test("the owner of the database writes a row, reads it by the API, and finds its event", async () => {
-  const [insert, read, event, proof] = await blocksOf("quickstart-database");
+  const [insert, read, event, proof] = await blocksOf("owning-the-database");
   await service.owner.query(insert!.text);
   assert.match(await outputOf(read!), /"Mug from SQL"/);
   await until(async () => {
@@ -99,7 +99,7 @@ test("the owner of the database writes a row, reads it by the API, and finds its
 });
 
 test("a developer adds a field", async () => {
-  const [migration, request] = await blocksOf("quickstart-developer");
+  const [migration, request] = await blocksOf("changing-the-service");
   await service.owner.query("insert into erp.product (product_number, name) values ('A-1', 'First')");
   await service.owner.query(migration!.text);
   assert.deepEqual(await service.app.reload(), ["unstable"]);

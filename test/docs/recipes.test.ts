@@ -47,7 +47,7 @@ const patient = {
   settings: { timeoutsMs: { statement: 30_000, lock: 30_000, mutation: 60_000 } },
 };
 
-describe("the recipes of docs/evolving.md", async () => {
+describe("the recipes of docs/guides/changing-columns.md", async () => {
   const recipes = await readRecipes();
   let service: TestService;
   let restarted: TestProcess;

@@ -12,9 +12,9 @@ const paths = [
   ...[
     "/unstable/types/UserErrorCode",
     "/events/stock.changed",
-    "/guides/quickstart",
+    "/tutorials/calling-the-api",
     "/guides/administration",
-    "/guides/architecture",
+    "/explanation/architecture",
   ],
   "/nowhere",
 ].map((path) => `/docs${path}`);
@@ -79,14 +79,14 @@ describe("the documentation in a browser", { skip: skipBrowser }, () => {
   test("on a phone the menu is behind a button; without scripts it is there, and so is everything", async () => {
     const phone = { viewport: { width: 390, height: 800 } };
     const { page } = await open(phone);
-    await page.goto("/docs/guides/api");
+    await page.goto("/docs/reference/requests");
     const menu = page.getByRole("navigation", { name: "Documentation" });
     assert.equal(await menu.isVisible(), false);
     await page.getByRole("button", { name: "Menu" }).click();
     await menu.getByRole("link", { name: "Mutations" }).click();
     await page.getByRole("heading", { name: "Mutations", level: 1 }).waitFor();
     const { page: plain } = await open({ ...phone, javaScriptEnabled: false });
-    await plain.goto("/docs/guides/api");
+    await plain.goto("/docs/reference/requests");
     assert.equal(await plain.getByRole("searchbox").count(), 0);
     await plain
       .getByRole("navigation", { name: "Documentation" })
@@ -98,7 +98,7 @@ describe("the documentation in a browser", { skip: skipBrowser }, () => {
 
   test("programs are shown in one language, by the keyboard too, and the choice is kept", async () => {
     const { page } = await open();
-    await page.goto("/docs/guides/quickstart");
+    await page.goto("/docs/tutorials/calling-the-api");
     await page.getByRole("tab", { name: "Shell", selected: true }).click();
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("ArrowRight");

@@ -136,7 +136,7 @@ test("events, scopes, the changelog and what differs between versions have pages
   const { body: schema } = await get("/docs/events/product.updated.json");
   assert.equal(schema.title, "product.updated");
   assert.match(wordsOf((await get("/docs/unstable/scopes")).text), /stocks:write .*stockAdjust/);
-  assert.match(wordsOf((await get("/docs/changelog")).text), /Unreleased/);
+  assert.match(wordsOf((await get("/docs/changelog")).text), /0\.2\.0/);
   const changes = wordsOf((await get("/docs/changes/2026-06-unstable/unstable")).text);
   assert.match(changes, /From 2026-06-unstable to unstable .*New .*Mutation\.productsUpsert/);
   assert.match(wordsOf((await get("/docs/changes/unstable/2026-06-unstable")).text), /Breaking/);
@@ -144,7 +144,7 @@ test("events, scopes, the changelog and what differs between versions have pages
 });
 
 test("pages are sent once, compressed, with headers that let nothing in from elsewhere", async () => {
-  const first = await get("/docs/guides/api", { "accept-encoding": "gzip" });
+  const first = await get("/docs/reference/requests", { "accept-encoding": "gzip" });
   assert.equal(first.headers.get("content-encoding"), "gzip");
   assert.match(first.headers.get("vary")!, /Accept-Encoding/);
   assert.equal(first.headers.get("cache-control"), "no-cache");
@@ -153,8 +153,8 @@ test("pages are sent once, compressed, with headers that let nothing in from els
   assert.doesNotMatch(policy, /unsafe/);
   assert.doesNotMatch(first.text, /<script>|<style>| style="| on[a-z]+="/);
   const etag = first.headers.get("etag")!;
-  assert.equal((await get("/docs/guides/api", { "if-none-match": etag })).status, 304);
-  assert.equal((await get("/docs/guides/api", {}, "HEAD")).status, 200);
+  assert.equal((await get("/docs/reference/requests", { "if-none-match": etag })).status, 304);
+  assert.equal((await get("/docs/reference/requests", {}, "HEAD")).status, 200);
   const [, style] = /<link rel="stylesheet" href="([^"]+)"/.exec(first.text)!;
   assert.match((await get(style!)).headers.get("cache-control")!, /immutable/);
 });
@@ -193,18 +193,32 @@ test("pages that are requested at the same time are refused when too many wait, 
 });
 
 test("every guide is listed", async () => {
-  const files = (await readdir(new URL("../../docs/", import.meta.url))).filter((name) =>
-    name.endsWith(".md"),
-  );
+  const files = await readdir(new URL("../../docs/", import.meta.url), { recursive: true });
+  const elsewhere = /^(README\.md|events\/|internals\/decisions\/)/;
+  const written = files.filter((name) => name.endsWith(".md") && !elsewhere.test(name));
   const listed = new Set(guides.map(({ file }) => file));
   assert.deepEqual(
-    files.filter((name) => !listed.has(`docs/${name}`)),
+    written.filter((name) => !listed.has(`docs/${name}`)),
     [],
   );
 });
 
+test("former and nearly right addresses lead to the page that is meant", async () => {
+  for (const [address, page] of Object.entries({
+    "/docs/guides/quickstart": "/docs/tutorials/calling-the-api",
+    "/docs/guides/api": "/docs/reference/requests",
+    "/docs/guides/errors": "/docs/reference/errors",
+    "/docs/webhook": "/docs/guides/webhooks",
+    "/docs/guides/Changing_Columns.md": "/docs/guides/changing-columns",
+    "/docs/unstable/mutations/stockadjust": "/docs/unstable/mutations/stockAdjust",
+  })) {
+    const { status, headers } = await get(address);
+    assert.deepEqual([status, headers.get("location")], [301, page], address);
+  }
+});
+
 test("every diagram of a guide is drawn as it is now, and shown as a picture that loads nothing", async () => {
-  const { text } = await get("/docs/guides/data-model");
+  const { text } = await get("/docs/reference/data-model");
   const shown = text.matchAll(/<img class="diagram" src="([^"]+)"/g).map(([, address]) => address!);
   const first = await get(shown.next().value!, { "accept-encoding": "gzip" });
   assert.equal(first.headers.get("content-type"), "image/svg+xml; charset=utf-8");

@@ -186,7 +186,7 @@ test("@live answers again when something that it shows has changed", async () =>
 });
 
 test("the operations of the guide are answered", async () => {
-  const guide = await readFile(new URL("../../docs/live.md", import.meta.url), "utf8");
+  const guide = await readFile(new URL("../../docs/guides/live.md", import.meta.url), "utf8");
   const operations = guide.match(/^ {4}(subscription|query)[^]+?\n {4}\}$/gm)!;
   assert.equal(operations.length, 2);
   await service.owner.query(

@@ -6,7 +6,7 @@ import { settingsByTopic, settingsFrom } from "../../src/process/settings.ts";
 import { printEnvironmentFile, printSettingsPage } from "../../src/process/settings/print.ts";
 
 const settings = Object.values(settingsByTopic).flat();
-const printed = { ".env.example": printEnvironmentFile, "docs/settings.md": printSettingsPage };
+const printed = { ".env.example": printEnvironmentFile, "docs/reference/settings.md": printSettingsPage };
 
 for (const [file, print] of Object.entries(printed)) {
   test(`${file} is what \`npx erp settings\` writes`, async () => {
@@ -15,7 +15,7 @@ for (const [file, print] of Object.entries(printed)) {
   });
 }
 
-test("each setting is declared once, shown in .env.example, and explained in docs/settings.md", async () => {
+test("each setting is declared once, shown in .env.example, and explained in docs/reference/settings.md", async () => {
   const names = settings.map(({ name }) => name);
   assert.ok(names.length > 40);
   assert.equal(new Set(names).size, names.length);
@@ -108,7 +108,7 @@ test("every wrong setting is named with what is expected, and with its value unl
         "  TOKEN_SIGNING_KEY: expected at least 32 characters; several are separated by commas",
         "  WEBHOOK_ALLOW: expected names of hosts, addresses, and ranges such as `10.0.0.0/8`, separated by commas, not “https://example.com”",
         "  WEBHOOK_PORTS: expected numbers of ports, separated by commas, not “443,http”",
-        "These settings are wrong (see docs/settings.md):",
+        "These settings are wrong (see docs/reference/settings.md):",
       ]);
       return true;
     },

@@ -110,7 +110,7 @@ test("plugins/ holds plugins and nothing else", async () => {
   }
 });
 
-test("docs/architecture.md shows the rooms as they are; else npm run draw draws them", async () => {
-  const text = await readFile("docs/architecture.md", "utf8");
+test("docs/explanation/architecture.md shows the rooms as they are; else npm run draw draws them", async () => {
+  const text = await readFile("docs/explanation/architecture.md", "utf8");
   assert.equal(text, withPicture(text, pictureOf(await readImports(["src", "plugins"]))));
 });

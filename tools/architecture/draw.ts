@@ -7,7 +7,7 @@ export const withPicture = (text: string, picture: string): string =>
   text.replace(/```mermaid\n[^`]*```/, () => `\`\`\`mermaid\n${picture}\n\`\`\``);
 
 async function draw(): Promise<void> {
-  const file = new URL("../../docs/architecture.md", import.meta.url);
+  const file = new URL("../../docs/explanation/architecture.md", import.meta.url);
   const { readImports } = await import("./cruise.ts");
   const picture = pictureOf(await readImports(["src", "plugins"]));
   await writeFile(file, withPicture(await readFile(file, "utf8"), picture));
@@ -15,7 +15,7 @@ async function draw(): Promise<void> {
 
 if (import.meta.main) {
   const program = new Program("draw").description(
-    "Draws the rooms, with their present imports, in docs/architecture.md.",
+    "Draws the rooms, with their present imports, in docs/explanation/architecture.md.",
   );
   await run(program.action(draw));
 }

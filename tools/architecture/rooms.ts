@@ -1,7 +1,7 @@
 /** A room: a folder of `src`, or `plugins`. */
 export interface Room {
   name: string;
-  /** Its content, for the picture in docs/architecture.md. */
+  /** Its content, for the picture in docs/explanation/architecture.md. */
   holds: string;
 }
 

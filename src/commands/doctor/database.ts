@@ -24,7 +24,7 @@ export const migrations: Examination = {
       strange &&
         error(
           `The database has had migrations that this code doesn't have: ${strange}.`,
-          "Take the newer code; or, if they were made by others, docs/operating.md (A database of other migrations).",
+          "Take the newer code; or, if they were made by others, docs/guides/upgrading.md (databases of other migrations).",
         ),
     );
   },
@@ -98,7 +98,7 @@ function lackingKeys(stored: readonly StoredSecrets[], secretsKeys: readonly str
     return null;
   } catch (failure) {
     if (!(failure instanceof UserError)) throw failure;
-    return error(failure.message, "docs/operating.md (Secrets in the database).");
+    return error(failure.message, "docs/guides/keys.md.");
   }
 }
 
@@ -119,7 +119,7 @@ export const retention: Examination = {
       found.push(
         warning(
           `There are ${what} that should have been deleted ${Math.floor(days)} days ago.`,
-          "See that a process runs with WORKER_CONCURRENCY above 0, and what its log says (docs/retention.md).",
+          "See that a process runs with WORKER_CONCURRENCY above 0, and what its log says (docs/guides/retention.md).",
         ),
       );
     }

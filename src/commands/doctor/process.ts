@@ -22,13 +22,13 @@ export const settings: Examination = {
     const strange = written.filter((name) => !known.has(name) && !foreign.test(name));
     return present(
       ...strange.map((name) =>
-        warning(`.env has ${name}, which is no setting.`, "docs/settings.md lists all settings."),
+        warning(`.env has ${name}, which is no setting.`, "docs/reference/settings.md lists all settings."),
       ),
       production &&
         secretsKeys.length === 0 &&
         warning(
           "SECRETS_KEY is not set: signing keys and secrets of webhooks are plain in the database and its backups.",
-          "Set it, and run `npx erp keys encrypt` (docs/operating.md).",
+          "Set it, and run `npx erp keys encrypt` (docs/guides/keys.md).",
         ),
       production &&
         publicUrl?.startsWith("https:") !== true &&
@@ -140,7 +140,7 @@ export const backups: Examination = {
   name: "backups",
   async find({ settings: { databaseUrl, backupDirectory, production }, now }) {
     if (databaseUrl !== undefined) return [];
-    const run = "Run `npx erp backup` each night by a timer (docs/backups.md).";
+    const run = "Run `npx erp backup` each night by a timer (docs/guides/backups.md).";
     if (backupDirectory === undefined) {
       const severity = production ? warning : note;
       return [severity("BACKUP_DIRECTORY is not set.", `Set it. ${run}`)];

@@ -25,7 +25,7 @@ export const limits = {
       doc: "Mutations of an operation.",
     }),
     cost: setting("LIMIT_COST", anyLimit, defaultLimits.cost, {
-      doc: "Points of an operation (docs/api.md).",
+      doc: "Points of an operation (docs/reference/limits.md).",
     }),
     bucket: setting("LIMIT_BUCKET", anyLimit, defaultLimits.bucket, {
       doc: "Points that an API token can spend in a row.",

@@ -14,7 +14,7 @@ export const database = {
   ),
   merchants: optional("MERCHANTS", text("a folder"), {
     example: "/etc/erp/merchants",
-    doc: "A folder with a file for each merchant, where one service has many: [docs/merchants.md](merchants.md). Each has a database of its own; DATABASE_URL is then an administrator's, for commands only.",
+    doc: "A folder with a file for each merchant, where one service has many: docs/guides/merchants.md. Each has a database of its own; DATABASE_URL is then an administrator's, for commands only.",
   }),
   fromDatabaseUrl: optional(
     "FROM_DATABASE_URL",
@@ -30,7 +30,7 @@ export const database = {
   }),
   sharedHosts: setting("SHARED_HOSTS", hosts, "", {
     example: "api.example.com",
-    doc: "Host names at which several merchants are served, separated by commas: each is known by its client, see [docs/merchants.md](merchants.md#a-host-for-all).",
+    doc: "Host names at which several merchants are served, separated by commas: each is known by its client, see docs/guides/merchants.md.",
   }),
   merchantStatements: setting("MERCHANT_STATEMENTS", wholeNumber(1, 500), 2, {
     doc: "Most statements of one merchant at a time, beside quick reads, while other merchants of the process have some, too: as many as leave processors of the databases to others. One of them is kept for clients whose statements are quick.",
@@ -41,7 +41,7 @@ export const database = {
     {
       example: "postgres://service_login:password@replica:5432/erp",
       secret: true,
-      doc: "Standbys of that Postgres that answer reads, see [docs/operating.md](operating.md#replicas). Clients' operations connect as service_api_login there, too. Each has DATABASE_POOL_SIZE connections of a process.",
+      doc: "Standbys of that Postgres that answer reads, see docs/guides/replicas.md. Clients' operations connect as service_api_login there, too. Each has DATABASE_POOL_SIZE connections of a process.",
     },
   ),
   readMaxLagMs: setting("READ_MAX_LAG", seconds(), 5, {
@@ -58,10 +58,10 @@ export const database = {
   }),
   backupDirectory: optional("BACKUP_DIRECTORY", text("a folder"), {
     example: "/var/backups/erp",
-    doc: "A folder for backups of the service's own Postgres, best on another disk. `npx erp backup` puts them there. docs/backups.md says more.",
+    doc: "A folder for backups of the service's own Postgres, best on another disk. `npx erp backup` puts them there. docs/guides/backups.md says more.",
   }),
   fastReads: setting("FAST_READS", flag, true, {
-    doc: "Whether reads use the fast paths of docs/performance.md. `false` gives the same answers more slowly; set it if you suspect a fault in them.",
+    doc: "Whether reads use the fast paths of docs/internals/fast-paths.md. `false` gives the same answers more slowly; set it if you suspect a fault in them.",
   }),
   preparedStatements: setting("PREPARED_STATEMENTS", flag, true, {
     doc: "Whether statements stay prepared on connections. `false` for PgBouncer in transaction mode that doesn't track them: before 1.21, or without `max_prepared_statements`. Any PgBouncer needs `ignore_startup_parameters = options,extra_float_digits`; the time-outs are then those of the role service_login. Background work needs a direct connection: leave it to a process that has one (WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here).",

@@ -15,7 +15,7 @@ export function printEnvironmentFile(topics: Record<string, Setting<unknown>[]>)
   return [head, ...parts].join("\n");
 }
 
-/** docs/settings.md: a table for each topic. */
+/** docs/reference/settings.md: a table for each topic. */
 export function printSettingsPage(topics: Record<string, Setting<unknown>[]>): string {
   const parts = Object.entries(topics).map(([topic, settings]) => {
     const rows = settings.map(({ name, kind, fallback, doc }) =>

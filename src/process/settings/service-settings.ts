@@ -55,7 +55,7 @@ export const service = {
     "",
     {
       secret: true,
-      doc: "The key that encrypts signing keys and webhook secrets in the database. Without it they are stored in plain text. Use the same for every process, and keep it apart from the database and its backups. Of several, the first encrypts and all decrypt. docs/operating.md says how to change it.",
+      doc: "The key that encrypts signing keys and webhook secrets in the database. Without it they are stored in plain text. Use the same for every process, and keep it apart from the database and its backups. Of several, the first encrypts and all decrypt. docs/guides/keys.md says how to change it.",
     },
   ),
   explorer: optional("EXPLORER", flag, {
@@ -78,7 +78,7 @@ export const service = {
     doc: "How long the service continues after SIGTERM while `/readyz` already answers 503: the time that the load balancer needs to send requests elsewhere. Requests that arrive by then are answered in any case.",
   }),
   logRequests: setting("LOG_REQUESTS", flag, false, {
-    doc: "Whether to log a line for each request to the GraphQL endpoint: id and name of its operation, version, token, points, status, code, and milliseconds by stage. docs/operating.md says more.",
+    doc: "Whether to log a line for each request to the GraphQL endpoint: id and name of its operation, version, token, points, status, code, and milliseconds by stage. docs/guides/monitoring.md says more.",
   }),
   slowMs: setting("LOG_SLOW_AFTER", seconds(0), 1, {
     doc: "How long a request takes that is logged in any case, with its slowest statement: SQL with parameters instead of values.",

@@ -7,7 +7,7 @@ export interface Kind<Value> {
   expected: string;
 }
 
-/** The declaration of a setting. Its type, its check, `.env.example` and docs/settings.md come from this. */
+/** The declaration of a setting. Its type, its check, `.env.example` and docs/reference/settings.md come from this. */
 export interface Setting<Value> {
   /** Name of the environment variable. */
   name: string;

@@ -23,7 +23,7 @@ export const tracing = {
       {
         example: "http://localhost:4318",
         secret: true,
-        doc: "A collector of OpenTelemetry, which gets traces by OTLP (HTTP, protobuf) at `/v1/traces`. Without it nothing is traced. `OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`, `_COMPRESSION`, `_CERTIFICATE` and `OTEL_RESOURCE_ATTRIBUTES` work, too. docs/operating.md says more.",
+        doc: "A collector of OpenTelemetry, which gets traces by OTLP (HTTP, protobuf) at `/v1/traces`. Without it nothing is traced. `OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`, `_COMPRESSION`, `_CERTIFICATE` and `OTEL_RESOURCE_ATTRIBUTES` work, too. docs/guides/monitoring.md says more.",
       },
     ),
     serviceName: setting("OTEL_SERVICE_NAME", text("a name"), "stock-and-order-graphql", {

@@ -77,8 +77,8 @@ function nothing(isTroubled: boolean, isOlder: boolean): Html {
       A client subscribes through the API, by the mutation <code>webhookSubscriptionCreate</code>: with a
       topic, the address to send to, and a version of the API. Its <a href="/admin/tokens">token</a> needs
       write access to Webhook subscriptions, and read access to the topic’s subject.
-      <code>docs/webhooks.md</code>, which comes with the service, leads through it, and says what receivers
-      have to do.
+      <code>docs/guides/webhooks.md</code>, which comes with the service, leads through it, and says what
+      receivers have to do.
     </p>
   </div>`;
 }

@@ -1,4 +1,4 @@
--- docs/reference/data-model.md, a section a row: an ER diagram for each topic, with its tables, their keys, and lines
+-- docs/reference/data-model.md, a section a row: an ER diagram for each topic, with tables, keys, and lines
 -- for the foreign keys within it. Tables without a topic come last. A table that only links two others is a
 -- line, in the topic of the first.
 with topic (place, title, names) as (values

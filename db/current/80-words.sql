@@ -1,0 +1,1 @@
+--!include ledger/next_movement_id.sql

@@ -56,7 +56,7 @@ describe(`stock under load, seed ${seed}`, () => {
     const numbering = (async () => {
       while (!isOver) {
         await shop.owner.query("select events.sequence_events(50)");
-        await sleep(20); // As who numbers, and others work meanwhile
+        await sleep(20); // The service numbers now and then, too
       }
       await sequence(shop.owner);
     })();

@@ -46,10 +46,8 @@ export async function globalSetup(): Promise<void> {
   await admin.query("alter database erp rename to template_demo");
   await admin.end();
   process.env.GRAPHILE_ENV = "development";
-  // Test files import mostly the same modules, each in its own process, and some of these belong to other users
-  const compiled = (process.env.NODE_COMPILE_CACHE = resolve(".data/test/compiled"));
-  await mkdir(compiled, { recursive: true });
-  await chmod(compiled, 0o1777);
+  // Test files import mostly the same modules, each in its own process
+  process.env.NODE_COMPILE_CACHE = resolve(".data/test/compiled");
   process.env.TEST_ADMIN_URL = cluster.adminUrl("postgres");
   process.env.TEST_LOGIN_URL = loginUrl!;
 }

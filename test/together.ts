@@ -12,7 +12,7 @@ const startsSome = /from "(?:node:child_process|\S+\/(?:process|project|prepared
 
 /**
  * How many files share a process, about: it ends long before its time limit, also on a busy machine. Those that start
- * processes take longer, and come first in the alphabet.
+ * processes wait for them, so others run beside them, which keep the processors busy; these come last, as they take less long.
  */
 const kinds = [
   { name: "processes", startSome: true, usual: 8 },
@@ -35,7 +35,7 @@ export interface Divided {
 export function divide(files: readonly string[], textOf: (file: string) => string): Divided {
   const texts = new Map(files.map((file) => [file, textOf(file)]));
   const single = files.filter((file) => alone.test(texts.get(file)!));
-  const together = new Map<string, string[]>();
+  const made: { at: number; name: string; files: string[] }[] = [];
   for (const { name, startSome, usual } of kinds) {
     const shared = files.filter((file) => {
       const text = texts.get(file)!;
@@ -44,10 +44,16 @@ export function divide(files: readonly string[], textOf: (file: string) => strin
     const processes = share(shared, Math.ceil(shared.length / usual), (file) => texts.get(file)!.length);
     for (const [index, some] of processes.entries()) {
       if (some.length === 1) single.push(some[0]!);
-      else together.set(join(folder, `${name}-${String(index + 1).padStart(2, "0")}.mjs`), some);
+      else made.push({ at: (index + (startSome ? 0 : 1)) / processes.length, name, files: some });
     }
   }
-  return { single, together };
+  const together = made
+    .sort((one, other) => one.at - other.at)
+    .map(({ name, files }, index): [string, string[]] => {
+      const place = String(index + 1).padStart(2, "0");
+      return [join(folder, `${place}-${name}.mjs`), files];
+    });
+  return { single, together: new Map(together) };
 }
 
 /** Shares files out so that all processes take about as long: a long file takes longer than a short one, mostly. */

@@ -1,8 +1,4 @@
-import { LRUCache } from "lru-cache";
-import { atMost } from "../lib/at-most.ts";
 import { FairQueue } from "../lib/fair-queue.ts";
-import type { UnderWay } from "./patience.ts";
-import { Patience } from "./patience.ts";
 
 /** A call that may be made with others. */
 export interface GroupCall<Done> {
@@ -40,10 +36,23 @@ const maxTogether = 32;
 const [maxAdmitted, maxAdmittedPerClient] = [128, maxTogether];
 /** Groups under way. */
 const maxGroups = 4;
-/** Refusals of a group in succession, after which calls like them are made alone for some milliseconds. */
-const [maxRefused, aloneForMs, maxKnown] = [3, 1_000, 10_000];
-/** How often a call is put back because of one before it. */
-const maxRounds = 3;
+/**
+ * So many calls, or fewer, cost Postgres as much together as alone, so they don't wait for each other, unless more came together of
+ * late: their clients are about to call again.
+ */
+const few = { calls: 3, usualCount: 2 };
+/**
+ * With so many waiting, and at least as many as are under way, a second group begins at once: one connection keeps one core of
+ * Postgres busy, and none while its commit is written.
+ */
+const leastBeside = 8;
+/** Milliseconds that a call waits for what is under way, at most. */
+const patienceMs = 50;
+/**
+ * Milliseconds that a call waits for others when nothing is under way, but groups were large until just now: their clients are
+ * about to call again. After some milliseconds without calls that is over.
+ */
+const [gatherMs, pauseMs] = [5, 50];
 
 /** A call that has been admitted. */
 interface Waiting<Call, Done> {
@@ -51,8 +60,8 @@ interface Waiting<Call, Done> {
   /** Its place in the order of arrival. */
   nth: number;
   since: number;
-  /** How often it was put back. */
-  rounds: number;
+  /** Whether a group has left it undone. */
+  isOdd: boolean;
   settle(answer: Done): void;
   fail(error: Error): void;
 }
@@ -70,12 +79,13 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
   #count = 0;
   /** In the order of their arrival. */
   #waiting: Waiting<Call, Done>[] = [];
-  /** How many calls with a key are under way, and how many of a credential with a key wait for a connection. */
+  /** How many calls with a key are under way, and how many of a credential with a key wait for a connection or are under way. */
   readonly #busy = new Map<string, number>();
-  /** How many calls of a credential with a key were left undone in succession. */
-  readonly #refused = new LRUCache<string, number>({ ...atMost(maxKnown), ttl: aloneForMs });
-  readonly #underWay: UnderWay = { calls: 0, groups: 0, singles: 0 };
-  readonly #patience = new Patience();
+  /** What is under way: statements, which make one call or a group, groups of them, and calls in all. */
+  readonly #underWay = { statements: 0, groups: 0, calls: 0 };
+  /** How many calls were begun together of late, and when the last were. */
+  #usualCount = 1;
+  #begunAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(together: MakeTogether<Done, Call>) {
@@ -88,7 +98,8 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
       this.#turns.take(call.client, (refusal) => {
         if (refusal) return reject(refusal);
         const settled = new Promise<Done>((settle, fail) => {
-          this.#waiting.push({ call, nth: this.#count++, since: performance.now(), rounds: 0, settle, fail });
+          const since = performance.now();
+          this.#waiting.push({ call, nth: this.#count++, since, isOdd: false, settle, fail });
         });
         resolve(settled.finally(() => this.#turns.end(call.client)));
         this.#begin();
@@ -100,16 +111,21 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
   #begin(): void {
     clearTimeout(this.#timer);
     for (;;) {
-      const areFew = this.#patience.areFew(this.#waiting.length + this.#underWay.calls);
-      const next = this.#next().slice(0, areFew ? 1 : undefined);
+      const { statements, groups, calls } = this.#underWay;
+      const now = performance.now();
+      if (statements === 0 && now - this.#begunAt > pauseMs) this.#usualCount = 1;
+      const areFew = this.#waiting.length + calls <= few.calls && this.#usualCount <= few.usualCount;
+      const next = this.#next(areFew ? 1 : maxTogether);
       const [first] = next;
-      if (!first || (next.length > 1 && this.#underWay.groups >= maxGroups)) return;
-      const waitMs = first.since + this.#patience.waitMs(next.length, this.#underWay) - performance.now();
-      if (waitMs > 0 && !areFew && !this.#goesAlone(first)) {
+      if (!first || (next.length > 1 && groups >= maxGroups)) return;
+      const isAtOnce = areFew || first.isOdd || this.#areEnough(next.length);
+      const waitMs = isAtOnce ? 0 : first.since + (statements > 0 ? patienceMs : gatherMs) - now;
+      if (waitMs > 0) {
         this.#timer = setTimeout(() => this.#begin(), waitMs);
         return;
       }
-      this.#patience.noteBegin(next.length);
+      this.#usualCount += (next.length - this.#usualCount) / 4;
+      this.#begunAt = now;
       const chosen = new Set(next);
       this.#waiting = this.#waiting.filter((each) => !chosen.has(each));
       if (next.length === 1) void this.#makeAlone(first);
@@ -117,82 +133,63 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
     }
   }
 
-  /** What would be made now, in the order of arrival: a group, or one call. */
-  #next(): Waiting<Call, Done>[] {
+  /** Whether so many calls begin at once: about as many as usual, or as are under way in one statement. */
+  #areEnough(count: number): boolean {
+    const { statements, calls } = this.#underWay;
+    if (statements === 0) return 2 * count >= this.#usualCount;
+    return statements === 1 && count >= Math.max(leastBeside, calls);
+  }
+
+  /** What would be made now, in the order of arrival: a group of at most so many, or one call. */
+  #next(size: number): Waiting<Call, Done>[] {
     const passed = new Set<string>();
-    const byClient = new Map<string, Waiting<Call, Done>[]>();
-    let count = 0;
+    const counts = new Map<string, number>();
+    const ready: { each: Waiting<Call, Done>; round: number }[] = [];
     for (const each of this.#waiting) {
       const { client, key } = each.call;
       if (passed.has(key) || this.#busy.has(key) || this.#busy.has(lineOf(each))) continue;
-      if (this.#goesAlone(each)) {
-        if (count === 0) return [each];
+      if (each.isOdd) {
+        if (ready.length === 0) return [each];
         passed.add(key);
         continue;
       }
-      count++;
-      const own = byClient.get(client);
-      if (own) own.push(each);
-      else byClient.set(client, [each]);
+      const round = counts.get(client) ?? 0;
+      counts.set(client, round + 1);
+      ready.push({ each, round });
     }
-    return inTurns([...byClient.values()], maxTogether).sort((a, b) => a.nth - b.nth);
-  }
-
-  #goesAlone(waiting: Waiting<Call, Done>): boolean {
-    return waiting.rounds >= maxRounds || (this.#refused.get(lineOf(waiting)) ?? 0) >= maxRefused;
+    const inTurns = ready.sort((a, b) => a.round - b.round).slice(0, size);
+    return inTurns.map(({ each }) => each).sort(byArrival);
   }
 
   async #makeAlone(waiting: Waiting<Call, Done>): Promise<void> {
     const { call, settle, fail } = waiting;
+    const line = lineOf(waiting);
+    let isSent = false;
     // Until it has a connection only the credential's own calls wait for it
-    let held = lineOf(waiting);
-    let start = 0;
-    this.#note(held, 1);
+    this.#note(line, 1);
     const onBegin = () => {
-      if (start > 0) return;
-      start = performance.now();
-      this.#underWay.singles++;
-      this.#underWay.calls++;
-      this.#note(held, -1);
-      this.#note((held = call.key), 1);
+      if (isSent) return;
+      isSent = true;
+      this.#noteStatement([waiting], 1);
     };
     try {
       settle(await call.alone(onBegin));
     } catch (error) {
       fail(error as Error);
     }
-    this.#note(held, -1);
-    if (start > 0) {
-      this.#underWay.singles--;
-      this.#end(start, 1);
-    }
+    this.#note(line, -1);
+    if (isSent) this.#noteStatement([waiting], -1);
     this.#begin();
   }
 
   async #makeTogether(group: readonly Waiting<Call, Done>[]): Promise<void> {
-    const start = performance.now();
     this.#underWay.groups++;
-    this.#underWay.calls += group.length;
-    const keys = new Set(group.map(({ call }) => call.key));
-    for (const key of keys) this.#note(key, 1);
+    this.#noteStatement(group, 1);
     const undone = await this.#tryTogether(group);
     this.#underWay.groups--;
-    this.#end(start, group.length);
-    for (const key of keys) this.#note(key, -1);
-    const firsts = new Set<string>();
-    for (const each of undone) {
-      const { key } = each.call;
-      if (firsts.has(key)) {
-        // Because of the first, or behind it
-        each.rounds++;
-        this.#waiting.push(each);
-      } else {
-        firsts.add(key);
-        this.#refused.set(lineOf(each), (this.#refused.get(lineOf(each)) ?? 0) + 1);
-        void this.#makeAlone(each);
-      }
-    }
-    this.#waiting.sort((a, b) => a.nth - b.nth);
+    this.#noteStatement(group, -1);
+    for (const each of undone) each.isOdd = true;
+    this.#waiting = [...undone, ...this.#waiting].sort(byArrival);
     this.#begin();
   }
 
@@ -200,12 +197,10 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
   async #tryTogether(group: readonly Waiting<Call, Done>[]): Promise<Waiting<Call, Done>[]> {
     try {
       const answers = await this.#together(group.map(({ call }) => call));
-      return group.filter((waiting, index) => {
+      return group.filter(({ settle }, index) => {
         const answer = answers[index] ?? null;
-        if (answer === null) return true;
-        this.#refused.delete(lineOf(waiting));
-        waiting.settle(answer);
-        return false;
+        if (answer !== null) settle(answer);
+        return answer === null;
       });
     } catch (error) {
       if (!(error instanceof GroupLost)) return [...group];
@@ -216,28 +211,21 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
     }
   }
 
-  #note(key: string, change: number): void {
+  /** Notes that a statement with these calls begins or ends. */
+  #noteStatement(made: readonly Waiting<Call, Done>[], change: 1 | -1): void {
+    this.#underWay.statements += change;
+    this.#underWay.calls += change * made.length;
+    for (const { call } of made) this.#note(call.key, change);
+  }
+
+  #note(key: string, change: 1 | -1): void {
     const count = (this.#busy.get(key) ?? 0) + change;
     if (count > 0) this.#busy.set(key, count);
     else this.#busy.delete(key);
-  }
-
-  #end(start: number, calls: number): void {
-    this.#underWay.calls -= calls;
-    this.#patience.noteEnd(performance.now() - start);
   }
 }
 
 /** The calls of a credential with one key. */
 const lineOf = ({ call: { client, key } }: Waiting<GroupCall<unknown>, never>): string => `${client} ${key}`;
 
-/** The first few of several lists, one of each in turns. */
-function inTurns<T>(lists: readonly (readonly T[])[], count: number): T[] {
-  const [only] = lists;
-  if (lists.length === 1) return only!.slice(0, count);
-  const longest = Math.max(0, ...lists.map(({ length }) => length));
-  const chosen: T[] = [];
-  for (let round = 0; round < longest && chosen.length < count; round++)
-    for (const list of lists) if (round < list.length && chosen.length < count) chosen.push(list[round]!);
-  return chosen;
-}
+const byArrival = (a: { nth: number }, b: { nth: number }): number => a.nth - b.nth;

@@ -5,7 +5,9 @@ import type { UserErrorRow } from "../graphql/mutation-check.ts";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import { retry } from "../lib/retry.ts";
 
-export { runStatement } from "../postgres/run-statement.ts";
+/** The call of the function that runs mutations, and the statement that is only that. */
+export const runCall = "mutation.run($1, $2, $3, $4, $5, $6, $7)::text";
+export const runStatement = { text: `select ${runCall} as result`, name: "mutation.run as text" };
 
 /** A call of `mutation.run`. */
 export interface MutationCall {
@@ -25,7 +27,7 @@ export interface MutationCall {
 /** How often Postgres is asked for an earlier refusal, before a call counts as one that arrived before it. */
 const maxLooks = 4;
 
-/** JSON as `JSON.stringify` writes it. Postgres receives it as text. */
+/** Half of a character in the JSON of `JSON.stringify`, which escapes it. */
 const halfCharacter = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
 
 /** The text of an input. @throws BAD_USER_INPUT when it can't be sent */
@@ -56,7 +58,7 @@ const parametersOf = (
   newerThan,
 ];
 
-/** Makes a call once with its parameters; calls the other one when it is about to be sent. */
+/** Makes a call once with its parameters. `onBegin` is called when it is about to be sent. */
 type Attempt<T> = (parameters: unknown[], onBegin: () => void) => Promise<T>;
 
 /**

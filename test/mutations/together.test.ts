@@ -87,7 +87,7 @@ describe("calls that arrive together", () => {
     const ids = answers.map(({ stockMovements: [{ id }] }) => id);
     assert.equal(new Set(ids).size, 60);
     assert.equal(await shop.movements(), before + 60);
-    // How many depends on how busy the machine is: groups.test.ts says how they are made
+    // How many depends on how busy the machine is: group-commit.test.ts says how they are made
     assert.ok((await transactionsSince(before)) < 60);
   });
 

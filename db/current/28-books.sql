@@ -1,0 +1,14 @@
+-- Locks of a booking: ledger.lock finds the warehouses of bins, for all its callers
+--!include ledger/place_columns.sql
+--!include ledger/lock.sql
+--!include ledger/lock_lines.sql
+--!include ledger/lock_places.sql
+-- Comments alone
+--!include ledger/write.sql
+--!include ledger/write_rows.sql
+--!include ledger/write_missing.sql
+--!include ledger/write_batch_figures.sql
+--!include ledger/write_order_states.sql
+--!include ledger/write_shipment.sql
+--!include ledger/tell_steps.sql
+--!include api_meta/derive_references.sql

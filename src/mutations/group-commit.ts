@@ -36,8 +36,11 @@ const maxTogether = 32;
 const [maxAdmitted, maxAdmittedPerClient] = [128, maxTogether];
 /** Groups under way. */
 const maxGroups = 4;
-/** So many calls, or fewer, cost Postgres as much together as alone, so they don't wait for each other. */
-const few = 3;
+/**
+ * So many calls, or fewer, cost Postgres as much together as alone, so they don't wait for each other, unless more came together of
+ * late: their clients are about to call again.
+ */
+const few = { calls: 3, usualCount: 2 };
 /**
  * With so many waiting, and at least as many as are under way, a second group begins at once: one connection keeps one core of
  * Postgres busy, and none while its commit is written.
@@ -45,6 +48,11 @@ const few = 3;
 const leastBeside = 8;
 /** Milliseconds that a call waits for what is under way, at most. */
 const patienceMs = 50;
+/**
+ * Milliseconds that a call waits for others when nothing is under way, but groups were large until just now: their clients are
+ * about to call again. After some milliseconds without calls that is over.
+ */
+const [gatherMs, pauseMs] = [5, 50];
 
 /** A call that has been admitted. */
 interface Waiting<Call, Done> {
@@ -75,6 +83,9 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
   readonly #busy = new Map<string, number>();
   /** What is under way: statements, which make one call or a group, groups of them, and calls in all. */
   readonly #underWay = { statements: 0, groups: 0, calls: 0 };
+  /** How many calls were begun together of late, and when the last were. */
+  #usualCount = 1;
+  #begunAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(together: MakeTogether<Done, Call>) {
@@ -101,22 +112,32 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
     clearTimeout(this.#timer);
     for (;;) {
       const { statements, groups, calls } = this.#underWay;
-      const areFew = this.#waiting.length + calls <= few;
+      const now = performance.now();
+      if (statements === 0 && now - this.#begunAt > pauseMs) this.#usualCount = 1;
+      const areFew = this.#waiting.length + calls <= few.calls && this.#usualCount <= few.usualCount;
       const next = this.#next(areFew ? 1 : maxTogether);
       const [first] = next;
       if (!first || (next.length > 1 && groups >= maxGroups)) return;
-      const isEnough = statements === 1 && next.length >= Math.max(leastBeside, calls);
-      const isAtOnce = areFew || first.isOdd || statements === 0 || isEnough;
-      const waitMs = isAtOnce ? 0 : first.since + patienceMs - performance.now();
+      const isAtOnce = areFew || first.isOdd || this.#areEnough(next.length);
+      const waitMs = isAtOnce ? 0 : first.since + (statements > 0 ? patienceMs : gatherMs) - now;
       if (waitMs > 0) {
         this.#timer = setTimeout(() => this.#begin(), waitMs);
         return;
       }
+      this.#usualCount += (next.length - this.#usualCount) / 4;
+      this.#begunAt = now;
       const chosen = new Set(next);
       this.#waiting = this.#waiting.filter((each) => !chosen.has(each));
       if (next.length === 1) void this.#makeAlone(first);
       else void this.#makeTogether(next);
     }
+  }
+
+  /** Whether so many calls begin at once: about as many as usual, or as are under way in one statement. */
+  #areEnough(count: number): boolean {
+    const { statements, calls } = this.#underWay;
+    if (statements === 0) return 2 * count >= this.#usualCount;
+    return statements === 1 && count >= Math.max(leastBeside, calls);
   }
 
   /** What would be made now, in the order of arrival: a group of at most so many, or one call. */

@@ -4937,7 +4937,7 @@ begin
   end loop;
 end
 $function$;
-comment on function api_meta.derive_references() is 'Makes triggers of the foreign keys that are declared as not enforced, which ask once for each statement, where an enforced one asks for each row: of the rows that new ones refer to, and of what becomes of those that refer to a deleted one. Neither side of a reference can be changed. Bookings write no reference to what they have not locked (ledger.write_stock). Runs after each migration.';
+comment on function api_meta.derive_references() is 'Makes triggers of the foreign keys that are declared as not enforced, which ask once for each statement, where an enforced one asks for each row: of the rows that new ones refer to, and of what becomes of those that refer to a deleted one. Neither side of a reference can be changed. Bookings write no reference to what they have not locked (ledger.lock_stock). Runs after each migration.';
 
 CREATE OR REPLACE FUNCTION api_meta.derive_rules()
  RETURNS void
@@ -14620,8 +14620,7 @@ create table erp.invoice (
   constraint invoice_is_cancelled_by_one_document UNIQUE (cancellation_id),
   constraint invoice_pkey PRIMARY KEY (document_id)
 );
-CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.invoice REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_invoice_figures();
-CREATE TRIGGER keep_figures_before_delete BEFORE DELETE ON erp.invoice FOR EACH ROW EXECUTE FUNCTION ledger.keep_invoice_figures();
+CREATE TRIGGER keep_figures BEFORE DELETE OR UPDATE OF cancellation_id ON erp.invoice FOR EACH ROW EXECUTE FUNCTION ledger.keep_invoice_figures();
 alter table erp.invoice enable row level security;
 create policy invoice_insert_writer on erp.invoice for insert to service_writer with check (true);
 create policy invoice_select_ledger on erp.invoice for select to service_ledger using (true);
@@ -16232,6 +16231,65 @@ comment on index erp.warehouse_search_idx is 'create index concurrently warehous
 comment on trigger warehouse_has_its_defaults on erp.warehouse is '@userError INVALID
 One warehouse must be the default, and one the default for receiving. Make another one it first.';
 
+CREATE OR REPLACE FUNCTION erp.about_customer(customer uuid)
+ RETURNS TABLE(customer uuid, number text, email text, orders uuid[], quotes uuid[], fulfillment_orders uuid[], fulfillments uuid[], labels uuid[], returns uuid[], receipts uuid[], documents uuid[])
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH o AS (
+          SELECT s.id
+            FROM erp.sales_order s
+           WHERE (s.customer_id = about_customer.customer)
+         ), fo AS (
+          SELECT f.id
+            FROM erp.fulfillment_order f
+           WHERE (f.destination_order_id IN ( SELECT o.id
+                    FROM o))
+         )
+  SELECT c.id,
+     c.customer_number,
+     c.email,
+     ARRAY( SELECT o.id
+            FROM o
+           ORDER BY o.id) AS "array",
+     ARRAY( SELECT q.id
+            FROM erp.quote q
+           WHERE ((q.customer_id = c.id) OR (q.order_id IN ( SELECT o.id
+                    FROM o)))
+           ORDER BY q.id) AS "array",
+     ARRAY( SELECT fo.id
+            FROM fo
+           ORDER BY fo.id) AS "array",
+     ARRAY( SELECT DISTINCT f.fulfillment_id
+            FROM erp.fulfillment_order_fulfillment f
+           WHERE (f.fulfillment_order_id IN ( SELECT fo.id
+                    FROM fo))) AS "array",
+     ARRAY( SELECT l.id
+            FROM erp.shipping_label l
+           WHERE ((l.order_id IN ( SELECT o.id
+                    FROM o)) OR (l.fulfillment_order_id IN ( SELECT fo.id
+                    FROM fo)))
+           ORDER BY l.id) AS "array",
+     ARRAY( SELECT r.id
+            FROM erp.return_order r
+           WHERE ((r.customer_id = c.id) OR (r.order_id IN ( SELECT o.id
+                    FROM o)))
+           ORDER BY r.id) AS "array",
+     ARRAY( SELECT g.id
+            FROM erp.goods_receipt g
+           WHERE (g.customer_id = c.id)
+           ORDER BY g.id) AS "array",
+     ARRAY( SELECT d.id
+            FROM erp.document d
+           WHERE (d.order_id IN ( SELECT o.id
+                    FROM o))
+           ORDER BY d.id) AS "array"
+    FROM erp.customer c
+   WHERE (c.id = about_customer.customer);
+END;
+comment on function erp.about_customer(uuid) is 'A customer, and the ids of all that is about them. `npx erp customers` hands that over, or anonymizes it.';
+
 CREATE OR REPLACE FUNCTION erp.address_faults(address jsonb)
  RETURNS SETOF text
  LANGUAGE sql
@@ -16442,6 +16500,128 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.amounts(text,numeric[],numeric[],numeric) to service_writer;
 comment on function erp.amounts(text,numeric[],numeric[],numeric) is 'Totals of a document out of its lines: what they cost by its tax status, and their tax rates in percent. A discount on the whole is taken off both totals. Null when no line has a price.';
+
+CREATE OR REPLACE FUNCTION erp.anonymize_customer(customer uuid, sequences bigint[], bulk_operations uuid[])
+ RETURNS TABLE(what text, changed bigint)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  subjects uuid[] := erp.subjects_about(customer);
+  personal text[] := array(select erp.personal_values(customer));
+  answers bigint;
+begin
+  -- They are found by what is replaced then
+  with done as (
+    update mutation.idempotency_key k
+    set payload = erp.without_person(k.payload, personal)
+    from mutation.answers_about(anonymize_customer.customer) a
+    where k.credential_id = a.credential_id and k.key = a.key
+      and k.payload <> erp.without_person(k.payload, personal)
+    returning 1
+  ) select count(*) into answers from done;
+  return query select * from erp.anonymize_rows(anonymize_customer.customer);
+  -- What waits becomes events meanwhile, so it comes first. A change of now isn't among the old values
+  return query with done as (
+    update events.outbox o
+    set data = events.anonymous_data(o.topic, o.subject_id, o.data)
+    where o.subject_id = any (subjects)
+      and o.data <> events.anonymous_data(o.topic, o.subject_id, o.data)
+    returning 1
+  ) select 'changes to be numbered', count(*) from done;
+  sequences := sequences
+    || array(select * from events.sequences_about(subjects, coalesce(sequences[cardinality(sequences)], 0)));
+  return query with done as (
+    update events.event e
+    set data = events.anonymous_data(e.topic, e.subject_id, e.data)
+    where e.sequence = any (sequences)
+      and e.data <> events.anonymous_data(e.topic, e.subject_id, e.data)
+    returning 1
+  ) select 'events', count(*) from done;
+  return query with done as (
+    update events.delivery_attempt a
+    set request_headers = '{}', response_headers = null, response_body = null
+    from events.delivery d
+    where d.id = a.delivery_id and d.sequence = any (sequences)
+      and (num_nonnulls(a.response_body, a.response_headers) > 0 or a.request_headers <> '{}')
+    returning 1
+  ) select 'attempts to send webhooks', count(*) from done;
+  return query with done as (
+    delete from bulk.chunk c where c.operation_id = any (bulk_operations) returning 1
+  ) select 'files of bulk operations', count(*) from done;
+  return query with done as (
+    delete from bulk.refusal r where r.operation_id = any (bulk_operations) returning 1
+  ) select 'refusals of bulk operations', count(*) from done;
+  return query with done as (
+    update bulk.operation o
+    set expires_at = now(), stored_bytes = 0, query = null, variables = null
+    where o.id = any (bulk_operations)
+      and (o.expires_at > now() or num_nonnulls(o.query, o.variables) > 0)
+    returning 1
+  ) select 'bulk operations', count(*) from done;
+  return query select 'answers of idempotency keys', answers;
+end
+$function$;
+comment on function erp.anonymize_customer(uuid,bigint[],uuid[]) is 'Replaces what tells who a customer is, everywhere but in documents, and counts what has changed. Known are the events about it so far, in their order, and bulk operations whose files have rows about it. Rows that are done are not changed again, so they cause no events.';
+
+CREATE OR REPLACE FUNCTION erp.anonymize_rows(customer uuid)
+ RETURNS TABLE(what text, changed bigint)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  about record;
+begin
+  select * into about from erp.about_customer(anonymize_rows.customer);
+  return query with done as (
+    update erp.customer c
+    set email = c.id || '@anonymized.invalid', first_name = 'Anonymized', last_name = 'Customer',
+      title = null, company = null, vat_ids = null, storefront_id = null, salutation_id = null, active = false
+    where c.id = about.customer and (c.email <> c.id || '@anonymized.invalid'
+      or c.first_name <> 'Anonymized' or c.last_name <> 'Customer' or c.active
+      or num_nonnulls(c.title, c.company, c.vat_ids, c.storefront_id, c.salutation_id) > 0)
+    returning 1
+  ) select 'customer', count(*) from done;
+  return query with done as (
+    delete from erp.customer_tag t where t.customer_id = about.customer returning 1
+  ) select 'tags', count(*) from done;
+  -- Also changes the tracking codes of orders
+  return query with done as (
+    update erp.shipping_label l
+    set tracking_codes = '[]', tracking_url = null, document_url = null
+    where l.id = any (about.labels)
+      and (l.tracking_codes <> '[]' or num_nonnulls(l.tracking_url, l.document_url) > 0)
+    returning 1
+  ) select 'shipping labels', count(*) from done;
+  return query with done as (
+    update erp.sales_order o
+    set shipping_address = erp.country_alone(o.shipping_address),
+      billing_address = erp.country_alone(o.billing_address), entered_tracking_codes = '{}',
+      tracking_codes = null
+    where o.id = any (about.orders)
+      and (o.shipping_address is distinct from erp.country_alone(o.shipping_address)
+        or o.billing_address is distinct from erp.country_alone(o.billing_address)
+        or cardinality(o.entered_tracking_codes) > 0)
+    returning 1
+  ) select 'orders', count(*) from done;
+  return query with done as (
+    update erp.fulfillment_order f
+    set shipping_address = erp.postal_address(erp.country_alone(f.shipping_address)), hold_comment = null
+    where f.id = any (about.fulfillment_orders) and (f.hold_comment is not null
+      or f.shipping_address is distinct from erp.postal_address(erp.country_alone(f.shipping_address)))
+    returning 1
+  ) select 'fulfillment orders', count(*) from done;
+  return query with done as (
+    update erp.quote q set comment = null where q.id = any (about.quotes) and q.comment is not null
+    returning 1
+  ) select 'quotes', count(*) from done;
+  return query with done as (
+    update erp.goods_receipt g set comment = null where g.id = any (about.receipts) and g.comment is not null
+    returning 1
+  ) select 'goods receipts', count(*) from done;
+end
+$function$;
+comment on function erp.anonymize_rows(uuid) is 'Replaces personal values in the tables of a shop, for erp.anonymize_customer.';
 
 CREATE OR REPLACE FUNCTION erp.approve_goods_receipt(goods_receipt_id uuid)
  RETURNS ledger.booking
@@ -17316,6 +17496,16 @@ end
 $function$;
 grant execute on function erp.copy_supplier_prices(uuid[]) to service_writer;
 comment on function erp.copy_supplier_prices(uuid[]) is 'Makes the purchase prices of products those of their default suppliers: the same when the supplier is paid in the default currency, else converted by the present rate.';
+
+CREATE OR REPLACE FUNCTION erp.country_alone(address jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT NULLIF(jsonb_strip_nulls(jsonb_build_object('countryIso', (address -> 'countryIso'::text), 'countryName', (address -> 'countryName'::text))), '{}'::jsonb) AS "nullif";
+END;
+comment on function erp.country_alone(jsonb) is 'What stays of the address of a customer who is anonymized: the country, by which taxes and statistics go.';
 
 CREATE OR REPLACE FUNCTION erp.create_bin_location(warehouse_id uuid, code text, "position" integer)
  RETURNS uuid
@@ -18237,6 +18427,110 @@ AS $function$
 $function$;
 grant execute on function erp.exchange_rate_on(uuid,timestamp with time zone) to service_writer;
 comment on function erp.exchange_rate_on(uuid,timestamp with time zone) is 'The imported exchange rate of a currency at a moment: the newest that was published on that day, in UTC, or up to 7 days before, because none is published on weekends and holidays. No row when there is none, as for the default currency.';
+
+CREATE OR REPLACE FUNCTION erp.export_customer(customer uuid)
+ RETURNS TABLE(kind text, content jsonb)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH about AS (
+          SELECT a.customer,
+             a.number,
+             a.email,
+             a.orders,
+             a.quotes,
+             a.fulfillment_orders,
+             a.fulfillments,
+             a.labels,
+             a.returns,
+             a.receipts,
+             a.documents
+            FROM erp.about_customer(export_customer.customer) a(customer, number, email, orders, quotes, fulfillment_orders, fulfillments, labels, returns, receipts, documents)
+         )
+  SELECT 'customer'::text,
+     (to_jsonb(r.*) || jsonb_build_object('tags', ARRAY( SELECT t.name
+            FROM (erp.customer_tag c
+              JOIN erp.tag t ON ((t.id = c.tag_id)))
+           WHERE (c.customer_id = r.id)
+           ORDER BY t.name)))
+    FROM erp.customer r
+   WHERE (r.id = export_customer.customer)
+ UNION ALL
+  SELECT 'orders'::text,
+     (to_jsonb(r.*) || jsonb_build_object('line_items', ARRAY( SELECT to_jsonb(l.*) AS to_jsonb
+            FROM erp.sales_order_line_item l
+           WHERE (l.order_id = r.id)
+           ORDER BY l.id)))
+    FROM (about a
+      JOIN erp.sales_order r ON ((r.id = ANY (a.orders))))
+ UNION ALL
+  SELECT 'quotes'::text,
+     (to_jsonb(r.*) || jsonb_build_object('line_items', ARRAY( SELECT to_jsonb(l.*) AS to_jsonb
+            FROM erp.quote_line_item l
+           WHERE (l.quote_id = r.id)
+           ORDER BY l.id)))
+    FROM (about a
+      JOIN erp.quote r ON ((r.id = ANY (a.quotes))))
+ UNION ALL
+  SELECT 'fulfillment_orders'::text,
+     (to_jsonb(r.*) || jsonb_build_object('line_items', ARRAY( SELECT to_jsonb(l.*) AS to_jsonb
+            FROM erp.fulfillment_order_line_item l
+           WHERE (l.fulfillment_order_id = r.id)
+           ORDER BY l.id)))
+    FROM (about a
+      JOIN erp.fulfillment_order r ON ((r.id = ANY (a.fulfillment_orders))))
+ UNION ALL
+  SELECT 'fulfillments'::text,
+     to_jsonb(r.*) AS to_jsonb
+    FROM (about a
+      JOIN erp.fulfillment r ON ((r.id = ANY (a.fulfillments))))
+ UNION ALL
+  SELECT 'labels'::text,
+     to_jsonb(r.*) AS to_jsonb
+    FROM (about a
+      JOIN erp.shipping_label r ON ((r.id = ANY (a.labels))))
+ UNION ALL
+  SELECT 'returns'::text,
+     to_jsonb(r.*) AS to_jsonb
+    FROM (about a
+      JOIN erp.return_order r ON ((r.id = ANY (a.returns))))
+ UNION ALL
+  SELECT 'receipts'::text,
+     to_jsonb(r.*) AS to_jsonb
+    FROM (about a
+      JOIN erp.goods_receipt r ON ((r.id = ANY (a.receipts))))
+ UNION ALL
+ ( SELECT 'events'::text,
+     (to_jsonb(e.*) || jsonb_build_object('deliveries', ARRAY( SELECT (to_jsonb(d.*) || jsonb_build_object('attempts', ARRAY( SELECT to_jsonb(t.*) AS to_jsonb
+                    FROM events.delivery_attempt t
+                   WHERE (t.delivery_id = d.id)
+                   ORDER BY t.number)))
+            FROM events.delivery d
+           WHERE (d.sequence = e.sequence)
+           ORDER BY d.id)))
+    FROM (events.sequences_about(erp.subjects_about(export_customer.customer)) s(sequence)
+      JOIN events.event e ON ((e.sequence = s.sequence)))
+   ORDER BY e.sequence)
+ UNION ALL
+ ( SELECT 'events_to_be_numbered'::text,
+     to_jsonb(r.*) AS to_jsonb
+    FROM events.outbox r
+   WHERE (r.subject_id = ANY (erp.subjects_about(export_customer.customer)))
+   ORDER BY r."position")
+ UNION ALL
+  SELECT 'answers_of_idempotency_keys'::text,
+     (to_jsonb(r.*) - 'request'::text)
+    FROM (mutation.answers_about(export_customer.customer) a(credential_id, key)
+      JOIN mutation.idempotency_key r ON (((r.credential_id = a.credential_id) AND (r.key = a.key))))
+ UNION ALL
+ ( SELECT 'audit'::text,
+     to_jsonb(r.*) AS to_jsonb
+    FROM auth.audit_event r
+   WHERE ((r.action ~ '^customer[.]'::text) AND (r.subject = (export_customer.customer)::text))
+   ORDER BY r.id);
+END;
+comment on function erp.export_customer(uuid) is 'Rows about a customer, each with what belongs to it, but for documents and files of bulk operations.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_addresses(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -19494,6 +19788,41 @@ $function$;
 grant execute on function erp.match_order_lines(mutation.upsert_row[]) to service_writer;
 comment on function erp.match_order_lines(mutation.upsert_row[]) is 'The lines that rows of an upsert of orders give, as rows of an upsert themselves, counted through all orders. A line is known by its id, its storefrontId or its identifier, within its order. A new one without a position comes after those that are there.';
 
+CREATE OR REPLACE FUNCTION erp.mentions_of_customer(customer uuid)
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH about AS (
+          SELECT a.orders,
+             a.quotes
+            FROM erp.about_customer(mentions_of_customer.customer) a(customer, number, email, orders, quotes, fulfillment_orders, fulfillments, labels, returns, receipts, documents)
+         ), place(place, text) AS (
+          SELECT format('line %s of the order %s'::text, l.id, COALESCE(o.order_number, (o.id)::text)) AS format,
+             concat_ws(' '::text, l.identifier, l.label, l.description, l.payload) AS concat_ws
+            FROM ((about a
+              JOIN erp.sales_order o ON ((o.id = ANY (a.orders))))
+              JOIN erp.sales_order_line_item l ON ((l.order_id = o.id)))
+         UNION ALL
+          SELECT format('line %s of the quote %s'::text, l.id, q.number) AS format,
+             concat_ws(' '::text, l.identifier, l.label, l.description) AS concat_ws
+            FROM ((about a
+              JOIN erp.quote q ON ((q.id = ANY (a.quotes))))
+              JOIN erp.quote_line_item l ON ((l.quote_id = q.id)))
+         UNION ALL
+          SELECT ('comment of the stock movement '::text || m.id),
+             m.comment
+            FROM (about a
+              JOIN ledger.stock_movement m ON (((m.source_order_id = ANY (a.orders)) OR (m.destination_order_id = ANY (a.orders)))))
+           WHERE (m.comment IS NOT NULL)
+         )
+  SELECT p.place
+    FROM place p
+   WHERE erp.names_person(p.text, ARRAY( SELECT erp.personal_values(mentions_of_customer.customer) AS personal_values));
+END;
+comment on function erp.mentions_of_customer(uuid) is 'Where people have written what tells who a customer is, in texts about its orders that stay as they are.';
+
 CREATE OR REPLACE FUNCTION erp.missing_in_document(config jsonb)
  RETURNS text[]
  LANGUAGE sql
@@ -19525,6 +19854,17 @@ end
 $function$;
 grant execute on function erp.move_supplier_order(uuid,text,jsonb) to service_writer;
 comment on function erp.move_supplier_order(uuid,text,jsonb) is 'Does an action of the machine supplier_order, and notes what the supplier said with it: its own number, the date of delivery. Answers the id. User errors INVALID_STATE_TRANSITION; REQUIRED and SUPPLIER_INACTIVE when an order is placed.';
+
+CREATE OR REPLACE FUNCTION erp.names_person(text text, personal text[])
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT COALESCE(bool_or(((lower(names_person.text) = p.value) OR ((length(p.value) >= 6) AND (strpos(lower(names_person.text), p.value) > 0)))), false) AS "coalesce"
+    FROM unnest(names_person.personal) p(value);
+END;
+comment on function erp.names_person(text,text[]) is 'Whether a text is one of some personal values, which are in lower case, or contains one of six characters or more.';
 
 CREATE OR REPLACE FUNCTION erp.net_amount(amount numeric, tax_rate numeric)
  RETURNS numeric
@@ -19797,6 +20137,46 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.other_location(uuid,ledger.change[]) to service_writer;
 comment on function erp.other_location(uuid,ledger.change[]) is 'A location from which units of lines can be shipped that were called off elsewhere: its warehouse sells its stock, and has all of them beside what it is to ship already. One that ships something of the order anyway comes first, then the order is that of the codes of the warehouses. Null when there is none.';
+
+CREATE OR REPLACE FUNCTION erp.personal_values(customer uuid)
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH address AS (
+          SELECT x.address
+            FROM (erp.about_customer(personal_values.customer) a(customer, number, email, orders, quotes, fulfillment_orders, fulfillments, labels, returns, receipts, documents)
+              CROSS JOIN LATERAL ( SELECT o.shipping_address
+                    FROM erp.sales_order o
+                   WHERE (o.id = ANY (a.orders))
+                 UNION ALL
+                  SELECT o.billing_address
+                    FROM erp.sales_order o
+                   WHERE (o.id = ANY (a.orders))
+                 UNION ALL
+                  SELECT f.shipping_address
+                    FROM erp.fulfillment_order f
+                   WHERE (f.id = ANY (a.fulfillment_orders))) x(address))
+         ), value(value) AS (
+          SELECT unnest(ARRAY[c.email, c.first_name, c.last_name, c.company, c.storefront_id]) AS unnest
+            FROM erp.customer c
+           WHERE (c.id = personal_values.customer)
+         UNION
+          SELECT jsonb_array_elements_text(c.vat_ids) AS jsonb_array_elements_text
+            FROM erp.customer c
+           WHERE (c.id = personal_values.customer)
+         UNION
+          SELECT (v_1.value #>> '{}'::text[])
+            FROM (address a
+              CROSS JOIN LATERAL jsonb_path_query(a.address, 'strict $.**'::jsonpath) v_1(value))
+           WHERE ((jsonb_typeof(v_1.value) = 'string'::text) AND ((v_1.value #>> '{}'::text[]) IS DISTINCT FROM (a.address ->> 'countryName'::text)))
+         )
+  SELECT lower(v.value) AS lower
+    FROM value v
+   WHERE ((length(v.value) >= 3) AND (v.value !~ '@anonymized[.]invalid$'::text) AND (v.value <> ALL (ARRAY['Anonymized'::text, 'Customer'::text])));
+END;
+comment on function erp.personal_values(uuid) is 'What tells who a customer is, in lower case, to find where else it is: names, numbers, and what their addresses have but the country.';
 
 CREATE OR REPLACE FUNCTION erp.picks_of(present erp.fulfillment_order, lines erp.shipping_line[], places erp.shipping_place[])
  RETURNS ledger.pick[]
@@ -21184,6 +21564,17 @@ $function$;
 grant execute on function erp.state_after_delivery(text,text) to service_writer;
 comment on function erp.state_after_delivery(text,text) is 'The state of a supplier order, of which so much has been received that it is now confirmed, partially_delivered or delivered, by erp.state_transition.';
 
+CREATE OR REPLACE FUNCTION erp.subjects_about(customer uuid)
+ RETURNS uuid[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT ((((((a.customer || a.orders) || a.fulfillment_orders) || a.fulfillments) || a.labels) || a.receipts) || a.documents)
+    FROM erp.about_customer(subjects_about.customer) a(customer, number, email, orders, quotes, fulfillment_orders, fulfillments, labels, returns, receipts, documents);
+END;
+comment on function erp.subjects_about(uuid) is 'The ids whose events are about a customer.';
+
 CREATE OR REPLACE FUNCTION erp.supplier_snapshot(supplier_id uuid)
  RETURNS jsonb
  LANGUAGE sql
@@ -22416,6 +22807,27 @@ END;
 grant execute on function erp.with_translations(mutation.upsert_row[]) to service_writer;
 comment on function erp.with_translations(mutation.upsert_row[]) is 'The rows of an upsert with the translations that they give.';
 
+CREATE OR REPLACE FUNCTION erp.without_person(node jsonb, personal text[])
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return case jsonb_typeof(node)
+    when 'string' then
+      case when erp.names_person(node #>> '{}', personal) then '"[removed]"'::jsonb else node end
+    when 'array' then (
+      select coalesce(jsonb_agg(erp.without_person(e.value, personal) order by e.nr), '[]')
+      from jsonb_array_elements(node) with ordinality e (value, nr))
+    when 'object' then (
+      select coalesce(jsonb_object_agg(e.key, erp.without_person(e.value, personal)), '{}')
+      from jsonb_each(node) e)
+    else node end;
+end
+$function$;
+comment on function erp.without_person(jsonb,text[]) is 'The same JSON with other texts in the place of those that are, or contain, a personal value.';
+
 CREATE OR REPLACE FUNCTION erp.write_order_lines(orders mutation.upsert_row[], lines mutation.upsert_row[])
  RETURNS uuid[]
  LANGUAGE plpgsql
@@ -23418,6 +23830,33 @@ begin
 end
 $function$;
 comment on function events.announcement(events.subject,text,text) is 'SQL for the events that rows of a subject make: topic, subject, entity, data, changed fields. The source names the new row n and the old one o, and, of updates, the fields that changed c.changed. Null when there are none.';
+
+CREATE OR REPLACE FUNCTION events.anonymous_data(topic text, subject_id uuid, data jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT (anonymous_data.data || COALESCE(jsonb_object_agg(f.field,
+         CASE
+             WHEN (f.field = 'email'::text) THEN to_jsonb((anonymous_data.subject_id || '@anonymized.invalid'::text))
+             WHEN (f.field = 'shippingAddress'::text) THEN COALESCE(
+             CASE
+                 WHEN (jsonb_typeof((anonymous_data.data -> f.field)) = 'object'::text) THEN erp.postal_address(erp.country_alone((anonymous_data.data -> f.field)))
+                 ELSE NULL::jsonb
+             END, 'null'::jsonb)
+             WHEN (f.field = 'trackingCodes'::text) THEN (
+             CASE jsonb_typeof((anonymous_data.data -> f.field))
+                 WHEN 'array'::text THEN '[]'::text
+                 ELSE 'null'::text
+             END)::jsonb
+             ELSE f.value
+         END), '{}'::jsonb))
+    FROM (events.topic t
+      JOIN ( VALUES ('Customer'::text,'email'::text,'null'::jsonb), ('Customer'::text,'firstName'::text,'"Anonymized"'::jsonb), ('Customer'::text,'lastName'::text,'"Customer"'::jsonb), ('Customer'::text,'title'::text,'null'::jsonb), ('Customer'::text,'company'::text,'null'::jsonb), ('Customer'::text,'vatIds'::text,'null'::jsonb), ('Customer'::text,'storefrontId'::text,'null'::jsonb), ('Customer'::text,'salutationId'::text,'null'::jsonb), ('Order'::text,'trackingCodes'::text,'null'::jsonb), ('FulfillmentOrder'::text,'holdComment'::text,'null'::jsonb), ('FulfillmentOrder'::text,'shippingAddress'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingCodes'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingUrl'::text,'null'::jsonb), ('ShippingLabel'::text,'documentUrl'::text,'null'::jsonb), ('GoodsReceipt'::text,'comment'::text,'null'::jsonb)) f(subject_type, field, value) ON (((f.subject_type = t.subject_type) AND (anonymous_data.data ? f.field))))
+   WHERE (t.name = anonymous_data.topic);
+END;
+comment on function events.anonymous_data(text,uuid,jsonb) is 'The data of an event without what tells who a customer is. What is done stays as it is.';
 
 CREATE OR REPLACE FUNCTION events.attempt_lifetime()
  RETURNS interval
@@ -25097,6 +25536,20 @@ $function$;
 alter function events.sequence_events(integer) owner to service_recorder;
 grant execute on function events.sequence_events(integer) to service_delivery;
 comment on function events.sequence_events(integer) is 'Moves what has been committed since the last time from the outbox into the log, as much as a batch, and makes deliveries of it. What becomes visible later gets a later number, so readers of the log miss nothing, and events of one entity keep their order. Movements of stock get their numbers here, too. Those who listen on the channel service_events are told. One process at a time: answers null when another one is at it, else how many events it moved.';
+
+CREATE OR REPLACE FUNCTION events.sequences_about(subjects uuid[], after bigint DEFAULT 0)
+ RETURNS SETOF bigint
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT e.sequence
+    FROM (events.topic t
+      JOIN events.event e ON ((e.topic = t.name)))
+   WHERE ((t.subject_type = ANY (ARRAY['Customer'::text, 'Order'::text, 'FulfillmentOrder'::text, 'Fulfillment'::text, 'ShippingLabel'::text, 'GoodsReceipt'::text, 'Document'::text])) AND (e.subject_id = ANY (sequences_about.subjects)) AND (e.sequence > sequences_about.after))
+   ORDER BY e.sequence;
+END;
+comment on function events.sequences_about(uuid[],bigint) is 'The events about subjects that belong to customers, by the index of topics: most events are about stock.';
 
 CREATE OR REPLACE FUNCTION events.settle_delivery_queues(results jsonb, states jsonb, moment timestamp with time zone)
  RETURNS void
@@ -27579,30 +28032,21 @@ CREATE OR REPLACE FUNCTION ledger.keep_invoice_figures()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
+declare
+  -- 1 when it becomes valid again, -1 when it no longer is
+  change constant integer := (tg_op <> 'DELETE' and new.cancellation_id is null)::integer
+    - (old.cancellation_id is null)::integer;
 begin
-  if tg_op = 'DELETE' then
-    -- Before its lines are deleted, because then its state is no longer known
-    if old.cancellation_id is null then
-      perform ledger.change_invoiced_quantities(array(
-        select row (old.document_id, l.order_line_item_id, - l.quantity)::ledger.change
-        from erp.invoice_line_item l where l.document_id = old.document_id));
-    end if;
-    return old;
+  if change <> 0 then
+    perform ledger.change_invoiced_quantities(array(
+      select row (l.document_id, l.order_line_item_id, change * l.quantity)::ledger.change
+      from erp.invoice_line_item l where l.document_id = old.document_id));
   end if;
-  perform ledger.change_invoiced_quantities(array(
-    select row (i.id, l.order_line_item_id, i.direction * l.quantity)::ledger.change
-    from (
-      select s.id, sum(s.direction) as direction
-      from (
-        select n.document_id as id, 1 as direction from new_rows n where n.cancellation_id is null
-        union all select o.document_id, -1 from old_rows o where o.cancellation_id is null
-      ) s group by s.id having sum(s.direction) <> 0
-    ) i join erp.invoice_line_item l on l.document_id = i.id));
-  return null;
+  return case when tg_op = 'DELETE' then old else new end;
 end
 $function$;
 alter function ledger.keep_invoice_figures() owner to service_ledger;
-comment on function ledger.keep_invoice_figures() is 'Triggers before an invoice is deleted and after some were changed: one that is cancelled charges nothing any more.';
+comment on function ledger.keep_invoice_figures() is 'Trigger before an invoice is deleted, while its lines are there, and before it is cancelled, or no longer is: one that is cancelled charges nothing. What a foreign key changes must count at once: a trigger afterwards waits until the whole statement has deleted its documents.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_invoice_line_figures()
  RETURNS trigger
@@ -27996,52 +28440,43 @@ CREATE OR REPLACE FUNCTION ledger.lock(product_ids uuid[], warehouse_ids uuid[] 
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
+  warehouses uuid[] := array_remove(warehouse_ids, null);
+  bins constant uuid[] := array_remove(bin_location_ids, null);
+  locked uuid[];
   are_found boolean := true;
-  found_rows bigint;
 begin
-  if warehouse_ids <> '{}' then
-    perform from erp.warehouse w where w.id = any (warehouse_ids) order by w.id for key share;
-    get diagnostics found_rows = row_count;
-    are_found := found_rows = cardinality(warehouse_ids);
+  if bins <> '{}' then
+    warehouses := warehouses || array(
+      select b.warehouse_id from erp.bin_location b where b.id = any (bins));
   end if;
-  if bin_location_ids <> '{}' then
-    perform from erp.bin_location b where b.id = any (bin_location_ids) order by b.id for key share;
-    get diagnostics found_rows = row_count;
-    are_found := are_found and found_rows = cardinality(bin_location_ids);
+  if warehouses <> '{}' then
+    locked := array(
+      select w.id from erp.warehouse w where w.id = any (warehouses) order by w.id for key share);
+    are_found := warehouses <@ locked;
   end if;
-  perform from erp.product p where p.id = any (product_ids) order by p.id for no key update;
-  get diagnostics found_rows = row_count;
-  return are_found and found_rows = cardinality(product_ids);
+  if bins <> '{}' then
+    locked := array(select b.id from erp.bin_location b where b.id = any (bins) order by b.id for key share);
+    are_found := are_found and bins <@ locked;
+  end if;
+  locked := array(
+    select p.id from erp.product p where p.id = any (product_ids) order by p.id for no key update);
+  return are_found and product_ids <@ locked;
 end
 $function$;
 alter function ledger.lock(uuid[],uuid[],uuid[]) owner to service_ledger;
 grant execute on function ledger.lock(uuid[],uuid[],uuid[]) to service_writer;
-comment on function ledger.lock(uuid[],uuid[],uuid[]) is 'Takes the locks of a booking, always in this order, so that bookings never wait for each other in a circle: warehouses and bins against being deleted and against a change of what they count for, then the products. The holder of a product''s lock is alone with all of its stock and figures. Answers whether there are as many as ids, each of which is to be given once then.';
+comment on function ledger.lock(uuid[],uuid[],uuid[]) is 'Takes the locks of a booking, always in this order, so that bookings never wait for each other in a circle: warehouses, those of the bins too, and bins against being deleted and against a change of what they count for, then the products. The holder of a product''s lock is alone with all of its stock and figures. Answers whether all are there. Nulls among the warehouses and bins are left out.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_lines(lines ledger.line[], OUT are_there boolean, OUT name_batches boolean, OUT expect boolean)
  RETURNS record
- LANGUAGE plpgsql
+ LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-declare
-  named record;
-begin
-  select array_agg(distinct l.product_id) as products,
-    coalesce(array_agg(distinct coalesce(p.warehouse_id, b.warehouse_id))
-      filter (where coalesce(p.warehouse_id, b.warehouse_id) is not null), '{}') as warehouses,
-    coalesce(array_agg(distinct p.bin_id) filter (where p.bin_id is not null), '{}') as bins,
-    bool_or(l.batch_id is not null) as name_batches, bool_or(l.expected_quantity is not null) as expect
-  into named
-  from unnest(lines) l
-  cross join lateral (values (l.source_warehouse_id, l.source_bin_location_id),
-    (l.destination_warehouse_id, l.destination_bin_location_id)) p (warehouse_id, bin_id)
-  left join erp.bin_location b on b.id = p.bin_id
-  where coalesce(p.warehouse_id, p.bin_id) is not null;
-  are_there := ledger.lock(named.products, named.warehouses, named.bins);
-  name_batches := named.name_batches;
-  expect := named.expect;
-end
-$function$;
+BEGIN ATOMIC
+ SELECT ledger.lock(array_agg(l.product_id), (array_agg(l.source_warehouse_id) || array_agg(l.destination_warehouse_id)), (array_agg(l.source_bin_location_id) || array_agg(l.destination_bin_location_id))) AS lock,
+     bool_or((l.batch_id IS NOT NULL)) AS bool_or,
+     bool_or((l.expected_quantity IS NOT NULL)) AS bool_or
+    FROM unnest(lock_lines.lines) l(product_id, source_warehouse_id, source_bin_location_id, destination_warehouse_id, destination_bin_location_id, quantity, batch_id, expected_quantity, counted_at);
+END;
 grant execute on function ledger.lock_lines(ledger.line[]) to service_ledger;
 comment on function ledger.lock_lines(ledger.line[]) is 'Takes the locks of ledger.lock for lines of mutations of stock. Answers whether all products and places that they name are there, and whether some name batches, or expect quantities.';
 
@@ -28086,25 +28521,14 @@ comment on function ledger.lock_orders_of(ledger.change[]) is 'Takes the locks o
 
 CREATE OR REPLACE FUNCTION ledger.lock_places(drafts ledger.draft[])
  RETURNS void
- LANGUAGE plpgsql
+ LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-declare
-  named record;
-begin
-  select array_agg(d.product_id) as products,
-    array_agg(d.source::uuid) filter (where d.source_type = 'warehouse')
-      || array_agg(d.destination::uuid) filter (where d.destination_type = 'warehouse') as warehouses,
-    coalesce(array_agg(d.source::uuid) filter (where d.source_type = 'bin_location')
-      || array_agg(d.destination::uuid) filter (where d.destination_type = 'bin_location'), '{}') as bins
-  into named from unnest(drafts) d;
-  if named.bins <> '{}' then
-    named.warehouses := named.warehouses
-      || array(select b.warehouse_id from erp.bin_location b where b.id = any (named.bins));
-  end if;
-  perform ledger.lock(named.products, coalesce(named.warehouses, '{}'), named.bins);
-end
-$function$;
+BEGIN ATOMIC
+ SELECT ledger.lock(array_agg(d.product_id), (array_agg(s.warehouse_id) || array_agg(t.warehouse_id)), (array_agg(s.bin_location_id) || array_agg(t.bin_location_id))) AS lock
+    FROM ((unnest(lock_places.drafts) d(field, product_id, quantity, batch_id, source_type, source, destination_type, destination, process)
+      CROSS JOIN LATERAL ledger.place_columns(d.source_type, d.source) s(warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_place))
+      CROSS JOIN LATERAL ledger.place_columns(d.destination_type, d.destination) t(warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_place));
+END;
 grant execute on function ledger.lock_places(ledger.draft[]) to service_ledger;
 comment on function ledger.lock_places(ledger.draft[]) is 'Takes the locks of movements that are to be booked: those of ledger.lock, for their products and places.';
 
@@ -28335,7 +28759,7 @@ begin
 end
 $function$;
 grant execute on function ledger.next_movement_id() to service_booker;
-comment on function ledger.next_movement_id() is 'A new id for a movement: larger than that of every movement that was committed before the transaction. The number of the transaction is drawn before it, never after it: readers rely on it (docs/decisions.md, "Following").';
+comment on function ledger.next_movement_id() is 'A new id for a movement: larger than that of every movement that was committed before the transaction. The number of the transaction is drawn before it, never after it: readers rely on it (docs/internals/decisions, followed lists).';
 
 CREATE OR REPLACE FUNCTION ledger.next_movement_ids(amount integer)
  RETURNS uuid[]
@@ -28590,6 +29014,7 @@ BEGIN ATOMIC
          END AS "case";
 END;
 grant execute on function ledger.place_columns(text,text) to service_booker;
+grant execute on function ledger.place_columns(text,text) to service_ledger;
 comment on function ledger.place_columns(text,text) is 'A place, given by its kind and its key (see ledger.stock.place), as the columns of tables that refer to it.';
 
 CREATE OR REPLACE FUNCTION ledger.place_of(warehouse_id uuid, bin_location_id uuid)
@@ -29305,7 +29730,7 @@ begin
 end
 $function$;
 grant execute on function ledger.tell_steps(ledger.call[],uuid[],ledger.place_change[]) to service_booker;
-comment on function ledger.tell_steps(ledger.call[],uuid[],ledger.place_change[]) is 'Tells of what several calls have changed, each call for itself, in their order, with the figures as they were after it. Only for ledger.write, which has written the figures after all calls.';
+comment on function ledger.tell_steps(ledger.call[],uuid[],ledger.place_change[]) is 'Emits the events of several calls, each call for itself, in their order, with the figures as they were after it. Only for ledger.write, which has written the figures after all calls.';
 
 CREATE OR REPLACE FUNCTION ledger.transfer_stock(lines ledger.line[], note text)
  RETURNS ledger.booking
@@ -29628,7 +30053,7 @@ end
 $function$;
 alter function ledger.write(ledger.call[],ledger.draft[],ledger.place_change[],ledger.figure_change[],ledger.place_change[]) owner to service_booker;
 grant execute on function ledger.write(ledger.call[],ledger.draft[],ledger.place_change[],ledger.figure_change[],ledger.place_change[]) to service_ledger;
-comment on function ledger.write(ledger.call[],ledger.draft[],ledger.place_change[],ledger.figure_change[],ledger.place_change[]) is 'Writes the books for one call or several: adds movements to the ledger, in the order of their drafts, and brings figures up to date with them and with what else changes, each row once, and tells of it. The drafts are of one call, or each of a call of its own; then steps are what each call changes, and all is as if one had come after the other. The events of a call without a cause go back to the mutation that runs. Answers the movements, and whether available stock that it changed is below 0 now. All has been checked and locked before. Its callers have statements planned by index.';
+comment on function ledger.write(ledger.call[],ledger.draft[],ledger.place_change[],ledger.figure_change[],ledger.place_change[]) is 'Writes the books for one call or several: adds movements to the ledger, in the order of their drafts, and brings figures up to date with them and with what else changes, each row once, and emits events. The drafts are of one call, or each of a call of its own; then steps are what each call changes, and all is as if one had come after the other. The events of a call without a cause go back to the mutation that runs. Answers the movements, and whether available stock that it changed is below 0 now. All has been checked and locked before. Its callers have statements planned by index.';
 
 CREATE OR REPLACE FUNCTION ledger.write_assigned(fulfillment_order_id uuid, assignments erp.assignment[])
  RETURNS void
@@ -29706,7 +30131,7 @@ end
 $function$;
 alter function ledger.write_batch_figures(ledger.leg[]) owner to service_booker;
 grant execute on function ledger.write_batch_figures(ledger.leg[]) to service_ledger;
-comment on function ledger.write_batch_figures(ledger.leg[]) is 'Brings the stock of batches up to date with movements, in each place and altogether, and tells of it. Answers the batches that were counted, as is known, after the moment of a leg, and in which stock.';
+comment on function ledger.write_batch_figures(ledger.leg[]) is 'Brings the stock of batches up to date with movements, in each place and altogether, and emits events. Answers the batches that were counted, as is known, after the moment of a leg, and in which stock.';
 
 CREATE OR REPLACE FUNCTION ledger.write_batches(drafts ledger.draft[], movement_ids uuid[])
  RETURNS void
@@ -29780,7 +30205,7 @@ begin
 end
 $function$;
 grant execute on function ledger.write_missing(ledger.call[],ledger.place_change[],ledger.figure_change[]) to service_booker;
-comment on function ledger.write_missing(ledger.call[],ledger.place_change[],ledger.figure_change[]) is 'Makes the rows of stock and of warehouse stock that are not there yet, with their figures, and tells of them; calls that come together have none. Refuses a booking that names a place which is not there any more. Only for ledger.write.';
+comment on function ledger.write_missing(ledger.call[],ledger.place_change[],ledger.figure_change[]) is 'Makes the rows of stock and of warehouse stock that are not there yet, with their figures, and emits their events; calls that come together have none. Refuses a booking that names a place which is not there any more. Only for ledger.write.';
 
 CREATE OR REPLACE FUNCTION ledger.write_order_states(order_id uuid, state text, delivery_state text, tracking_codes text[])
  RETURNS void
@@ -29818,7 +30243,7 @@ end
 $function$;
 alter function ledger.write_order_states(uuid,text,text,text[]) owner to service_booker;
 grant execute on function ledger.write_order_states(uuid,text,text,text[]) to service_writer;
-comment on function ledger.write_order_states(uuid,text,text,text[]) is 'Writes the states of an order and codes to follow it by, and tells of it. Only for erp.settle_order, and for states that change nothing of what the order reserves: one that is completed has shipped it all.';
+comment on function ledger.write_order_states(uuid,text,text,text[]) is 'Writes the states of an order and codes to follow it by, and emits events. Only for erp.settle_order, and for states that change nothing of what the order reserves: one that is completed has shipped it all.';
 
 CREATE OR REPLACE FUNCTION ledger.write_rows(calls ledger.call[], drafts ledger.draft[], movement_ids uuid[], changes ledger.place_change[], others ledger.figure_change[], OUT lacks boolean, OUT is_incomplete boolean)
  RETURNS record
@@ -29886,7 +30311,7 @@ begin
 end
 $function$;
 grant execute on function ledger.write_rows(ledger.call[],ledger.draft[],uuid[],ledger.place_change[],ledger.figure_change[]) to service_booker;
-comment on function ledger.write_rows(ledger.call[],ledger.draft[],uuid[],ledger.place_change[],ledger.figure_change[]) is 'Adds movements with these ids, brings stock, warehouse stock, products and their configurations up to date, and tells of it if there is one call. Answers whether available stock is below 0 now, and whether rows were missing. A new figure stands here; one that mutations of stock change in ledger.book_correction, too, and one of products in ledger.product_after. Only for ledger.write.';
+comment on function ledger.write_rows(ledger.call[],ledger.draft[],uuid[],ledger.place_change[],ledger.figure_change[]) is 'Adds movements with these ids, brings stock, warehouse stock, products and their configurations up to date, and emits events if there is one call. Answers whether available stock is below 0 now, and whether rows were missing. A new figure stands here; one that mutations of stock change in ledger.book_correction, too, and one of products in ledger.product_after. Only for ledger.write.';
 
 CREATE OR REPLACE FUNCTION ledger.write_shipment(number text, picks ledger.pick[], stock_movements uuid[], lines uuid[], OUT fulfillment_id uuid, OUT fulfillment_orders uuid[], OUT turned uuid[])
  RETURNS record
@@ -29964,7 +30389,7 @@ end
 $function$;
 alter function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) owner to service_booker;
 grant execute on function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) to service_writer;
-comment on function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) is 'Records a fulfillment, what it ships, by which movements, each for its line of a fulfillment order, and what is fulfilled, shipped and closed thereby, and tells of it. Answers the fulfillment, the fulfillment orders, and those of them that have units left and ended, or began, to promise them. Only for erp.ship: ledger.ship has booked it, and kept the other figures that follow.';
+comment on function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) is 'Records a fulfillment, what it ships, by which movements, each for its line of a fulfillment order, and what is fulfilled, shipped and closed thereby, and emits events. Answers the fulfillment, the fulfillment orders, and those of them that have units left and ended, or began, to promise them. Only for erp.ship: ledger.ship has booked it, and kept the other figures that follow.';
 
 create schema mutation;
 grant usage on schema mutation to service_api;
@@ -30048,6 +30473,21 @@ alter table mutation.operation enable row level security;
 create policy operation_select_writer on mutation.operation for select to service_writer using (true);
 grant select on table mutation.operation to service_writer;
 comment on table mutation.operation is 'What mutation.run is to know of each mutation. Follows from the functions of the API schemas, after each migration.';
+
+CREATE OR REPLACE FUNCTION mutation.answers_about(customer uuid)
+ RETURNS TABLE(credential_id uuid, key text)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT k.credential_id,
+     k.key
+    FROM (erp.about_customer(answers_about.customer) a(customer, number, email, orders, quotes, fulfillment_orders, fulfillments, labels, returns, receipts, documents)
+      JOIN mutation.idempotency_key k ON ((EXISTS ( SELECT
+            FROM unnest((((a.customer)::text || (a.orders)::text[]) || lower(a.email))) n(needle)
+           WHERE (strpos(lower((k.payload)::text), n.needle) > 0)))));
+END;
+comment on function mutation.answers_about(uuid) is 'The idempotency keys whose answers, which repeated calls get, name a customer or one of its orders.';
 
 CREATE OR REPLACE FUNCTION mutation.broken_rule(state text, detail text, input jsonb, violated_schema name, violated_table name, violated_column name, violated_constraint name)
  RETURNS jsonb

@@ -1,1 +1,0 @@
---!include ledger/next_movement_id.sql

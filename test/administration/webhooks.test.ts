@@ -63,7 +63,7 @@ async function triedDelivery(id: string): Promise<string> {
 
 test("without subscriptions the page says how to subscribe", async () => {
   const text = textOf(await visitor.get("/admin/webhooks"));
-  assert.match(text, /There are no subscriptions yet.*webhookSubscriptionCreate.*docs\/webhooks\.md/);
+  assert.match(text, /There are no subscriptions yet.*webhookSubscriptionCreate.*docs\/guides\/webhooks\.md/);
 });
 
 test("the list shows topic, host, version, token, health, what waits; and those in trouble alone", async () => {

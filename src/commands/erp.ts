@@ -21,7 +21,7 @@ export function erp(): Program {
   addOperationCommands(program);
   return program.addHelpText(
     "after",
-    "\nSettings are environment variables (docs/reference/settings.md). Exit code 0: done, 1: refused or failed, 2: invalid arguments.",
+    "\nSettings are environment variables (docs/reference/settings.md). Exit code: 0 done, 1 refused or failed, 2 wrong arguments.",
   );
 }
 

@@ -15,6 +15,11 @@ export interface Heading {
 /** Where a link of a text leads; null when there is no such page, and the text stands without a link. */
 export type FindLink = (address: string) => string | null;
 
+/** A heading, and the text below it as far as the next heading of the second or third level. */
+export interface Section extends Heading {
+  text: string;
+}
+
 interface Environment extends Record<PropertyKey, unknown> {
   findLink: FindLink;
   headings: Heading[];
@@ -130,7 +135,9 @@ function labelCells(tokens: readonly Token[]): void {
 }
 
 const plainText = (tokens: readonly Token[]): string =>
-  tokens.map(({ type, content }) => (type === "text" || type === "code_inline" ? content : "")).join("");
+  tokens
+    .map(({ type, content }) => (type === "softbreak" ? " " : /^(text|code_inline)$/.test(type) ? content : ""))
+    .join("");
 
 /** The anchor of a heading, as GitHub makes it. */
 const anchorOf = (title: string): string =>
@@ -147,6 +154,22 @@ export interface RenderedText {
   title: string;
   content: Html;
   headings: Heading[];
+  sections: Section[];
+}
+
+/** Divides a text at its headings, which are rendered. */
+function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): Section[] {
+  const sections: Section[] = [];
+  const rendered = headings.values();
+  for (const [index, { type, content, children }] of tokens.entries()) {
+    const heading = type === "heading_open" && rendered.next().value;
+    if (heading && heading.level < 4) sections.push({ ...heading, text: "" });
+    const isTitle = tokens[index - 1]?.type === "heading_open" && sections.at(-1)?.text === "";
+    if (isTitle || sections.length === 0) continue;
+    if (type === "inline") sections.at(-1)!.text += `${plainText(children ?? [])}\n`;
+    if (type === "fence" || type === "code_block") sections.at(-1)!.text += `${content}\n`;
+  }
+  return sections;
 }
 
 /** Renders a whole text: its first heading is the title, and not part of the content. */
@@ -157,7 +180,9 @@ export function renderText(source: string, findLink: FindLink): RenderedText {
   const end = tokens.findIndex(({ type, tag }) => type === "heading_close" && tag === "h1");
   const title = plainText(tokens[1]?.children ?? []);
   const content = markdown.renderer.render(tokens.slice(end + 1), markdown.options, environment);
-  return { title, content: fromMarkdown(content), headings: environment.headings };
+  const { headings } = environment;
+  const sections = sectionsOf(tokens, [{ level: 1, title, id: "" }, ...headings]);
+  return { title, content: fromMarkdown(content), headings, sections };
 }
 
 /** A description out of the schema: some words, or some paragraphs. */

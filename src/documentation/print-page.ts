@@ -1,3 +1,4 @@
+import { assetUrl } from "../html/assets.ts";
 import { menuEntry, printDocument } from "../html/frame.ts";
 import { html } from "../html/html.ts";
 import type { Content, Html } from "../html/html.ts";
@@ -63,6 +64,8 @@ const search = (slug: string): Html =>
     class="search"
     role="search"
     data-search="${versionPath(slug)}/search.json"
+    data-engine="${assetUrl(home, "search.js")}"
+    data-library="${assetUrl(home, "minisearch.js")}"
     data-home="${home}"
     hidden
   >

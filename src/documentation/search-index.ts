@@ -7,21 +7,16 @@ import type { Member, Model } from "./model.ts";
 import { fieldsOf, isField, nameOf } from "./model.ts";
 import { home } from "./print-page.ts";
 import { pathOf } from "./reference/links.ts";
+import { synonyms } from "./synonyms.ts";
 
-/** An entry that the search finds: title, kind, path below the home; for some the first sentence about it. */
-type Entry = [title: string, kind: string, path: string, about?: string];
+/** An entry of the search: title, kind, path below the home, perhaps the first sentence about it, and further words. */
+type Entry = [title: string, kind: string, path: string, about?: string, words?: string];
 
-/** Everything that the search of a version finds, and the guides, whichever version they are read beside. */
-export const searchIndex = (model: Model): Entry[] =>
-  [
-    ...searchedGuides.flatMap(({ path, file }): Entry[] => {
-      const { title, headings } = renderFile(file);
-      const parts = headings.filter(({ level }) => level === 2);
-      return [
-        [title, "Guide", path],
-        ...parts.map((heading): Entry => [heading.title, title, `${path}#${heading.id}`]),
-      ];
-    }),
+/** The data of the search on pages of a version: its reference, all guides, and other words for what they say. */
+export const searchIndex = (model: Model): { entries: Entry[]; synonyms: typeof synonyms } => ({
+  synonyms,
+  entries: [
+    ...searchedGuides.flatMap(({ path, file }) => entriesOfGuide(path, file)),
     ...[...model.rootFields, ...model.types].flatMap((member) => entriesOf(model, member)),
     ...model.edition.topics.map(({ name, description }): Entry => [
       name,
@@ -34,7 +29,22 @@ export const searchIndex = (model: Model): Entry[] =>
       "Error",
       `${home}/reference/errors#codes-of-graphql-errors`,
     ]),
-  ].map(([title, kind, path, ...more]) => [title, kind, path.slice(home.length + 1), ...more]);
+  ].map(([title, kind, path, ...more]) => [title, kind, path.slice(home.length + 1), ...more]),
+});
+
+/** A guide and its sections. */
+function entriesOfGuide(path: string, file: string): Entry[] {
+  const { title, sections } = renderFile(file);
+  return sections.map(({ level, title: heading, id, text }) => {
+    const words = distinctWords(text);
+    if (level === 1) return [title, "Guide", path, about(text), words];
+    return [heading, title, `${path}#${id}`, about(text), words];
+  });
+}
+
+/** Each word of a text once. */
+const distinctWords = (text: string): string =>
+  [...new Set(text.match(/\p{L}[\p{L}\p{N}_]+|\b\d{3}\b/gu))].join(" ");
 
 const about = (description: string | null | undefined): string => summaryOf(description ?? "").slice(0, 120);
 

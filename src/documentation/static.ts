@@ -7,10 +7,11 @@ import { picturePath } from "./guides.ts";
 import type { Site } from "./print-page.ts";
 import { home } from "./print-page.ts";
 import { pathsOf, render } from "./routes.ts";
+import type { searchIndex } from "./search-index.ts";
 
 /** Addresses of these pages and of schemas, in attributes. */
 const addresses =
-  /\b(href|src|data-search|data-home)="(\/(?:docs|api\/graphql)(?:\/[^"#?]*)?)(?:\?[^"#]*)?(#[^"]*)?"/g;
+  /\b(href|src|data-(?:search|engine|library|home))="(\/(?:docs|api\/graphql)(?:\/[^"#?]*)?)(?:\?[^"#]*)?(#[^"]*)?"/g;
 
 /** The file that a path becomes, from the folder of the copy. */
 function fileAt(path: string): string {
@@ -33,10 +34,16 @@ function withFiles(document: string, path: string): string {
 
 /** The same for the index of the search. */
 function indexWithFiles(content: string): string {
-  const entries = JSON.parse(content) as [string, string, string, ...string[]][];
-  return JSON.stringify(
-    entries.map(([title, kind, path, ...more]) => [title, kind, path.replace(/(#|$)/, ".html$1"), ...more]),
-  );
+  const { entries, synonyms } = JSON.parse(content) as ReturnType<typeof searchIndex>;
+  return JSON.stringify({
+    synonyms,
+    entries: entries.map(([title, kind, path, ...more]) => [
+      title,
+      kind,
+      path.replace(/(#|$)/, ".html$1"),
+      ...more,
+    ]),
+  });
 }
 
 /** Writes the documentation as files, for any web server. @returns how many */

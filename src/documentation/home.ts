@@ -1,9 +1,13 @@
+import { readFileSync } from "node:fs";
 import { html } from "../html/html.ts";
 import type { Content, Html } from "../html/html.ts";
 import { examples } from "../versions/explorer-examples.ts";
 import { explorerPathOf } from "../versions/explorer-page.ts";
+import { feedLink, feedPath } from "./changelog-feed.ts";
+import { diagramAddress, diagramsIn } from "./diagrams.ts";
 import { eventsPath } from "./events.ts";
-import { guideGroups, renderFile } from "./guides.ts";
+import { fullPath, indexPath } from "./for-machines.ts";
+import { guideGroups, renderFile, root } from "./guides.ts";
 import { codeBlock } from "./markdown.ts";
 import type { Page, Site } from "./print-page.ts";
 import { home, kindPath, versionPath } from "./print-page.ts";
@@ -42,17 +46,46 @@ const doors: readonly Door[] = [
   },
 ];
 
+/** The parts of the README that the first page shows: the answer to its query, and the picture of how the service works. */
+function partsOfReadme(): { answer: string; diagram: string } {
+  const text = readFileSync(new URL("README.md", root), "utf8");
+  const [, answer = ""] = /^```json\n([^]*?)\n```$/m.exec(text) ?? [];
+  return { answer: answer && nested(JSON.parse(answer)), diagram: diagramsIn(text)[0] ?? "" };
+}
+
+/** Prints JSON as a query is written: nothing that stands alone in an object or a list gets a line of its own. */
+function nested(value: unknown, indent = ""): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((each) => nested(each, indent)).join(", ")}]`;
+  const printed = (inner: string) =>
+    Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${nested(each, inner)}`);
+  const lines = printed(`${indent}  `);
+  if (lines.length === 1) return `{ ${printed(indent)[0]!} }`;
+  return `{\n${lines.map((line) => `${indent}  ${line}`).join(",\n")}\n${indent}}`;
+}
+
 /** The first page: a query with its answer, the doors for three kinds of readers, the reference. */
-export const homePage = (site: Site): Page => ({
+export const homePage = (site: Site, readme = partsOfReadme()): Page => ({
   title: "Documentation",
   summary: "Guides and reference of the GraphQL API for products, stock, orders, fulfillment and purchasing.",
+  links: html`<link
+      rel="alternate"
+      type="text/plain"
+      title="Index for programs"
+      href="${indexPath}"
+    />${feedLink}`,
   body: html`
     <p class="lead">
       A GraphQL API for products, stock and its ledger, orders, fulfillment and purchasing. Authenticate with
       OAuth client credentials, read with Relay pagination, and receive changes by webhooks.
     </p>
-    ${codeBlock(examples[0]!.query, "graphql")}
-    ${site.explorer && html`<p><a class="button" href="${explorerPathOf(site.versions.at(-1)!)}">Run it in the explorer</a></p>`}
+    ${codeBlock(examples[0]!.query, "graphql")} ${codeBlock(readme.answer, "json")}
+    ${
+      site.explorer &&
+      html`<p>
+        <a class="button" href="${explorerPathOf(site.versions.at(-1)!)}?example=0">Run it in the explorer</a>
+      </p>`
+    }
     <ul class="cards">
       ${doors.map(({ title, about, button, first, group }) =>
         card(
@@ -69,6 +102,11 @@ export const homePage = (site: Site): Page => ({
         ),
       )}
     </ul>
+    ${
+      diagramAddress(readme.diagram) !== null &&
+      html`<h2>How it works</h2>
+        ${codeBlock(readme.diagram, "mermaid")}`
+    }
     <h2>Reference</h2>
     <ul class="cards">
       ${card(
@@ -85,6 +123,11 @@ export const homePage = (site: Site): Page => ({
         "Topics of webhooks, with the fields of their messages. The same for all versions.",
       )}
     </ul>
+    <p class="quiet">
+      For programs that read: <a href="${indexPath}">llms.txt</a>,
+      <a href="${fullPath}">all pages in one file</a>, each guide as Markdown at its address with
+      <code>.md</code>, and <a href="${feedPath}">the changelog as a feed</a>.
+    </p>
   `,
 });
 
@@ -97,7 +140,7 @@ const card = (heading: Html, about: Content, more?: Html): Html =>
     </div>
   </li>`;
 
-const versionCard = ({ slug, kind, state, sunsetOn }: Site["versions"][number]): Html =>
+const versionCard = ({ slug, kind, state, path, sunsetOn }: Site["versions"][number]): Html =>
   card(
     html`<h3><a href="${versionPath(slug)}">${slug}</a></h3>`,
     html`${kind === "floating" ? "What comes next; it changes." : "Frozen."}
@@ -105,7 +148,7 @@ const versionCard = ({ slug, kind, state, sunsetOn }: Site["versions"][number]):
     html`<p>
       <a href="${kindPath(slug, "queries")}">Queries</a> ·
       <a href="${kindPath(slug, "mutations")}">Mutations</a> ·
-      <a href="${kindPath(slug, "objects")}">Objects</a> ·
-      <a href="${versionPath(slug)}/scopes">Scopes</a>
+      <a href="${kindPath(slug, "objects")}">Objects</a> · <a href="${versionPath(slug)}/scopes">Scopes</a> ·
+      <a href="${path}/schema.graphql">Schema (SDL)</a>
     </p>`,
   );

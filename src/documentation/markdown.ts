@@ -24,9 +24,16 @@ interface Environment extends Record<PropertyKey, unknown> {
   findLink: FindLink;
   headings: Heading[];
   ids: Map<string, number>;
+  /** Whether headings show a link to themselves. */
+  anchors: boolean;
 }
 
-const environmentOf = (findLink: FindLink): Environment => ({ findLink, headings: [], ids: new Map() });
+const environmentOf = (findLink: FindLink, anchors = false): Environment => ({
+  findLink,
+  headings: [],
+  ids: new Map(),
+  anchors,
+});
 /** The environment of a text that has no links to other pages. */
 const noPages = () => environmentOf(() => null);
 const ofRendering = (env: unknown): Environment => env as Environment;
@@ -97,6 +104,13 @@ rules.heading_open = (tokens, index, options, env, renderer) => {
   return renderer.renderToken(tokens, index, options);
 };
 
+rules.heading_close = (tokens, index, options, env, renderer) => {
+  const { anchors, headings } = ofRendering(env);
+  const link =
+    anchors && html` <a class="anchor" href="#${headings.at(-1)!.id}" aria-label="Link to this part">#</a>`;
+  return `${String(html`${link}`)}${renderer.renderToken(tokens, index, options)}`;
+};
+
 rules.link_open = (tokens, index, options, env, renderer) => {
   const environment = ofRendering(env);
   const token = tokens[index]!;
@@ -136,18 +150,24 @@ function labelCells(tokens: readonly Token[]): void {
 
 const plainText = (tokens: readonly Token[]): string =>
   tokens
-    .map(({ type, content }) => (type === "softbreak" ? " " : /^(text|code_inline)$/.test(type) ? content : ""))
+    .map(({ type, content }) =>
+      type === "softbreak" ? " " : /^(text|code_inline)$/.test(type) ? content : "",
+    )
     .join("");
 
 /** The anchor of a heading, as GitHub makes it. */
-const anchorOf = (title: string): string =>
+export const anchorOf = (title: string): string =>
   title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
     .replaceAll(" ", "-");
 
 /** Comments, which are for those who write a text and for tools; not those in blocks of code. */
-const comments = /(^```[^]*?^```$)|<!--[^]*?-->/gm;
+const commentPattern = /(^```[^]*?^```$)|<!--[^]*?-->/gm;
+
+/** A text without its comments. */
+export const withoutComments = (source: string): string =>
+  source.replace(commentPattern, (_all, code?: string) => code ?? "");
 
 /** A text as HTML. */
 export interface RenderedText {
@@ -166,17 +186,16 @@ function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): Sec
     if (heading && heading.level < 4) sections.push({ ...heading, text: "" });
     const isTitle = tokens[index - 1]?.type === "heading_open" && sections.at(-1)?.text === "";
     if (isTitle || sections.length === 0) continue;
-    if (type === "inline") sections.at(-1)!.text += `${plainText(children ?? [])}\n`;
-    if (type === "fence" || type === "code_block") sections.at(-1)!.text += `${content}\n`;
+    if (type === "inline") sections.at(-1)!.text += `${plainText(children ?? [])}\n\n`;
+    if (type === "fence" || type === "code_block") sections.at(-1)!.text += `${content}\n\n`;
   }
   return sections;
 }
 
 /** Renders a whole text: its first heading is the title, and not part of the content. */
-export function renderText(source: string, findLink: FindLink): RenderedText {
-  const environment = environmentOf(findLink);
-  const text = source.replace(comments, (_all, code?: string) => code ?? "");
-  const tokens = markdown.parse(text, environment);
+export function renderText(source: string, findLink: FindLink, { anchors = true } = {}): RenderedText {
+  const environment = environmentOf(findLink, anchors);
+  const tokens = markdown.parse(withoutComments(source), environment);
   const end = tokens.findIndex(({ type, tag }) => type === "heading_close" && tag === "h1");
   const title = plainText(tokens[1]?.children ?? []);
   const content = markdown.renderer.render(tokens.slice(end + 1), markdown.options, environment);
@@ -192,6 +211,12 @@ export const renderDescription = (text: string | null | undefined): Html | null 
 /** The first sentence of a description, in one line. */
 export const renderSummary = (text: string | null | undefined): Html | null =>
   text ? fromMarkdown(markdown.renderInline(summaryOf(text), noPages())) : null;
+
+/** The first sentence of a section; null when it begins with code or a table. */
+export function firstSentence(text: string): string | null {
+  const first = summaryOf(text);
+  return first.endsWith(".") && !first.includes("\n") ? first : null;
+}
 
 /** The first sentence. */
 export const summaryOf = (text: string): string => {

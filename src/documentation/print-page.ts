@@ -24,6 +24,8 @@ export interface Page {
   aside?: Content;
   /** For search engines and previews. */
   summary?: string;
+  /** Links in the head: other forms of the page. */
+  links?: Content;
   body: Content;
   /** Its parts, for the list beside it. */
   headings?: readonly { title: string; id: string; level?: number }[];
@@ -40,8 +42,12 @@ export const nowhere = `${home}/nowhere`;
 export const versionPath = (slug: string) => `${home}/${slug}`;
 export const kindPath = (slug: string, kind: Kind) => `${versionPath(slug)}/${kind}`;
 
-/** Renders a page as a document. */
-export function printPage(site: Site, path: string, page: Page): string {
+/**
+ * Renders a page as a document.
+ *
+ * @param shown the kinds of which the reference in the menu has any
+ */
+export function printPage(site: Site, path: string, page: Page, shown: readonly Kind[]): string {
   const { title, version } = page;
   const slug = version ?? site.versions[0]!.slug;
   return printDocument({
@@ -49,8 +55,9 @@ export function printPage(site: Site, path: string, page: Page): string {
     product: "Documentation",
     windowTitle: `${title}${version === undefined ? "" : ` · ${version}`} · Stock and order documentation`,
     summary: page.summary,
+    links: page.links,
     bar: search(slug),
-    menu: menu(site, path, slug, page.neighbours),
+    menu: menu(site, path, slug, page.neighbours, shown),
     above: page.kind && html`<p class="kind">${page.kind}</p>`,
     title: breakable(title),
     aside: page.aside,
@@ -88,9 +95,15 @@ const search = (slug: string): Html =>
 const breakable = (name: string): Content =>
   name.split(/(?<=[a-z._])(?=[A-Z])/).map((word, index) => html`${index > 0 && html`<wbr />`}${word}`);
 
-function menu(site: Site, path: string, slug: string, neighbours: Page["neighbours"]): Html {
+function menu(
+  site: Site,
+  path: string,
+  slug: string,
+  neighbours: Page["neighbours"],
+  shown: readonly Kind[],
+): Html {
   const entry = (to: string, title: string) => menuEntry(path, to, breakable(title), to !== home);
-  const reference = Object.entries(kinds).map(([kind, title]) => entry(kindPath(slug, kind as Kind), title));
+  const reference = shown.map((kind) => entry(kindPath(slug, kind), kinds[kind]));
   const isOpen = ({ guides }: GuideGroup) => guides.some((guide) => guide.path === path);
   return html`<ul>
       ${entry(home, "Overview")}

@@ -2,7 +2,7 @@ import { isEnumType } from "postgraphile/graphql";
 import { errorCodes } from "../errors/api-error.ts";
 import { eventPath } from "./events.ts";
 import { renderFile, searchedGuides } from "./guides.ts";
-import { summaryOf } from "./markdown.ts";
+import { firstSentence, summaryOf } from "./markdown.ts";
 import type { Member, Model } from "./model.ts";
 import { fieldsOf, isField, nameOf } from "./model.ts";
 import { home } from "./print-page.ts";
@@ -37,8 +37,10 @@ function entriesOfGuide(path: string, file: string): Entry[] {
   const { title, sections } = renderFile(file);
   return sections.map(({ level, title: heading, id, text }) => {
     const words = distinctWords(text);
-    if (level === 1) return [title, "Guide", path, about(text), words];
-    return [heading, title, `${path}#${id}`, about(text), words];
+    const first = firstSentence(text)?.slice(0, 120) ?? "";
+    return level === 1
+      ? [title, "Guide", path, first, words]
+      : [heading, title, `${path}#${id}`, first, words];
   });
 }
 

@@ -4,10 +4,13 @@ import { test } from "node:test";
 import MiniSearch from "minisearch";
 import { Model } from "../../src/documentation/model.ts";
 import { searchIndex } from "../../src/documentation/search-index.ts";
-import { openIndex } from "../../src/html/assets/search.js";
 
 const sdl = readFileSync(new URL("../../schema/unstable.graphql", import.meta.url), "utf8");
 const data = searchIndex(new Model({ slug: "unstable", sdl, fields: new Map(), topics: [] }));
+type Find = (text: string) => (typeof data)["entries"];
+const engine = new URL("../../src/html/assets/search.js", import.meta.url).href;
+// A module for browsers, without types
+const { openIndex } = (await import(engine)) as { openIndex: (library: unknown, index: typeof data) => Find };
 const find = openIndex(MiniSearch, data);
 
 /** What readers type, and the page that they need. */
@@ -74,7 +77,7 @@ const queries: Record<string, string> = {
   autentication: "reference/authentication",
   "webhok signatur": "guides/webhooks",
   kubernets: "guides/deploying",
-  "idempotencey": "reference/mutations",
+  idempotencey: "reference/mutations",
   // Names of the schema
   stockadj: "unstable/mutations/stockAdjust",
   stockAdjust: "unstable/mutations/stockAdjust",
@@ -82,7 +85,7 @@ const queries: Record<string, string> = {
   Order: "unstable/types/Order",
   orders: "unstable/queries/orders",
   PRODUCT_HAS: "unstable/types/UserErrorCode",
-  "SEARCH_TOO_BROAD": "reference/errors",
+  SEARCH_TOO_BROAD: "reference/errors",
   "Product.availableStock": "unstable/types/Product",
 };
 

@@ -48,7 +48,10 @@ export function openIndex(MiniSearch, { entries, synonyms }) {
   const index = new MiniSearch({ fields, tokenize: partsOf, processTerm: termOf });
   index.addAll(entries.map(([title, kind, , about, words], id) => ({ id, title, kind, about, words })));
   const meanings = Object.entries(synonyms).flatMap(([ours, typed]) =>
-    typed.map((each) => ({ ours, pattern: new RegExp(`(?<![\\p{L}\\p{N}])${each}s?(?![\\p{L}\\p{N}])`, "iu") })),
+    typed.map((each) => ({
+      ours,
+      pattern: new RegExp(`(?<![\\p{L}\\p{N}])${each}s?(?![\\p{L}\\p{N}])`, "iu"),
+    })),
   );
   const options = {
     prefix: (term) => term.length > 1,

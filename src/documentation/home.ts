@@ -46,13 +46,6 @@ const doors: readonly Door[] = [
   },
 ];
 
-/** The parts of the README that the first page shows: the answer to its query, and the picture of how the service works. */
-function partsOfReadme(): { answer: string; diagram: string } {
-  const text = readFileSync(new URL("README.md", root), "utf8");
-  const [, answer = ""] = /^```json\n([^]*?)\n```$/m.exec(text) ?? [];
-  return { answer: answer && nested(JSON.parse(answer)), diagram: diagramsIn(text)[0] ?? "" };
-}
-
 /** Prints JSON as a query is written: nothing that stands alone in an object or a list gets a line of its own. */
 function nested(value: unknown, indent = ""): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -64,8 +57,27 @@ function nested(value: unknown, indent = ""): string {
   return `{\n${lines.map((line) => `${indent}  ${line}`).join(",\n")}\n${indent}}`;
 }
 
+/** The README, whose answer and picture the first page shows. */
+const readme = () => readFileSync(new URL("README.md", root), "utf8");
+
+/** The answer to the first example. */
+function answer(): Html {
+  const [, json = "{}"] = /^```json\n([^]*?)\n```$/m.exec(readme()) ?? [];
+  return codeBlock(nested(JSON.parse(json)), "json");
+}
+
+/** The picture of how the service works; null when it isn't drawn. */
+function picture(): Content {
+  const [source = ""] = diagramsIn(readme());
+  return (
+    diagramAddress(source) &&
+    html`<h2>How it works</h2>
+      ${codeBlock(source, "mermaid")}`
+  );
+}
+
 /** The first page: a query with its answer, the doors for three kinds of readers, the reference. */
-export const homePage = (site: Site, readme = partsOfReadme()): Page => ({
+export const homePage = (site: Site): Page => ({
   title: "Documentation",
   summary: "Guides and reference of the GraphQL API for products, stock, orders, fulfillment and purchasing.",
   links: html`<link
@@ -79,7 +91,7 @@ export const homePage = (site: Site, readme = partsOfReadme()): Page => ({
       A GraphQL API for products, stock and its ledger, orders, fulfillment and purchasing. Authenticate with
       OAuth client credentials, read with Relay pagination, and receive changes by webhooks.
     </p>
-    ${codeBlock(examples[0]!.query, "graphql")} ${codeBlock(readme.answer, "json")}
+    ${codeBlock(examples[0]!.query, "graphql")} ${answer()}
     ${
       site.explorer &&
       html`<p>
@@ -102,12 +114,17 @@ export const homePage = (site: Site, readme = partsOfReadme()): Page => ({
         ),
       )}
     </ul>
-    ${
-      diagramAddress(readme.diagram) !== null &&
-      html`<h2>How it works</h2>
-        ${codeBlock(readme.diagram, "mermaid")}`
-    }
-    <h2>Reference</h2>
+    ${picture()} ${reference(site)}
+    <p class="quiet">
+      For programs that read: <a href="${indexPath}">llms.txt</a>,
+      <a href="${fullPath}">all pages in one file</a>, each guide as Markdown at its address with
+      <code>.md</code>, and <a href="${feedPath}">the changelog as a feed</a>.
+    </p>
+  `,
+});
+
+const reference = ({ versions }: Site): Html =>
+  html`<h2>Reference</h2>
     <ul class="cards">
       ${card(
         html`<h3><a href="${home}/reference/requests">The API</a></h3>`,
@@ -117,19 +134,12 @@ export const homePage = (site: Site, readme = partsOfReadme()): Page => ({
           <a href="${home}/reference/mutations">mutations</a>,
           <a href="${home}/reference/limits">rate limits</a>, <a href="${home}/reference/errors">errors</a>.`,
       )}
-      ${site.versions.map(versionCard)}
+      ${versions.map(versionCard)}
       ${card(
         html`<h3><a href="${eventsPath}">Events</a></h3>`,
         "Topics of webhooks, with the fields of their messages. The same for all versions.",
       )}
-    </ul>
-    <p class="quiet">
-      For programs that read: <a href="${indexPath}">llms.txt</a>,
-      <a href="${fullPath}">all pages in one file</a>, each guide as Markdown at its address with
-      <code>.md</code>, and <a href="${feedPath}">the changelog as a feed</a>.
-    </p>
-  `,
-});
+    </ul>`;
 
 const card = (heading: Html, about: Content, more?: Html): Html =>
   html`<li>

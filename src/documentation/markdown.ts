@@ -24,16 +24,9 @@ interface Environment extends Record<PropertyKey, unknown> {
   findLink: FindLink;
   headings: Heading[];
   ids: Map<string, number>;
-  /** Whether headings show a link to themselves. */
-  anchors: boolean;
 }
 
-const environmentOf = (findLink: FindLink, anchors = false): Environment => ({
-  findLink,
-  headings: [],
-  ids: new Map(),
-  anchors,
-});
+const environmentOf = (findLink: FindLink): Environment => ({ findLink, headings: [], ids: new Map() });
 /** The environment of a text that has no links to other pages. */
 const noPages = () => environmentOf(() => null);
 const ofRendering = (env: unknown): Environment => env as Environment;
@@ -105,10 +98,9 @@ rules.heading_open = (tokens, index, options, env, renderer) => {
 };
 
 rules.heading_close = (tokens, index, options, env, renderer) => {
-  const { anchors, headings } = ofRendering(env);
-  const link =
-    anchors && html` <a class="anchor" href="#${headings.at(-1)!.id}" aria-label="Link to this part">#</a>`;
-  return `${String(html`${link}`)}${renderer.renderToken(tokens, index, options)}`;
+  const { id } = ofRendering(env).headings.at(-1)!;
+  const link = html` <a class="anchor" href="#${id}" aria-label="Link to this part">#</a>`;
+  return link.toString() + renderer.renderToken(tokens, index, options);
 };
 
 rules.link_open = (tokens, index, options, env, renderer) => {
@@ -149,14 +141,10 @@ function labelCells(tokens: readonly Token[]): void {
 }
 
 const plainText = (tokens: readonly Token[]): string =>
-  tokens
-    .map(({ type, content }) =>
-      type === "softbreak" ? " " : /^(text|code_inline)$/.test(type) ? content : "",
-    )
-    .join("");
+  tokens.map(({ type, content }) => (type === "softbreak" ? " " : content)).join("");
 
 /** The anchor of a heading, as GitHub makes it. */
-export const anchorOf = (title: string): string =>
+const anchorOf = (title: string): string =>
   title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
@@ -193,8 +181,8 @@ function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): Sec
 }
 
 /** Renders a whole text: its first heading is the title, and not part of the content. */
-export function renderText(source: string, findLink: FindLink, { anchors = true } = {}): RenderedText {
-  const environment = environmentOf(findLink, anchors);
+export function renderText(source: string, findLink: FindLink): RenderedText {
+  const environment = environmentOf(findLink);
   const tokens = markdown.parse(withoutComments(source), environment);
   const end = tokens.findIndex(({ type, tag }) => type === "heading_close" && tag === "h1");
   const title = plainText(tokens[1]?.children ?? []);

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { isEnumType } from "postgraphile/graphql";
 import { errorCodes } from "../errors/api-error.ts";
 import { eventPath } from "./events.ts";
@@ -7,10 +8,16 @@ import type { Member, Model } from "./model.ts";
 import { fieldsOf, isField, nameOf } from "./model.ts";
 import { home } from "./print-page.ts";
 import { pathOf } from "./reference/links.ts";
-import { synonyms } from "./synonyms.ts";
 
 /** An entry of the search: title, kind, path below the home, perhaps the first sentence about it, and further words. */
 type Entry = [title: string, kind: string, path: string, about?: string, words?: string];
+
+/** By the words of the documentation, patterns of what readers type for them. */
+const synonyms: Record<string, string[]> = Object.fromEntries(
+  readFileSync(new URL("./synonyms.txt", import.meta.url), "utf8")
+    .matchAll(/^([^#:\n]+): (.+)$/gm)
+    .map(([, ours, typed]) => [ours!, typed!.split(", ")]),
+);
 
 /** The data of the search on pages of a version: its reference, all guides, and other words for what they say. */
 export const searchIndex = (model: Model): { entries: Entry[]; synonyms: typeof synonyms } => ({

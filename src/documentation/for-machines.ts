@@ -13,7 +13,7 @@ export const markdownPath = (path: string): string => `${path}.md`;
 const summary =
   "A GraphQL API over the database of an ERP and warehouse-management system: products, stock and its ledger, purchasing, orders, fulfillment, invoices, webhooks.";
 
-/** A link in Markdown, apart from those in blocks of code. */
+/** A link in Markdown, or a block of code, whose links stay. */
 const links = /(^```[^]*?^```$)|\[([^\]]*)\]\(([^)\s]+)\)/gm;
 
 /** A file as Markdown, with links that lead to other pages as Markdown. Links to files that have no page become text. */
@@ -42,7 +42,7 @@ function pageEntry(path: string, file: string): string {
 /** The index of the documentation, with a line for each page. */
 export function machineIndex(site: Site): string {
   const groups = guideGroups.map(({ title, guides }) => {
-    // The name of the part that a reader may skip
+    // Readers may skip the part of this name
     const isSearched = guides.every((guide) => searchedGuides.includes(guide));
     return [
       `## ${isSearched ? title : "Optional"}`,
@@ -62,6 +62,6 @@ export function machineIndex(site: Site): string {
   return `# Stock and order GraphQL\n\n> ${summary}\n\n${parts.map(([title, ...lines]) => `${title}\n\n${lines.join("\n")}\n`).join("\n")}`;
 }
 
-/** The text of all pages, apart from those for who changes the service. */
+/** The text of all written pages except the internals. */
 export const allPages = (): string =>
   searchedGuides.map(({ path, file }) => `<!-- ${path} -->\n\n${markdownOf(file).trim()}\n`).join("\n");

@@ -137,7 +137,7 @@ const otherNames = new Map([
 ]);
 
 /** A name without what is easily mistyped: case, hyphens, an extension, a plural. */
-export const plain = (name: string): string => name.toLowerCase().replace(/\.\w+$|[-_\s]|s\b/g, "");
+export const plain = (name: string): string => name.toLowerCase().replace(/\.\w+$|(?<=.)[-_\s]|s\b/g, "");
 /** The last part of a path. */
 export const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 

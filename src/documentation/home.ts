@@ -46,7 +46,7 @@ const doors: readonly Door[] = [
   },
 ];
 
-/** Prints JSON as a query is written: nothing that stands alone in an object or a list gets a line of its own. */
+/** Prints JSON in few lines: the only member of an object or list stays on the line of its parent. */
 function nested(value: unknown, indent = ""): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((each) => nested(each, indent)).join(", ")}]`;

@@ -150,7 +150,7 @@ const anchorOf = (title: string): string =>
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
     .replaceAll(" ", "-");
 
-/** Comments, which are for those who write a text and for tools; not those in blocks of code. */
+/** Comments, or a block of code, whose comments stay. */
 const commentPattern = /(^```[^]*?^```$)|<!--[^]*?-->/gm;
 
 /** A text without its comments. */

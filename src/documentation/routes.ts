@@ -63,22 +63,21 @@ export async function render(
 }
 
 /**
- * Leads from an address without a page to the one that is meant: spelled otherwise, a guide, or a name of the reference. Null when
- * none is similar.
+ * Redirects from an address without a page to the one that it means: the same in other case, a guide, or a name of the reference. Null
+ * when none is similar.
  */
 function meantBy(path: string, routes: Routes, reference: Edition | undefined): Rendered | null {
   const spelled = routes.keys().find((known) => known.toLowerCase() === path.toLowerCase());
-  const content = spelled ?? meantGuide(path) ?? (reference ? meantMember(path, modelOf(reference)) : null);
-  return content === null ? null : { type: "redirect", content };
+  const content = spelled ?? meantGuide(path) ?? (reference && similarIn(routesOf(reference), lastOf(path)));
+  return content === undefined ? null : { type: "redirect", content };
 }
 
-/** The page of the type or root field that an address ends with. */
-function meantMember(path: string, model: Model): string | null {
-  const members = [...model.types, ...model.rootFields];
-  const last = lastOf(path);
-  const meant =
-    members.find(({ name }) => name === last) ?? members.find(({ name }) => plain(name) === plain(last));
-  return meant ? pathOf(model, meant) : null;
+/** The path that ends with a name, or with a similar one. */
+function similarIn(routes: Routes, name: string): string | undefined {
+  const paths = [...routes.keys()];
+  return (
+    paths.find((path) => lastOf(path) === name) ?? paths.find((path) => plain(lastOf(path)) === plain(name))
+  );
 }
 
 /** Every path that there is, for a static copy. */

@@ -31,7 +31,7 @@ test("llms.txt has a line for each page, and each of its links leads to a text",
   assert.equal(lines.length, addresses.length, "nothing but links");
 });
 
-test("llms-full.txt has the text of all guides, apart from those for who changes the service", async () => {
+test("llms-full.txt has the text of all guides, except the internals", async () => {
   const { text } = await get("/llms-full.txt");
   for (const { path } of guides)
     assert.equal(

@@ -253,6 +253,8 @@ test("former and nearly right addresses lead to the page that is meant", async (
     "/docs/types/OrderFilterInput": "/docs/2026-06-unstable/types/OrderFilterInput",
     "/docs/Stockset": "/docs/2026-06-unstable/mutations/stockSet",
     "/docs/unstable/Queries": "/docs/unstable/queries",
+    "/docs/unstable/subscription": "/docs/unstable/subscriptions",
+    "/docs/unstable/schema": "/api/graphql/unstable/schema.graphql",
   })) {
     const { status, headers } = await get(address);
     assert.deepEqual([status, headers.get("location")], [301, page], address);

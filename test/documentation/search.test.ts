@@ -100,7 +100,7 @@ for (const [query, page] of Object.entries(queries))
     );
   });
 
-test("pages for those who change the service aren't found", () => {
+test("the search leaves out the internals", () => {
   assert.deepEqual(
     data.entries.filter(([, , path]) => path.startsWith("internals")),
     [],

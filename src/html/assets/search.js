@@ -1,4 +1,4 @@
-// The search of the documentation. The page's script loads it when the reader enters the search.
+// Searches the documentation. script.js loads this module when the search gets the focus.
 
 const stopWords = new Set(
   "a an and are as at be but by can do does for from how i if in into is it its my of on or that the their them then there this to what when where which who why will with you your".split(
@@ -15,7 +15,7 @@ const partsOf = (text) =>
     return parts.length > 1 ? [word, ...parts] : [word];
   });
 
-/** A word in lower case and in the singular; null if it says nothing. */
+/** A word in lower case and in the singular; null for a stop word. */
 function termOf(word) {
   const term = word.toLowerCase();
   if (stopWords.has(term)) return null;
@@ -30,11 +30,11 @@ const weights = {
 };
 const weightOfSection = 1.4;
 
-/** Whether a typo is likely: not in short words and numbers. */
+/** The share of letters that may differ; none in short words and numbers. */
 const fuzzy = (term) => (term.length > 3 && !/\d/.test(term) ? 0.25 : false);
 
-/** How well an entry's title fits what was typed: pages and names are often typed as they are. */
-function fitOf([title, kind], typed) {
+/** The factor of an entry whose title is the typed text, or begins with it. */
+function titleFactor([title, kind], typed) {
   if (title === typed) return kind in weights ? 8 : 2;
   const [name, text] = [title.toLowerCase(), typed.toLowerCase()];
   const isSame = termOf(title) === termOf(typed) || name.endsWith(`.${text}`);
@@ -61,17 +61,17 @@ export function openIndex(MiniSearch, { entries, synonyms }) {
     boostDocument: (id) => weights[entries[id][1]] ?? weightOfSection,
   };
   return (text) => {
-    const same = meanings
+    const rephrased = meanings
       .filter(({ pattern }) => pattern.test(text))
       .map(({ ours, pattern }) => text.replace(pattern, ours));
     const search = (combineWith, tokenize) => {
-      const queries = [text, ...same].map((each) => ({ queries: [each], combineWith }));
+      const queries = [text, ...rephrased].map((each) => ({ queries: [each], combineWith }));
       return index.search({ combineWith: "OR", queries }, { ...options, tokenize });
     };
     let found = search("AND", wordsOf);
     if (found.length === 0) found = search("OR", partsOf);
     return found
-      .map(({ id, score }) => ({ entry: entries[id], score: score * fitOf(entries[id], text.trim()) }))
+      .map(({ id, score }) => ({ entry: entries[id], score: score * titleFactor(entries[id], text.trim()) }))
       .sort((a, b) => b.score - a.score)
       .map(({ entry }) => entry);
   };

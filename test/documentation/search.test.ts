@@ -107,6 +107,15 @@ test("the search leaves out the internals", () => {
   );
 });
 
+test("each synonym stands for words of one part of a page", () => {
+  const texts = data.entries.map((entry) => entry.join(" ").toLowerCase());
+  const unknown = Object.keys(data.synonyms).filter((ours) => {
+    const words = ours.toLowerCase().split(" ");
+    return !texts.some((text) => words.every((word) => text.includes(word)));
+  });
+  assert.deepEqual(unknown, []);
+});
+
 test("nonsense finds nothing", () => {
   assert.deepEqual(find("qwxzjk vvvv"), []);
   assert.deepEqual(find("the"), []);

@@ -3,7 +3,8 @@ import { posix } from "node:path";
 import { renderText } from "./markdown.ts";
 import type { FindLink, RenderedText } from "./markdown.ts";
 
-const root = new URL("../../", import.meta.url);
+/** The folder of the project. */
+export const root = new URL("../../", import.meta.url);
 
 /** A page that is written as a file of Markdown. */
 export interface Guide {
@@ -118,8 +119,14 @@ const pathsOfFiles = new Map([
   ["docs/events/README.md", "/docs/events"],
 ]);
 
-/** Former names of pages, from before they were divided by kind. */
-const formerNames = new Map([
+/** Other names of pages: from before they were divided by kind, and those that readers guess. */
+const otherNames = new Map([
+  ["auth", "/docs/reference/authentication"],
+  ["getting-started", "/docs/tutorials/calling-the-api"],
+  ["graphql", "/docs/reference/requests"],
+  ["rate-limits", "/docs/reference/limits"],
+  ["search", "/docs/reference/filters"],
+  ["sorting", "/docs/reference/pagination"],
   ["api", "/docs/reference/requests"],
   ["quickstart", "/docs/tutorials/calling-the-api"],
   ["quickstart-database", "/docs/tutorials/owning-the-database"],
@@ -130,28 +137,36 @@ const formerNames = new Map([
 ]);
 
 /** A name without what is easily mistyped: case, hyphens, an extension, a plural. */
-const plain = (name: string): string => name.toLowerCase().replace(/\.\w+$|[-_\s]|s\b/g, "");
-const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+export const plain = (name: string): string => name.toLowerCase().replace(/\.\w+$|(?<=.)[-_\s]|s\b/g, "");
+/** The last part of a path. */
+export const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
-/** The page that an address without a page means: by its former name, or a similar last part; null when there is none. */
+/** The page that an address without a page means: by another name, or a similar last part; null when there is none. */
 export function meantGuide(path: string): string | null {
   const name = lastOf(path);
   const meant = guides.find((guide) => plain(lastOf(guide.path)) === plain(name));
-  return formerNames.get(name.toLowerCase()) ?? meant?.path ?? null;
+  return otherNames.get(name.toLowerCase()) ?? meant?.path ?? null;
 }
+
+const isWritten = (path: string): boolean =>
+  path === "/docs/changelog" || guides.some((guide) => guide.path === path);
 
 /** Pictures that guides show. */
 export const picturePath = /^\/docs\/pictures\/((?:administration\/)?[\w-]+\.png|diagrams\/\w+\.svg)$/;
 
-/** Where links of a file lead on these pages. */
-function linksOf(file: string): FindLink {
+/**
+ * Where links of a file lead on these pages.
+ *
+ * @param formOf makes the address of a written page, unless that is its path
+ */
+export function linksOf(file: string, formOf = (path: string) => path): FindLink {
   return (address) => {
     if (/^https?:/.test(address) || address.startsWith("#")) return address;
     const [path = "", anchor] = address.split("#");
     const target = posix.join(posix.dirname(file), path);
     const hash = anchor === undefined ? "" : `#${anchor}`;
     const page = pathsOfFiles.get(target);
-    if (page !== undefined) return page + hash;
+    if (page !== undefined) return (isWritten(page) ? formOf(page) : page) + hash;
     const picture = /^docs\/((?:administration\/)?[\w-]+\.png)$/.exec(target);
     if (picture) return `/docs/pictures/${picture[1]}`;
     const event = /^docs\/events\/([\w.]+)\.json$/.exec(target);

@@ -1,9 +1,13 @@
+import { readFileSync } from "node:fs";
 import { html } from "../html/html.ts";
 import type { Content, Html } from "../html/html.ts";
 import { examples } from "../versions/explorer-examples.ts";
 import { explorerPathOf } from "../versions/explorer-page.ts";
+import { feedLink, feedPath } from "./changelog-feed.ts";
+import { diagramAddress, diagramsIn } from "./diagrams.ts";
 import { eventsPath } from "./events.ts";
-import { guideGroups, renderFile } from "./guides.ts";
+import { fullPath, indexPath } from "./for-machines.ts";
+import { guideGroups, renderFile, root } from "./guides.ts";
 import { codeBlock } from "./markdown.ts";
 import type { Page, Site } from "./print-page.ts";
 import { home, kindPath, versionPath } from "./print-page.ts";
@@ -42,17 +46,58 @@ const doors: readonly Door[] = [
   },
 ];
 
+/** Prints JSON in few lines: the only member of an object or list stays on the line of its parent. */
+function nested(value: unknown, indent = ""): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((each) => nested(each, indent)).join(", ")}]`;
+  const printed = (inner: string) =>
+    Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${nested(each, inner)}`);
+  const lines = printed(`${indent}  `);
+  if (lines.length === 1) return `{ ${printed(indent)[0]!} }`;
+  return `{\n${lines.map((line) => `${indent}  ${line}`).join(",\n")}\n${indent}}`;
+}
+
+/** The README, whose answer and picture the first page shows. */
+const readme = () => readFileSync(new URL("README.md", root), "utf8");
+
+/** The answer to the first example. */
+function answer(): Html {
+  const [, json = "{}"] = /^```json\n([^]*?)\n```$/m.exec(readme()) ?? [];
+  return codeBlock(nested(JSON.parse(json)), "json");
+}
+
+/** The picture of how the service works; null when it isn't drawn. */
+function picture(): Content {
+  const [source = ""] = diagramsIn(readme());
+  return (
+    diagramAddress(source) &&
+    html`<h2>How it works</h2>
+      ${codeBlock(source, "mermaid")}`
+  );
+}
+
 /** The first page: a query with its answer, the doors for three kinds of readers, the reference. */
 export const homePage = (site: Site): Page => ({
   title: "Documentation",
   summary: "Guides and reference of the GraphQL API for products, stock, orders, fulfillment and purchasing.",
+  links: html`<link
+      rel="alternate"
+      type="text/plain"
+      title="Index for programs"
+      href="${indexPath}"
+    />${feedLink}`,
   body: html`
     <p class="lead">
       A GraphQL API for products, stock and its ledger, orders, fulfillment and purchasing. Authenticate with
       OAuth client credentials, read with Relay pagination, and receive changes by webhooks.
     </p>
-    ${codeBlock(examples[0]!.query, "graphql")}
-    ${site.explorer && html`<p><a class="button" href="${explorerPathOf(site.versions.at(-1)!)}">Run it in the explorer</a></p>`}
+    ${codeBlock(examples[0]!.query, "graphql")} ${answer()}
+    ${
+      site.explorer &&
+      html`<p>
+        <a class="button" href="${explorerPathOf(site.versions.at(-1)!)}?example=0">Run it in the explorer</a>
+      </p>`
+    }
     <ul class="cards">
       ${doors.map(({ title, about, button, first, group }) =>
         card(
@@ -69,7 +114,17 @@ export const homePage = (site: Site): Page => ({
         ),
       )}
     </ul>
-    <h2>Reference</h2>
+    ${picture()} ${reference(site)}
+    <p class="quiet">
+      For programs that read: <a href="${indexPath}">llms.txt</a>,
+      <a href="${fullPath}">all pages in one file</a>, each guide as Markdown at its address with
+      <code>.md</code>, and <a href="${feedPath}">the changelog as a feed</a>.
+    </p>
+  `,
+});
+
+const reference = ({ versions }: Site): Html =>
+  html`<h2>Reference</h2>
     <ul class="cards">
       ${card(
         html`<h3><a href="${home}/reference/requests">The API</a></h3>`,
@@ -79,14 +134,12 @@ export const homePage = (site: Site): Page => ({
           <a href="${home}/reference/mutations">mutations</a>,
           <a href="${home}/reference/limits">rate limits</a>, <a href="${home}/reference/errors">errors</a>.`,
       )}
-      ${site.versions.map(versionCard)}
+      ${versions.map(versionCard)}
       ${card(
         html`<h3><a href="${eventsPath}">Events</a></h3>`,
         "Topics of webhooks, with the fields of their messages. The same for all versions.",
       )}
-    </ul>
-  `,
-});
+    </ul>`;
 
 const card = (heading: Html, about: Content, more?: Html): Html =>
   html`<li>
@@ -97,7 +150,7 @@ const card = (heading: Html, about: Content, more?: Html): Html =>
     </div>
   </li>`;
 
-const versionCard = ({ slug, kind, state, sunsetOn }: Site["versions"][number]): Html =>
+const versionCard = ({ slug, kind, state, path, sunsetOn }: Site["versions"][number]): Html =>
   card(
     html`<h3><a href="${versionPath(slug)}">${slug}</a></h3>`,
     html`${kind === "floating" ? "What comes next; it changes." : "Frozen."}
@@ -105,7 +158,7 @@ const versionCard = ({ slug, kind, state, sunsetOn }: Site["versions"][number]):
     html`<p>
       <a href="${kindPath(slug, "queries")}">Queries</a> ·
       <a href="${kindPath(slug, "mutations")}">Mutations</a> ·
-      <a href="${kindPath(slug, "objects")}">Objects</a> ·
-      <a href="${versionPath(slug)}/scopes">Scopes</a>
+      <a href="${kindPath(slug, "objects")}">Objects</a> · <a href="${versionPath(slug)}/scopes">Scopes</a> ·
+      <a href="${path}/schema.graphql">Schema (SDL)</a>
     </p>`,
   );

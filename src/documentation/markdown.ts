@@ -15,6 +15,11 @@ export interface Heading {
 /** Where a link of a text leads; null when there is no such page, and the text stands without a link. */
 export type FindLink = (address: string) => string | null;
 
+/** A heading, and the text below it as far as the next heading of the second or third level. */
+export interface Section extends Heading {
+  text: string;
+}
+
 interface Environment extends Record<PropertyKey, unknown> {
   findLink: FindLink;
   headings: Heading[];
@@ -92,6 +97,12 @@ rules.heading_open = (tokens, index, options, env, renderer) => {
   return renderer.renderToken(tokens, index, options);
 };
 
+rules.heading_close = (tokens, index, options, env, renderer) => {
+  const { id } = ofRendering(env).headings.at(-1)!;
+  const link = html` <a class="anchor" href="#${id}" aria-label="Link to this part">#</a>`;
+  return link.toString() + renderer.renderToken(tokens, index, options);
+};
+
 rules.link_open = (tokens, index, options, env, renderer) => {
   const environment = ofRendering(env);
   const token = tokens[index]!;
@@ -130,7 +141,7 @@ function labelCells(tokens: readonly Token[]): void {
 }
 
 const plainText = (tokens: readonly Token[]): string =>
-  tokens.map(({ type, content }) => (type === "text" || type === "code_inline" ? content : "")).join("");
+  tokens.map(({ type, content }) => (type === "softbreak" ? " " : content)).join("");
 
 /** The anchor of a heading, as GitHub makes it. */
 const anchorOf = (title: string): string =>
@@ -139,25 +150,46 @@ const anchorOf = (title: string): string =>
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
     .replaceAll(" ", "-");
 
-/** Comments, which are for those who write a text and for tools; not those in blocks of code. */
-const comments = /(^```[^]*?^```$)|<!--[^]*?-->/gm;
+/** Comments, or a block of code, whose comments stay. */
+const commentPattern = /(^```[^]*?^```$)|<!--[^]*?-->/gm;
+
+/** A text without its comments. */
+export const withoutComments = (source: string): string =>
+  source.replace(commentPattern, (_all, code?: string) => code ?? "");
 
 /** A text as HTML. */
 export interface RenderedText {
   title: string;
   content: Html;
   headings: Heading[];
+  sections: Section[];
+}
+
+/** Divides a text at its headings, which are rendered. */
+function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): Section[] {
+  const sections: Section[] = [];
+  const rendered = headings.values();
+  for (const [index, { type, content, children }] of tokens.entries()) {
+    const heading = type === "heading_open" && rendered.next().value;
+    if (heading && heading.level < 4) sections.push({ ...heading, text: "" });
+    const isTitle = tokens[index - 1]?.type === "heading_open" && sections.at(-1)?.text === "";
+    if (isTitle || sections.length === 0) continue;
+    if (type === "inline") sections.at(-1)!.text += `${plainText(children ?? [])}\n\n`;
+    if (type === "fence" || type === "code_block") sections.at(-1)!.text += `${content}\n\n`;
+  }
+  return sections;
 }
 
 /** Renders a whole text: its first heading is the title, and not part of the content. */
 export function renderText(source: string, findLink: FindLink): RenderedText {
   const environment = environmentOf(findLink);
-  const text = source.replace(comments, (_all, code?: string) => code ?? "");
-  const tokens = markdown.parse(text, environment);
+  const tokens = markdown.parse(withoutComments(source), environment);
   const end = tokens.findIndex(({ type, tag }) => type === "heading_close" && tag === "h1");
   const title = plainText(tokens[1]?.children ?? []);
   const content = markdown.renderer.render(tokens.slice(end + 1), markdown.options, environment);
-  return { title, content: fromMarkdown(content), headings: environment.headings };
+  const { headings } = environment;
+  const sections = sectionsOf(tokens, [{ level: 1, title, id: "" }, ...headings]);
+  return { title, content: fromMarkdown(content), headings, sections };
 }
 
 /** A description out of the schema: some words, or some paragraphs. */
@@ -167,6 +199,12 @@ export const renderDescription = (text: string | null | undefined): Html | null 
 /** The first sentence of a description, in one line. */
 export const renderSummary = (text: string | null | undefined): Html | null =>
   text ? fromMarkdown(markdown.renderInline(summaryOf(text), noPages())) : null;
+
+/** The first sentence of a section; null when it begins with code or a table. */
+export function firstSentence(text: string): string | null {
+  const first = summaryOf(text);
+  return first.endsWith(".") && !first.includes("\n") ? first : null;
+}
 
 /** The first sentence. */
 export const summaryOf = (text: string): string => {

@@ -115,6 +115,11 @@ export class Model {
     return this.types.filter((type) => this.kindOf(type) === kind);
   }
 
+  /** The kinds of which there is any. */
+  get kinds(): Kind[] {
+    return (Object.keys(kinds) as Kind[]).filter((kind) => this.ofKind(kind).length > 0);
+  }
+
   /** The fields of all roots. */
   get rootFields(): readonly Field[] {
     return [...this.queries, ...this.mutations, ...this.subscriptions];

@@ -1,3 +1,4 @@
+import { assetUrl } from "../html/assets.ts";
 import { menuEntry, printDocument } from "../html/frame.ts";
 import { html } from "../html/html.ts";
 import type { Content, Html } from "../html/html.ts";
@@ -23,6 +24,8 @@ export interface Page {
   aside?: Content;
   /** For search engines and previews. */
   summary?: string;
+  /** Links in the head: other forms of the page. */
+  links?: Content;
   body: Content;
   /** Its parts, for the list beside it. */
   headings?: readonly { title: string; id: string; level?: number }[];
@@ -39,8 +42,12 @@ export const nowhere = `${home}/nowhere`;
 export const versionPath = (slug: string) => `${home}/${slug}`;
 export const kindPath = (slug: string, kind: Kind) => `${versionPath(slug)}/${kind}`;
 
-/** Renders a page as a document. */
-export function printPage(site: Site, path: string, page: Page): string {
+/**
+ * Renders a page as a document.
+ *
+ * @param shown the kinds of which the reference in the menu has any
+ */
+export function printPage(site: Site, path: string, page: Page, shown: readonly Kind[]): string {
   const { title, version } = page;
   const slug = version ?? site.versions[0]!.slug;
   return printDocument({
@@ -48,8 +55,9 @@ export function printPage(site: Site, path: string, page: Page): string {
     product: "Documentation",
     windowTitle: `${title}${version === undefined ? "" : ` · ${version}`} · Stock and order documentation`,
     summary: page.summary,
+    links: page.links,
     bar: search(slug),
-    menu: menu(site, path, slug, page.neighbours),
+    menu: menu(site, path, slug, page.neighbours, shown),
     above: page.kind && html`<p class="kind">${page.kind}</p>`,
     title: breakable(title),
     aside: page.aside,
@@ -63,6 +71,8 @@ const search = (slug: string): Html =>
     class="search"
     role="search"
     data-search="${versionPath(slug)}/search.json"
+    data-engine="${assetUrl(home, "search.js")}"
+    data-library="${assetUrl(home, "minisearch.js")}"
     data-home="${home}"
     hidden
   >
@@ -85,9 +95,15 @@ const search = (slug: string): Html =>
 const breakable = (name: string): Content =>
   name.split(/(?<=[a-z._])(?=[A-Z])/).map((word, index) => html`${index > 0 && html`<wbr />`}${word}`);
 
-function menu(site: Site, path: string, slug: string, neighbours: Page["neighbours"]): Html {
+function menu(
+  site: Site,
+  path: string,
+  slug: string,
+  neighbours: Page["neighbours"],
+  shown: readonly Kind[],
+): Html {
   const entry = (to: string, title: string) => menuEntry(path, to, breakable(title), to !== home);
-  const reference = Object.entries(kinds).map(([kind, title]) => entry(kindPath(slug, kind as Kind), title));
+  const reference = shown.map((kind) => entry(kindPath(slug, kind), kinds[kind]));
   const isOpen = ({ guides }: GuideGroup) => guides.some((guide) => guide.path === path);
   return html`<ul>
       ${entry(home, "Overview")}

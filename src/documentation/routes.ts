@@ -2,14 +2,16 @@ import { printSdl } from "../graphql/print-sdl.ts";
 import { html } from "../html/html.ts";
 import { pathOf as endpointOf } from "../versions/versions.ts";
 import { changesIndex, changesPage, changesPath, pathBetween } from "./changes.ts";
+import { changelogFeed, changelogPath, feedLink, feedPath } from "./changelog-feed.ts";
 import { collectionOf } from "./collection.ts";
 import type { Edition, PackedEdition } from "./edition.ts";
 import { unpacked } from "./edition.ts";
 import { eventPage, eventPath, eventsPage, eventsPath } from "./events.ts";
-import { changelogFile, guides, meantGuide, renderFile } from "./guides.ts";
+import { allPages, fullPath, indexPath, machineIndex, markdownOf, markdownPath } from "./for-machines.ts";
+import { changelogFile, guides, lastOf, meantGuide, plain, renderFile } from "./guides.ts";
 import type { Guide } from "./guides.ts";
 import { homePage } from "./home.ts";
-import type { Kind, Member } from "./model.ts";
+import type { Member } from "./model.ts";
 import { isField, kinds, Model, nameOf } from "./model.ts";
 import type { Page, Site } from "./print-page.ts";
 import { home, kindPath, nowhere, printPage, versionPath } from "./print-page.ts";
@@ -22,7 +24,13 @@ import { searchIndex } from "./search-index.ts";
 /** A file to send. */
 export interface Rendered {
   /** Of a redirect, the content is the path where it leads. */
-  type: "text/html" | "application/json" | "text/plain" | "redirect";
+  type:
+    | "text/html"
+    | "text/markdown"
+    | "text/plain"
+    | "application/json"
+    | "application/atom+xml"
+    | "redirect";
   content: string;
 }
 
@@ -47,30 +55,49 @@ export async function render(
   const edition = editions.find((each) => each.slug === slug);
   const routes = edition ? routesOf(edition) : generalRoutes(editions);
   const make = routes.get(path);
-  if (!make) return meantBy(path, routes);
+  const reference = edition ?? editions.find((each) => each.slug === site.versions[0]?.slug);
+  if (!make) return meantBy(path, routes, reference);
   const made = await make(site);
-  return "content" in made ? made : { type: "text/html", content: printPage(site, path, made) };
+  if ("content" in made) return made;
+  return { type: "text/html", content: printPage(site, path, made, modelOf(reference!).kinds) };
 }
 
-/** Leads from an address without a page to the one that is meant; null when none is similar. */
-function meantBy(path: string, routes: Routes): Rendered | null {
+/**
+ * Redirects from an address without a page to the one that it means: the same in other case, a guide, or a name of the reference. Null
+ * when none is similar.
+ */
+function meantBy(path: string, routes: Routes, reference: Edition | undefined): Rendered | null {
   const spelled = routes.keys().find((known) => known.toLowerCase() === path.toLowerCase());
-  const content = spelled ?? meantGuide(path);
-  return content === null ? null : { type: "redirect", content };
+  const content = spelled ?? meantGuide(path) ?? (reference && similarIn(routesOf(reference), lastOf(path)));
+  return content === undefined ? null : { type: "redirect", content };
+}
+
+/** The path that ends with a name, or with a similar one. */
+function similarIn(routes: Routes, name: string): string | undefined {
+  const paths = [...routes.keys()];
+  return (
+    paths.find((path) => lastOf(path) === name) ?? paths.find((path) => plain(lastOf(path)) === plain(name))
+  );
 }
 
 /** Every path that there is, for a static copy. */
 export const pathsOf = (editions: readonly Edition[]): string[] =>
   [generalRoutes(editions), ...editions.map(routesOf)].flatMap((routes) => [...routes.keys()]);
 
-const known = new WeakMap<Edition, Routes>();
+const known = new WeakMap<Edition, { model: Model; routes: Routes }>();
 
-/** The pages and files of a version. */
-function routesOf(edition: Edition): Routes {
-  let routes = known.get(edition);
-  if (!routes) known.set(edition, (routes = new Map(routesOfModel(new Model(edition)))));
-  return routes;
+/** A version with its pages and files, which are kept. */
+function keptOf(edition: Edition): { model: Model; routes: Routes } {
+  let kept = known.get(edition);
+  if (!kept) {
+    const model = new Model(edition);
+    known.set(edition, (kept = { model, routes: new Map(routesOfModel(model)) }));
+  }
+  return kept;
 }
+
+const modelOf = (edition: Edition): Model => keptOf(edition).model;
+const routesOf = (edition: Edition): Routes => keptOf(edition).routes;
 
 function routesOfModel(model: Model): Route[] {
   const { slug } = model.edition;
@@ -85,10 +112,7 @@ function routesOfModel(model: Model): Route[] {
       `${endpointOf({ slug })}/schema.graphql`,
       () => ({ type: "text/plain", content: printSdl(model.schema) }),
     ],
-    ...(Object.keys(kinds) as Kind[]).map((kind): Route => [
-      kindPath(slug, kind),
-      () => kindPage(model, kind),
-    ]),
+    ...model.kinds.map((kind): Route => [kindPath(slug, kind), () => kindPage(model, kind)]),
     ...[...model.rootFields, ...model.types].map((member): Route => [
       pathOf(model, member),
       () => memberPage(model, member),
@@ -117,10 +141,17 @@ function generalRoutes(editions: readonly Edition[]): Routes {
     [nowhere, () => nothingHere],
     [eventsPath, () => eventsPage(topics)],
     [changesPath, changesIndex],
-    [`${home}/changelog`, () => textPage(changelogFile)],
-    ...guides.map(({ path, file }, index): Route => [
-      path,
-      () => guidePage(file, guides[index - 1], guides[index + 1]),
+    [changelogPath, changelogPage],
+    [feedPath, () => ({ type: "application/atom+xml", content: changelogFeed() })],
+    [indexPath, (site) => ({ type: "text/plain", content: machineIndex(site) })],
+    [fullPath, () => ({ type: "text/plain", content: allPages() })],
+    ...[...guides, { path: changelogPath, file: changelogFile }].map(({ path, file }): Route => [
+      markdownPath(path),
+      () => ({ type: "text/markdown", content: markdownOf(file) }),
+    ]),
+    ...guides.map((guide, index): Route => [
+      guide.path,
+      () => guidePage(guide, guides[index - 1], guides[index + 1]),
     ]),
     ...topics.map((topic): Route => [eventPath(topic.name), () => eventPage(topics, topic)]),
     ...topics.map(({ name, schema }): Route => [`${eventPath(name)}.json`, () => json(schema, 2)]),
@@ -145,8 +176,8 @@ const nothingHere: Page = {
 };
 
 /** A guide, with the ways to the one before and the one after it. */
-function guidePage(file: string, before: Guide | undefined, after: Guide | undefined): Page {
-  const page = textPage(file);
+function guidePage({ path, file }: Guide, before: Guide | undefined, after: Guide | undefined): Page {
+  const page = textPage(path, file);
   const way = (guide: Guide | undefined, label: string) =>
     guide &&
     html`<a href="${guide.path}" rel="${label === "Next" ? "next" : "prev"}"
@@ -160,10 +191,22 @@ function guidePage(file: string, before: Guide | undefined, after: Guide | undef
   };
 }
 
-function textPage(file: string): Page {
+/** The changelog, with its feed. */
+function changelogPage(): Page {
+  const page = textPage(changelogPath, changelogFile);
+  return {
+    ...page,
+    aside: html`<a class="button" href="${feedPath}">Feed (Atom)</a>`,
+    links: html`${page.links}${feedLink}`,
+  };
+}
+
+/** A written page, which is also there as Markdown. */
+function textPage(path: string, file: string): Page {
   const { title, content, headings } = renderFile(file);
   return {
     title,
+    links: html`<link rel="alternate" type="text/markdown" href="${markdownPath(path)}" />`,
     headings: headings.filter(({ level }) => level === 2 || level === 3),
     body: html`<div class="prose">${content}</div>`,
   };

@@ -1,27 +1,29 @@
+import { readFileSync } from "node:fs";
 import { isEnumType } from "postgraphile/graphql";
 import { errorCodes } from "../errors/api-error.ts";
 import { eventPath } from "./events.ts";
 import { renderFile, searchedGuides } from "./guides.ts";
-import { summaryOf } from "./markdown.ts";
+import { firstSentence, summaryOf } from "./markdown.ts";
 import type { Member, Model } from "./model.ts";
 import { fieldsOf, isField, nameOf } from "./model.ts";
 import { home } from "./print-page.ts";
 import { pathOf } from "./reference/links.ts";
 
-/** An entry that the search finds: title, kind, path below the home; for some the first sentence about it. */
-type Entry = [title: string, kind: string, path: string, about?: string];
+/** An entry of the search: title, kind, path below the home, perhaps the first sentence about it, and further words. */
+type Entry = [title: string, kind: string, path: string, about?: string, words?: string];
 
-/** Everything that the search of a version finds, and the guides, whichever version they are read beside. */
-export const searchIndex = (model: Model): Entry[] =>
-  [
-    ...searchedGuides.flatMap(({ path, file }): Entry[] => {
-      const { title, headings } = renderFile(file);
-      const parts = headings.filter(({ level }) => level === 2);
-      return [
-        [title, "Guide", path],
-        ...parts.map((heading): Entry => [heading.title, title, `${path}#${heading.id}`]),
-      ];
-    }),
+/** By the words of the documentation, patterns of what readers type for them. */
+const synonyms: Record<string, string[]> = Object.fromEntries(
+  readFileSync(new URL("./synonyms.txt", import.meta.url), "utf8")
+    .matchAll(/^([^#:\n]+): (.+)$/gm)
+    .map(([, ours, typed]) => [ours!, typed!.split(", ")]),
+);
+
+/** The data of the search on pages of a version: its reference, all guides, and other words for what they say. */
+export const searchIndex = (model: Model): { entries: Entry[]; synonyms: typeof synonyms } => ({
+  synonyms,
+  entries: [
+    ...searchedGuides.flatMap(({ path, file }) => entriesOfGuide(path, file)),
     ...[...model.rootFields, ...model.types].flatMap((member) => entriesOf(model, member)),
     ...model.edition.topics.map(({ name, description }): Entry => [
       name,
@@ -34,7 +36,24 @@ export const searchIndex = (model: Model): Entry[] =>
       "Error",
       `${home}/reference/errors#codes-of-graphql-errors`,
     ]),
-  ].map(([title, kind, path, ...more]) => [title, kind, path.slice(home.length + 1), ...more]);
+  ].map(([title, kind, path, ...more]) => [title, kind, path.slice(home.length + 1), ...more]),
+});
+
+/** A guide and its sections. */
+function entriesOfGuide(path: string, file: string): Entry[] {
+  const { title, sections } = renderFile(file);
+  return sections.map(({ level, title: heading, id, text }) => {
+    const words = distinctWords(text);
+    const first = firstSentence(text)?.slice(0, 120) ?? "";
+    return level === 1
+      ? [title, "Guide", path, first, words]
+      : [heading, title, `${path}#${id}`, first, words];
+  });
+}
+
+/** Each word of a text once. */
+const distinctWords = (text: string): string =>
+  [...new Set(text.match(/\p{L}[\p{L}\p{N}_]+|\b\d{3}\b/gu))].join(" ");
 
 const about = (description: string | null | undefined): string => summaryOf(description ?? "").slice(0, 120);
 

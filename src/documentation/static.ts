@@ -7,18 +7,24 @@ import { picturePath } from "./guides.ts";
 import type { Site } from "./print-page.ts";
 import { home } from "./print-page.ts";
 import { pathsOf, render } from "./routes.ts";
+import type { Rendered } from "./routes.ts";
+import type { searchIndex } from "./search-index.ts";
 
 /** Addresses of these pages and of schemas, in attributes. */
 const addresses =
-  /\b(href|src|data-search|data-home)="(\/(?:docs|api\/graphql)(?:\/[^"#?]*)?)(?:\?[^"#]*)?(#[^"]*)?"/g;
+  /\b(href|src|data-(?:search|engine|library|home))="(\/(?:docs|api\/graphql|llms)(?:[/.-][^"#?]*)?)(?:\?[^"#]*)?(#[^"]*)?"/g;
+
+/** The same in Markdown. */
+const markdownAddresses = /\]\((\/(?:docs|api\/graphql|llms)(?:[/.-][^)#]*)?)(#[^)]*)?\)/g;
 
 /** The file that a path becomes, from the folder of the copy. */
 function fileAt(path: string): string {
   const [, slug] = /^\/api\/graphql\/([^/]+)\/schema\.graphql$/.exec(path) ?? [];
   if (slug !== undefined) return `${slug}/schema.graphql`;
   if (path === home) return "index.html";
+  if (!path.startsWith(`${home}/`)) return path.slice(1);
   const file = path.slice(home.length + 1);
-  return /\.(css|js|json|svg|png)$/.test(file) ? file : `${file}.html`;
+  return /\.(css|js|json|svg|png|md|atom)$/.test(file) ? file : `${file}.html`;
 }
 
 /** A document whose links lead from its own file to those of others, wherever the folder is served. */
@@ -31,12 +37,34 @@ function withFiles(document: string, path: string): string {
   });
 }
 
+/** The same for a text in Markdown. */
+function markdownWithFiles(text: string, path: string): string {
+  const folder = posix.dirname(fileAt(path));
+  return text.replace(
+    markdownAddresses,
+    (_all, target: string, hash = "") => `](${posix.relative(folder, fileAt(target))}${hash})`,
+  );
+}
+
 /** The same for the index of the search. */
 function indexWithFiles(content: string): string {
-  const entries = JSON.parse(content) as [string, string, string, ...string[]][];
-  return JSON.stringify(
-    entries.map(([title, kind, path, ...more]) => [title, kind, path.replace(/(#|$)/, ".html$1"), ...more]),
-  );
+  const { entries, synonyms } = JSON.parse(content) as ReturnType<typeof searchIndex>;
+  return JSON.stringify({
+    synonyms,
+    entries: entries.map(([title, kind, path, ...more]) => [
+      title,
+      kind,
+      path.replace(/(#|$)/, ".html$1"),
+      ...more,
+    ]),
+  });
+}
+
+/** The content of a file of the copy. */
+function relative({ type, content }: Rendered, path: string): string {
+  if (path.endsWith("/search.json")) return indexWithFiles(content);
+  if (type === "text/html" || type === "application/atom+xml") return withFiles(content, path);
+  return /\.(md|txt)$/.test(path) ? markdownWithFiles(content, path) : content;
 }
 
 /** Writes the documentation as files, for any web server. @returns how many */
@@ -50,12 +78,10 @@ export async function writeStatic(site: Site, editions: readonly Edition[], fold
   };
   const pictures = new Set<string>();
   for (const path of pathsOf(editions)) {
-    const { type, content } = (await render(site, editions, path))!;
-    for (const [, picture] of content.matchAll(/src="(\/docs\/pictures\/[^"]+)"/g)) pictures.add(picture!);
-    const isIndex = path.endsWith("/search.json");
-    const text =
-      type === "text/html" ? withFiles(content, path) : isIndex ? indexWithFiles(content) : content;
-    await writeFile(await pathTo(path), text);
+    const rendered = (await render(site, editions, path))!;
+    for (const [, picture] of rendered.content.matchAll(/src="(\/docs\/pictures\/[^"]+)"/g))
+      pictures.add(picture!);
+    await writeFile(await pathTo(path), relative(rendered, path));
   }
   for (const [name, { content }] of assets) await writeFile(await pathTo(`${home}/assets/${name}`), content);
   for (const picture of pictures) {

@@ -1,9 +1,19 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-const types = { "style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml" };
+const own = (name: string): URL => new URL(`./assets/${name}`, import.meta.url);
 
-export type AssetName = keyof typeof types;
+/** The files, each with its type. */
+const files = {
+  "style.css": ["text/css", own("style.css")],
+  "script.js": ["text/javascript", own("script.js")],
+  "icon.svg": ["image/svg+xml", own("icon.svg")],
+  // Modules, which the script loads for the search
+  "search.js": ["text/javascript", own("search.js")],
+  "minisearch.js": ["text/javascript", new URL(import.meta.resolve("minisearch"))],
+} as const;
+
+export type AssetName = keyof typeof files;
 
 /** A file that pages load. */
 export interface Asset {
@@ -13,12 +23,9 @@ export interface Asset {
 
 /** The files that pages load, by name: the same for the documentation and the administration. */
 export const assets: ReadonlyMap<string, Asset> = new Map(
-  Object.entries(types).map(([name, type]) => [
+  Object.entries(files).map(([name, [type, file]]) => [
     name,
-    {
-      type: `${type}; charset=utf-8`,
-      content: readFileSync(new URL(`./assets/${name}`, import.meta.url), "utf8"),
-    },
+    { type: `${type}; charset=utf-8`, content: readFileSync(file, "utf8") },
   ]),
 );
 

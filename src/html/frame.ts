@@ -12,6 +12,8 @@ export interface FramedPage {
   windowTitle: string;
   /** For search engines and previews. */
   summary?: string | undefined;
+  /** Links in the head: other forms of the page. */
+  links?: Content;
   /** In the bar, behind the name. */
   bar?: Content;
   /** Without it, the page has no menu. */
@@ -36,7 +38,7 @@ export function printDocument(page: FramedPage): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${page.windowTitle}</title>
-        ${page.summary && html`<meta name="description" content="${page.summary}" />`}
+        ${page.summary && html`<meta name="description" content="${page.summary}" />`} ${page.links}
         <link rel="stylesheet" href="${assetUrl(home, "style.css")}" />
         <link rel="icon" type="image/svg+xml" href="${assetUrl(home, "icon.svg")}" />
         <script src="${assetUrl(home, "script.js")}" defer></script>

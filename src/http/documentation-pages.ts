@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { Router } from "express";
 import type { Request, RequestHandler, Response } from "express";
 import type { FindPage, StoredPage } from "../documentation/documentation.ts";
+import { fullPath, indexPath } from "../documentation/for-machines.ts";
 import { picturePath } from "../documentation/guides.ts";
 import { nowhere } from "../documentation/print-page.ts";
 import { assets, isPresent } from "../html/assets.ts";
@@ -19,6 +20,13 @@ export function documentation(find: FindPage, publicUrl: string | undefined): Ro
   router.get(["/", "/*page"], sendPageOf(find));
   return router;
 }
+
+/** The documentation as text, for programs that read it. */
+export const textPaths = [indexPath, fullPath];
+export const sendTexts = (find: FindPage, publicUrl: string | undefined): RequestHandler[] => [
+  pageHeaders(publicUrl),
+  sendPageOf(find),
+];
 
 /** The files that pages load: the same for the documentation and the administration, each below its own path. */
 export const assetPaths = ["/docs/assets/:name", "/admin/assets/:name"];

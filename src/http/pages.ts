@@ -4,7 +4,14 @@ import { administration } from "../administration/administration.ts";
 import { timetable } from "../versions/timetable.ts";
 import { pathOf } from "../versions/versions.ts";
 import { trustOf } from "./address-of.ts";
-import { assetPaths, documentation, schemaFile, sendAssets } from "./documentation-pages.ts";
+import {
+  assetPaths,
+  documentation,
+  schemaFile,
+  sendAssets,
+  sendTexts,
+  textPaths,
+} from "./documentation-pages.ts";
 import { explorers } from "./explorer.ts";
 import { liveness, readinessEndpoint } from "./readiness-endpoint.ts";
 import { versionFinder, versionsPath } from "./middleware/access/find-version.ts";
@@ -43,6 +50,7 @@ export function pages(parts: Parts): Middleware {
   const schemaFilePath = `${pathOf({ slug: ":version" })}/schema.graphql`;
   app.get(schemaFilePath, requireVersion, schemaFile(parts.documentation));
   app.get(assetPaths, sendAssets(settings.publicUrl));
+  app.get(textPaths, sendTexts(parts.documentation, settings.publicUrl));
   app.use("/docs", documentation(parts.documentation, settings.publicUrl));
   const adminPages = () =>
     administration({ ...parts, ...settings, webhookAllow: settings.webhookAllow.join() });

@@ -66,7 +66,7 @@ describe("the documentation in a browser", { skip: skipBrowser }, () => {
     await andLoad(page, () => page.keyboard.press("Enter"));
     await page.getByRole("heading", { name: "stockAdjust", level: 1 }).waitFor();
     await page.keyboard.press("/");
-    await page.keyboard.type("no such thing at all");
+    await page.keyboard.type("qwxzjk vvvv");
     await page.getByText("Nothing was found.").waitFor();
     await page.keyboard.press("Escape");
     assert.equal(await page.locator("#found").isHidden(), true);
@@ -83,7 +83,7 @@ describe("the documentation in a browser", { skip: skipBrowser }, () => {
     const menu = page.getByRole("navigation", { name: "Documentation" });
     assert.equal(await menu.isVisible(), false);
     await page.getByRole("button", { name: "Menu" }).click();
-    await menu.getByRole("link", { name: "Mutations" }).click();
+    await menu.getByRole("link", { name: "Mutations" }).last().click();
     await page.getByRole("heading", { name: "Mutations", level: 1 }).waitFor();
     const { page: plain } = await open({ ...phone, javaScriptEnabled: false });
     await plain.goto("/docs/reference/requests");

@@ -5,8 +5,11 @@ import { after, before, test } from "node:test";
 import { diagramFile, diagramFolder, diagramsIn } from "../../src/documentation/diagrams.ts";
 import { Documentation } from "../../src/documentation/documentation.ts";
 import { packed } from "../../src/documentation/edition.ts";
+import { homePage } from "../../src/documentation/home.ts";
 import { guides } from "../../src/documentation/guides.ts";
 import { renderText } from "../../src/documentation/markdown.ts";
+import { examples } from "../../src/versions/explorer-examples.ts";
+import { timetable } from "../../src/versions/timetable.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { read, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
@@ -192,6 +195,35 @@ test("pages that are requested at the same time are refused when too many wait, 
   await documentation.close();
 });
 
+test("a version has no page for kinds that it lacks, and the menu doesn't show them", async () => {
+  const version = "/docs/2026-06-unstable";
+  for (const path of [version, `${version}/queries`, `${version}/types/Order`]) {
+    const { text } = await get(path);
+    assert.match(text, new RegExp(`href="${version}/mutations"`), path);
+    assert.doesNotMatch(text, new RegExp(`href="${version}/(?:subscriptions|aggregates)"`), path);
+  }
+  assert.equal((await get(`${version}/subscriptions`)).status, 404);
+  const guide = await get(`${version}/aggregates`);
+  assert.deepEqual([guide.status, guide.headers.get("location")], [301, "/docs/reference/aggregates"]);
+  assert.match((await get("/docs/unstable")).text, /href="\/docs\/unstable\/aggregates"/);
+});
+
+test("the front shows a query with its answer, how the service works, and the schema; a button only with an explorer", async () => {
+  const { text } = await get("/docs");
+  const words = wordsOf(text);
+  assert.match(
+    words,
+    /orders\(first: 1, .*&quot;node&quot;: \{ &quot;orderNumber&quot;: &quot;SO-10001&quot;/,
+  );
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  assert.ok(readme.includes(`\`\`\`graphql\n${examples[0]!.query}\n`), "the README has the same query");
+  assert.match(text, /How it works<\/h2>\s*<a class="picture" href="\/docs\/pictures\/diagrams\/\w+\.svg"/);
+  assert.match(text, /href="\/api\/graphql\/unstable\/schema\.graphql"/);
+  assert.doesNotMatch(text, /explorer/);
+  const front = String(homePage({ versions: timetable(versions, Date.now()), explorer: true }).body);
+  assert.match(front, /href="\/explorer\/unstable\?example=0"\s*>Run it in the explorer</);
+});
+
 test("every guide is listed", async () => {
   const files = await readdir(new URL("../../docs/", import.meta.url), { recursive: true });
   const elsewhere = /^(README\.md|events\/|internals\/decisions\/)/;
@@ -210,7 +242,19 @@ test("former and nearly right addresses lead to the page that is meant", async (
     "/docs/guides/errors": "/docs/reference/errors",
     "/docs/webhook": "/docs/guides/webhooks",
     "/docs/guides/Changing_Columns.md": "/docs/guides/changing-columns",
+    "/docs/Guides/Webhooks": "/docs/guides/webhooks",
+    "/docs/guides/webhooks.MD": "/docs/guides/webhooks.md",
+    "/docs/CHANGELOG.md": "/docs/changelog.md",
+    "/docs/reference/rate-limits": "/docs/reference/limits",
     "/docs/unstable/mutations/stockadjust": "/docs/unstable/mutations/stockAdjust",
+    "/docs/unstable/stock-adjust": "/docs/unstable/mutations/stockAdjust",
+    "/docs/unstable/objects/order": "/docs/unstable/queries/order",
+    "/docs/unstable/objects/Order": "/docs/unstable/types/Order",
+    "/docs/types/OrderFilterInput": "/docs/2026-06-unstable/types/OrderFilterInput",
+    "/docs/Stockset": "/docs/2026-06-unstable/mutations/stockSet",
+    "/docs/unstable/Queries": "/docs/unstable/queries",
+    "/docs/unstable/subscription": "/docs/unstable/subscriptions",
+    "/docs/unstable/schema": "/api/graphql/unstable/schema.graphql",
   })) {
     const { status, headers } = await get(address);
     assert.deepEqual([status, headers.get("location")], [301, page], address);
@@ -225,7 +269,8 @@ test("every diagram of a guide is drawn as it is now, and shown as a picture tha
   assert.match(first.headers.get("content-security-policy")!, /^sandbox; default-src 'none'; style-src/);
   assert.match(first.text, /^<svg [^]*erp\.product_supplier_price/);
 
-  const sources = guides.flatMap(({ file }) =>
+  const files = [...guides.map(({ file }) => file), "README.md"];
+  const sources = files.flatMap((file) =>
     diagramsIn(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")),
   );
   assert.ok(sources.length > 10);

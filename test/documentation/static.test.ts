@@ -35,7 +35,9 @@ test("npx erp docs writes every page as a file, and every link leads to one", ()
   );
   const dead: string[] = [];
   for (const [name, text] of documents()) {
-    for (const [, address] of text.matchAll(/ (?:href|src|data-search)="([^"]*)"/g)) {
+    for (const [, address] of text.matchAll(
+      / (?:href|src|data-search|data-engine|data-library)="([^"]*)"/g,
+    )) {
       if (/^https?:/.test(address!)) continue;
       const [file = "", hash] = address!.split("#");
       const target = file === "" ? name : posix.join(posix.dirname(name), file);
@@ -47,8 +49,24 @@ test("npx erp docs writes every page as a file, and every link leads to one", ()
   assert.deepEqual(dead.slice(0, 20), []);
 });
 
+test("pages as Markdown, their index and the feed lead to files, too", () => {
+  const texts = [...files].filter(([name]) => /\.(md|txt)$/.test(name));
+  assert.ok(texts.length > 50 && files.has("llms.txt") && files.has("llms-full.txt"));
+  const dead = texts.flatMap(([name, text]) =>
+    [...text.replace(/^```[^]*?^```$/gm, "").matchAll(/\]\(([^)#]+)[^)]*\)/g)]
+      .map(([, address]) => address!)
+      .filter((address) => !/^https?:/.test(address))
+      .filter((address) => !files.has(posix.join(posix.dirname(name), address)))
+      .map((address) => `${name}: ${address}`),
+  );
+  assert.deepEqual(dead, []);
+  assert.match(files.get("changelog.atom")!, /rel="alternate" type="text\/html" href="changelog\.html#/);
+});
+
 test("what the search finds is there", () => {
-  const entries = JSON.parse(files.get("unstable/search.json")!) as [string, string, string][];
+  const { entries } = JSON.parse(files.get("unstable/search.json")!) as {
+    entries: [string, string, string][];
+  };
   assert.ok(entries.length > 1_000);
   for (const [title, , path] of entries) {
     const [file, hash] = path.split("#");
@@ -59,9 +77,12 @@ test("what the search finds is there", () => {
 test("no page is larger than 100 kB as a browser gets it, with style and script", () => {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 1 };
   const size = (text: string) => brotliCompressSync(text, { params }).length;
-  const shared = [...files].filter(([name]) => /\.(css|js)$/.test(name)).map(([, text]) => size(text));
+  const shared = ["assets/style.css", "assets/script.js"].map((name) => size(files.get(name)!));
   const ofAll = shared.reduce((sum, each) => sum + each, 0);
-  assert.ok(shared.length === 2 && ofAll < 15_000, `${ofAll}`);
+  assert.ok(ofAll < 15_000, `${ofAll}`);
+  const forSearch = ["assets/search.js", "assets/minisearch.js", "unstable/search.json"];
+  const ofSearch = forSearch.reduce((sum, name) => sum + size(files.get(name)!), 0);
+  assert.ok(ofSearch < 140_000, `${ofSearch} for the search, once`);
   const large = documents().filter(([, text]) => text.length > 200_000 || size(text) + ofAll > 100_000);
   assert.deepEqual(
     large.map(([name]) => name),

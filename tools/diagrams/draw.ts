@@ -56,7 +56,8 @@ async function draw(browser: Browser, sources: readonly string[]): Promise<strin
 
 async function drawMissing(): Promise<void> {
   const root = new URL("../../", import.meta.url);
-  const texts = await Promise.all(guides.map(({ file }) => readFile(new URL(file, root), "utf8")));
+  const files = [...guides.map(({ file }) => file), "README.md"];
+  const texts = await Promise.all(files.map((file) => readFile(new URL(file, root), "utf8")));
   const sources = new Map(texts.flatMap(diagramsIn).map((source) => [diagramFile(source), source]));
   await mkdir(diagramFolder, { recursive: true });
   const present = await readdir(diagramFolder);
@@ -79,7 +80,7 @@ async function drawMissing(): Promise<void> {
 
 if (import.meta.main) {
   const program = new Program("draw").description(
-    "Draws the diagrams of the guides that aren't drawn yet, in docs/diagrams. Needs a browser, as tests do.",
+    "Draws the diagrams of the guides and of the README that aren't drawn yet, in docs/diagrams. Needs a browser, as tests do.",
   );
   await run(program.action(drawMissing));
 }

@@ -8,16 +8,16 @@ import { kindPath, versionPath } from "../print-page.ts";
 import { linkTo, pathOf, scopeBadges } from "./links.ts";
 
 const abouts: Record<Kind, string> = {
-  queries: "What can be asked for.",
-  mutations: "What changes something. Each takes an input and answers a payload with user errors.",
-  subscriptions: "What is sent when something happens, over an open connection.",
-  objects: "What queries and mutations answer.",
-  lists: "Pages of a list, and their entries.",
-  aggregates: "Figures of lists: counts, sums, averages.",
-  payloads: "What mutations answer.",
-  inputs: "What mutations take.",
+  queries: "Operations that read data.",
+  mutations: "Operations that change data. Each takes an input and returns a payload with user errors.",
+  subscriptions: "Operations that send results over an open connection when data changes.",
+  objects: "Types that queries and mutations return.",
+  lists: "Connections and edges: the pages of a list, and their entries.",
+  aggregates: "Counts, sums and averages of lists.",
+  payloads: "Results of mutations.",
+  inputs: "Arguments of mutations.",
   filters: "Conditions on the entries of lists.",
-  enums: "Fixed sets of values.",
+  enums: "Types with a fixed set of values.",
   scalars: "Single values.",
 };
 
@@ -66,12 +66,12 @@ export function versionPage(site: Site, model: Model): Page {
         well.
       </p>
       <ul class="cards">
-        ${Object.entries(kinds).map(
-          ([kind, title]) =>
+        ${model.kinds.map(
+          (kind) =>
             html`<li>
-              <a class="card" href="${kindPath(slug, kind as Kind)}"
-                ><strong>${title}</strong> <span class="quiet">${model.ofKind(kind as Kind).length}</span
-                ><span class="about">${abouts[kind as Kind]}</span></a
+              <a class="card" href="${kindPath(slug, kind)}"
+                ><strong>${kinds[kind]}</strong> <span class="quiet">${model.ofKind(kind).length}</span
+                ><span class="about">${abouts[kind]}</span></a
               >
             </li>`,
         )}
@@ -124,8 +124,8 @@ export function scopesPage(model: Model): Page {
     kind: "Reference",
     version: model.edition.slug,
     body: html`<p class="lead">
-        What a token may do. An operation with a field whose scope is missing is refused as a whole, and the
-        refusal names the scopes that are missing. Writing includes reading.
+        The rights of an API credential. An operation with a field whose scope is missing is refused as a
+        whole, and the refusal names the scopes that are missing. Writing includes reading.
       </p>
       ${definitions(
         scopes.map((scope) => ({

@@ -154,7 +154,8 @@ if (form) openSearch(find("input", form), find("#found"));
 
 function openSearch(input, found) {
   let index = null;
-  const readIndex = () => (index ??= fetch(form.dataset.search).then((answer) => answer.json()));
+  /** Loads the index and the two modules that search in it. */
+  const readIndex = () => (index ??= loadIndex(form.dataset));
   const options = () => findAll("a", found);
   const isSelected = (option) => option.getAttribute("aria-selected") === "true";
 
@@ -192,8 +193,8 @@ function openSearch(input, found) {
   input.addEventListener("focus", readIndex);
   input.addEventListener("input", async () => {
     const text = input.value;
-    const entries = await readIndex();
-    if (text === input.value) show(entriesFor(entries, text), text);
+    const entriesFor = await readIndex();
+    if (text === input.value) show(entriesFor(text).slice(0, maxShown), text);
   });
   input.addEventListener("keydown", (event) => {
     const all = options();
@@ -220,30 +221,12 @@ function openSearch(input, found) {
   });
 }
 
-/** The entries that have all words of a text, the best first. */
-function entriesFor(entries, text) {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return [];
-  return entries
-    .map((entry) => ({ entry, rank: rankOf(entry, words) }))
-    .filter(({ rank }) => rank !== null)
-    .sort((a, b) => a.rank - b.rank)
-    .slice(0, maxShown)
-    .map(({ entry }) => entry);
-}
-
-/** How well an entry fits: the lower, the better; null when it doesn't. */
-function rankOf([title, kind], words) {
-  const name = title.toLowerCase();
-  const last = name.slice(name.lastIndexOf(".") + 1);
-  let rank = 0;
-  for (const word of words) {
-    const at = name.indexOf(word);
-    if (at === -1) return null;
-    const isStart = at === 0 || /[.\s_]/.test(name[at - 1]) || title[at] !== name[at];
-    rank += name === word || last === word ? 0 : isStart ? 1 : 2;
-  }
-  const weight =
-    { Field: 1, Value: 1, Input: 0.7, List: 0.9, Filter: 0.9, Payload: 0.8, Error: 0.2 }[kind] ?? 0;
-  return rank * 2 + weight + title.length / 100;
+async function loadIndex({ search, engine, library }) {
+  const module = (address) => import(new URL(address, document.baseURI).href);
+  const [data, { openIndex }, { default: MiniSearch }] = await Promise.all([
+    fetch(search).then((response) => response.json()),
+    module(engine),
+    module(library),
+  ]);
+  return openIndex(MiniSearch, data);
 }

@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import { changelogFile, guideGroups, linksOf, renderFile, root, searchedGuides } from "./guides.ts";
+import { firstSentence, withoutComments } from "./markdown.ts";
+import type { Site } from "./print-page.ts";
+import { home } from "./print-page.ts";
+
+/** Paths of the documentation as text for programs that read it: https://llmstxt.org */
+export const [indexPath, fullPath] = ["/llms.txt", "/llms-full.txt"];
+
+/** The address of a written page as Markdown. */
+export const markdownPath = (path: string): string => `${path}.md`;
+
+const summary =
+  "A GraphQL API over the database of an ERP and warehouse-management system: products, stock and its ledger, purchasing, orders, fulfillment, invoices, webhooks.";
+
+/** A link in Markdown, or a block of code, whose links stay. */
+const links = /(^```[^]*?^```$)|\[([^\]]*)\]\(([^)\s]+)\)/gm;
+
+/** A file as Markdown, with links that lead to other pages as Markdown. Links to files that have no page become text. */
+export function markdownOf(file: string): string {
+  const findLink = linksOf(file, markdownPath);
+  return withoutComments(readFileSync(new URL(file, root), "utf8")).replace(
+    links,
+    (_all, code: string | undefined, text: string, address: string) => {
+      if (code !== undefined) return code;
+      const found = findLink(address);
+      return found === null ? text : `[${text}](${found})`;
+    },
+  );
+}
+
+const entryOf = (title: string, path: string, about?: string): string =>
+  `- [${title}](${path})${about ? `: ${about}` : ""}`;
+
+/** The entry of a written page: its first sentence, or its headings if it begins with something else. */
+function pageEntry(path: string, file: string): string {
+  const { title, headings, sections } = renderFile(file);
+  const titles = headings.filter(({ level }) => level === 2).map((heading) => heading.title);
+  return entryOf(title, markdownPath(path), firstSentence(sections[0]!.text) ?? titles.join(", "));
+}
+
+/** The index of the documentation, with a line for each page. */
+export function machineIndex(site: Site): string {
+  const groups = guideGroups.map(({ title, guides }) => {
+    // Readers may skip the part of this name
+    const isSearched = guides.every((guide) => searchedGuides.includes(guide));
+    return [
+      `## ${isSearched ? title : "Optional"}`,
+      ...guides.map(({ path, file }) => pageEntry(path, file)),
+    ];
+  });
+  const schemas = site.versions.map(({ slug, path }) =>
+    entryOf(`Schema of ${slug}`, `${path}/schema.graphql`, `SDL, with the scopes of each field`),
+  );
+  const more = [
+    "## Schemas and changes",
+    ...schemas,
+    pageEntry(`${home}/changelog`, changelogFile),
+    entryOf("All guides and the reference in one file", fullPath),
+  ];
+  const parts = [...groups.slice(0, -1), more, ...groups.slice(-1)];
+  return `# Stock and order GraphQL\n\n> ${summary}\n\n${parts.map(([title, ...lines]) => `${title}\n\n${lines.join("\n")}\n`).join("\n")}`;
+}
+
+/** The text of all written pages except the internals. */
+export const allPages = (): string =>
+  searchedGuides.map(({ path, file }) => `<!-- ${path} -->\n\n${markdownOf(file).trim()}\n`).join("\n");

@@ -18516,7 +18516,7 @@ BEGIN ATOMIC
  ( SELECT 'events_to_be_numbered'::text,
      to_jsonb(r.*) AS to_jsonb
     FROM events.outbox r
-   WHERE (r.subject_id = ANY (erp.subjects_about(export_customer.customer)))
+   WHERE (r.subject_id = ANY (ARRAY( SELECT unnest(erp.subjects_about(export_customer.customer)) AS unnest)))
    ORDER BY r."position")
  UNION ALL
   SELECT 'answers_of_idempotency_keys'::text,
@@ -28460,7 +28460,12 @@ begin
   end if;
   locked := array(
     select p.id from erp.product p where p.id = any (product_ids) order by p.id for no key update);
-  return are_found and product_ids <@ locked;
+  -- One may be named several times. Containment would take the square of their number
+  if cardinality(locked) < cardinality(product_ids) then
+    are_found := are_found
+      and cardinality(locked) = (select count(distinct p) from unnest(product_ids) as p);
+  end if;
+  return are_found;
 end
 $function$;
 alter function ledger.lock(uuid[],uuid[],uuid[]) owner to service_ledger;

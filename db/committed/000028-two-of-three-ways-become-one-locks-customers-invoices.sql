@@ -1,8 +1,10 @@
 --! Previous: sha1:2eff8824dba6d5f21f052091fa900d1f169b3c69
---! Hash: sha1:5635c3c75fbe9848077dbed3994758d8d205fd4f
+--! Hash: sha1:65e22cf88e1b5b7963e7d69c879a08ea5f7536e0
 --! Message: two of three ways become one: locks, customers, invoices
 
 --! split: 28-books.sql
+--! Message: two of three ways become one: locks, customers, invoices
+
 -- Locks of a booking: ledger.lock finds the warehouses of bins, for all its callers
 --! Included ledger/place_columns.sql
 -- In a form that becomes part of the statement that calls it
@@ -53,7 +55,12 @@ begin
   end if;
   locked := array(
     select p.id from erp.product p where p.id = any (product_ids) order by p.id for no key update);
-  return are_found and product_ids <@ locked;
+  -- One may be named several times. Containment would take the square of their number
+  if cardinality(locked) < cardinality(product_ids) then
+    are_found := are_found
+      and cardinality(locked) = (select count(distinct p) from unnest(product_ids) as p);
+  end if;
+  return are_found;
 end
 $$;
 comment on function ledger.lock(uuid[], uuid[], uuid[]) is
@@ -857,7 +864,7 @@ begin atomic
   union all
   (select 'events_to_be_numbered', to_jsonb(r)
   from events.outbox r
-  where r.subject_id = any (erp.subjects_about(export_customer.customer))
+  where r.subject_id = any (array(select unnest(erp.subjects_about(export_customer.customer))))
   order by r.position)
   union all
   select 'answers_of_idempotency_keys', to_jsonb(r) - 'request'

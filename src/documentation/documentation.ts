@@ -75,7 +75,8 @@ export class Documentation {
     const rendered = await this.render(site, editions, path);
     if (rendered === null) return null;
     const page = { ...rendered, etag: `W/"${hash("sha256", rendered.content, "base64url")}"` };
-    this.#kept.set(key, page);
+    // Redirects have whatever address a visitor made up
+    if (page.type !== "redirect") this.#kept.set(key, page);
     return page;
   }
 

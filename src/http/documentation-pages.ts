@@ -42,7 +42,7 @@ const sendPageOf =
     const path = request.baseUrl + (request.path === "/" ? "" : request.path);
     if (request.originalUrl.split("?")[0] !== path) return response.redirect(301, path);
     const page = await find(path);
-    if (page?.type === "redirect") return response.redirect(301, page.content);
+    if (page?.type === "redirect") return response.redirect(302, page.content);
     if (page === null || path === nowhere) response.status(404);
     sendPage(request, response, (page ?? (await find(nowhere)))!);
   };

@@ -27,8 +27,8 @@ export class LatestOwner {
     return this.#at;
   }
 
-  /** Whether no other has asked for a while. */
-  isAlone(owner: string, now = performance.now()): boolean {
+  /** Whether no other has asked for a while. @param owner by default the latest one */
+  isAlone(owner = this.#owner, now = performance.now()): boolean {
     return now - (owner === this.#owner ? this.#othersAt : this.#at) > this.#aloneAfterMs;
   }
 }

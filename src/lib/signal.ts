@@ -8,8 +8,8 @@ export class Signal {
     this.#wake?.();
   }
 
-  /** Waits for a notification, at most for this time. */
-  async wait(maxMs: number, stopping: AbortSignal): Promise<void> {
+  /** Waits for a notification, at most for this time. @returns whether there was one */
+  async wait(maxMs: number, stopping: AbortSignal): Promise<boolean> {
     if (!this.#isSet && !stopping.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, maxMs);
@@ -21,6 +21,8 @@ export class Signal {
       stopping.removeEventListener("abort", stop);
       clearTimeout(timer);
     }
+    const wasSet = this.#isSet;
     this.#isSet = false;
+    return wasSet;
   }
 }

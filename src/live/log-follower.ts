@@ -118,7 +118,7 @@ export class LogFollower {
   async #readOn(grown: Signal, listener: Listener, closing: AbortSignal): Promise<void> {
     let hasFailed = false;
     while (!closing.aborted) {
-      await grown.wait(listener.isListening ? lookAnywayMs.listening : lookAnywayMs.deaf, closing);
+      await this.#somethingNew(grown, listener, closing);
       try {
         while (!closing.aborted && (await this.#readSome(closing)));
         hasFailed = false;
@@ -128,6 +128,14 @@ export class LogFollower {
         hasFailed = true;
       }
     }
+  }
+
+  /** Waits for news, or until it is time to look anyway: soon, if the listener no longer hears. */
+  async #somethingNew(grown: Signal, listener: Listener, closing: AbortSignal): Promise<void> {
+    const until = performance.now() + lookAnywayMs.listening;
+    do {
+      if (await grown.wait(lookAnywayMs.deaf, closing)) return;
+    } while (!closing.aborted && listener.isListening && performance.now() < until);
   }
 
   /** Reads on, and calls back. Returns whether there may be more. */

@@ -104,8 +104,7 @@ export class LockObserver {
    */
   constructor(url: string, application: string, lockTimeoutMs: number) {
     const everyMs = Math.max(20, Math.min(250, lockTimeoutMs / 4));
-    // This is only information, so failures don't matter
-    this.#watching = this.#watch(url, application, everyMs).catch(() => {});
+    this.#watching = this.#watch(url, application, everyMs);
   }
 
   /** The last holders that it saw, as the end of a sentence; empty when there were none. */
@@ -122,13 +121,17 @@ export class LockObserver {
     const { signal } = this.#closing;
     await pause(everyMs, signal);
     if (signal.aborted) return;
-    await withClient(url, async (client) => {
-      while (!signal.aborted) {
-        const { rows } = await client.query<Blocker>(blockers, [application]);
-        if (rows.length > 0) this.#last = described(rows);
-        await pause(everyMs, signal);
-      }
-    });
+    while (!signal.aborted) {
+      const looking = withClient(url, async (client) => {
+        while (!signal.aborted) {
+          const { rows } = await client.query<Blocker>(blockers, [application]);
+          if (rows.length > 0) this.#last = described(rows);
+          await pause(everyMs, signal);
+        }
+      });
+      // This is only information, so a failure is followed by another look
+      await looking.catch(() => pause(everyMs, signal));
+    }
   }
 }
 

@@ -46,8 +46,8 @@ const few = { calls: 3, usualCount: 2 };
  * Postgres busy, and none while its commit is written.
  */
 const leastBeside = 8;
-/** Milliseconds that a call waits for what is under way, at most. */
-const patienceMs = 50;
+/** Milliseconds that a call waits for what is under way, from the least to the most: twice what groups usually take. */
+const [leastPatienceMs, mostPatienceMs] = [3, 50];
 /**
  * Milliseconds that a call waits for others when nothing is under way, but groups were large until just now: their clients are
  * about to call again. After some milliseconds without calls that is over.
@@ -85,6 +85,8 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
   readonly #underWay = { statements: 0, groups: 0, calls: 0 };
   /** How many calls were begun together of late, and when the last were. */
   #usualCount = 1;
+  /** Milliseconds that groups take, of late. */
+  #usualMs = leastPatienceMs;
   #begunAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
@@ -119,7 +121,8 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
       const [first] = next;
       if (!first || (next.length > 1 && groups >= maxGroups)) return;
       const isAtOnce = areFew || first.isOdd || this.#areEnough(next.length);
-      const waitMs = isAtOnce ? 0 : first.since + (statements > 0 ? patienceMs : gatherMs) - now;
+      const patienceMs = statements > 0 ? this.#patienceMs() : gatherMs;
+      const waitMs = isAtOnce ? 0 : first.since + patienceMs - now;
       if (waitMs > 0) {
         this.#timer = setTimeout(() => this.#begin(), waitMs);
         return;
@@ -131,6 +134,12 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
       if (next.length === 1) void this.#makeAlone(first);
       else void this.#makeTogether(next);
     }
+  }
+
+  /** How long a call waits for what is under way: longer than usual means that it hangs, and others go on. */
+  #patienceMs(): number {
+    const usualMs = Math.max(leastPatienceMs, 2 * this.#usualMs) * Math.max(1, this.#underWay.groups);
+    return Math.min(mostPatienceMs, usualMs);
   }
 
   /** Whether so many calls begin at once: about as many as usual, or as are under way in one statement. */
@@ -163,9 +172,9 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
 
   async #makeAlone(waiting: Waiting<Call, Done>): Promise<void> {
     const { call, settle, fail } = waiting;
-    const line = lineOf(waiting);
+    // Until it has a connection only the credential's own calls wait for it; but all of its key, if it was left undone
+    const line = waiting.isOdd ? call.key : lineOf(waiting);
     let isSent = false;
-    // Until it has a connection only the credential's own calls wait for it
     this.#note(line, 1);
     const onBegin = () => {
       if (isSent) return;
@@ -185,10 +194,17 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
   async #makeTogether(group: readonly Waiting<Call, Done>[]): Promise<void> {
     this.#underWay.groups++;
     this.#noteStatement(group, 1);
+    const begunAt = performance.now();
     const undone = await this.#tryTogether(group);
+    this.#usualMs += (performance.now() - begunAt - this.#usualMs) / 10;
     this.#underWay.groups--;
     this.#noteStatement(group, -1);
-    for (const each of undone) each.isOdd = true;
+    // Those behind the first of a key were only left undone for it
+    const keys = new Set<string>();
+    for (const each of undone) {
+      each.isOdd = !keys.has(each.call.key);
+      keys.add(each.call.key);
+    }
     this.#waiting = [...undone, ...this.#waiting].sort(byArrival);
     this.#begin();
   }

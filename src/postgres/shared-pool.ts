@@ -208,7 +208,8 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
   }
 
   #shareOf(client: string): number {
-    const isAlone = this.#latest.isAlone(client);
+    // What the service does itself takes nothing from a client that is alone
+    const isAlone = this.#latest.isAlone(client === ownClient ? undefined : client);
     const isQuick = isAlone && this.#pace.isKnown(client) && this.#pace.isQuick(client);
     return isQuick ? shareOf.quickAndAlone : shareOf.anyone;
   }

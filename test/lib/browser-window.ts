@@ -34,7 +34,7 @@ export async function openWindow(
  * still there, perhaps still loading, or one without a body.
  */
 export async function andLoad(page: Page, act: () => Promise<unknown>): Promise<void> {
-  await Promise.all([page.waitForEvent("framenavigated"), act()]);
+  await Promise.all([page.waitForEvent("framenavigated", (frame) => frame === page.mainFrame()), act()]);
   await page.waitForLoadState();
 }
 

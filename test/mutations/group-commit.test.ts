@@ -135,6 +135,43 @@ describe("group commit", () => {
     assert.deepEqual(answers, names(60, ""));
   });
 
+  it("makes those behind a call that its group leaves undone together, too, and not each alone", async () => {
+    let statements = 0;
+    const active = { now: 0, most: 0 };
+    const work = async () => {
+      statements++;
+      active.most = Math.max(active.most, ++active.now);
+      await sleep(2);
+      active.now--;
+    };
+    const commit = new GroupCommit<string, Call>(async (calls) => {
+      await work();
+      const odd = calls.findIndex(({ name }) => name === "call 0");
+      return calls.map(({ name }, index) => (odd >= 0 && index >= odd ? null : name));
+    });
+    const make = (name: string, key: string, during = work) =>
+      commit.make({
+        client: name,
+        name,
+        key,
+        isRepeatable: false,
+        async alone(onBegin) {
+          // A connection comes a moment later
+          await Promise.resolve();
+          onBegin();
+          await during();
+          return name;
+        },
+      });
+    // Statements are under way, so what comes now waits for a group
+    const others = names(3, "other ").map((name) => make(name, name, () => sleep(5)));
+    await sleep(1);
+    const calls = names(32, "call ").map((name) => make(name, "one product"));
+    await Promise.all([...others, ...calls]);
+    assert.ok(statements < 10, `${statements} statements`);
+    assert.equal(active.most, 1);
+  });
+
   it("lets credentials take turns: one that sends hundreds doesn't hold up another", async () => {
     const { done, book } = openLedger();
     const many = names(200, "many ").map((name, n) => book("many", `m${n % 50}`, name));

@@ -52,7 +52,7 @@ async function attempt(client: ClientBase, given: string): Promise<Anonymized> {
     "select events.sequences_about(erp.subjects_about($1)) as sequence",
     [before.customer],
   );
-  await client.query("begin; set local lock_timeout = '3s'; set local statement_timeout = '5min'");
+  await client.query("begin; set local lock_timeout = '3s'; set local statement_timeout = '15min'");
   try {
     const found = await locked(client, before);
     await requireSettled(client, found);

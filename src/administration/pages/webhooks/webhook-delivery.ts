@@ -51,7 +51,7 @@ export const deliveryPage = (visit: Visit, id: string, wanted: string): Promise<
     const { state } = delivery;
     const label = state === "pending" ? "Send now" : "Send again";
     const action = subscription.enabled
-      ? actionButton(visit, `${visit.path}/retry`, label, state !== "delivered")
+      ? actionButton(visit, `/webhooks/${id}/deliveries/${delivery.id}/retry`, label, state !== "delivered")
       : html`<p class="quiet">The subscription is disabled: nothing can be sent until it is enabled.</p>`;
     return {
       title: `Delivery of ${delivery.topic}`,

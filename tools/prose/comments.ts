@@ -18,9 +18,13 @@ export function docComments(code: string): Comment[] {
 
 /** Reads the texts of `comment on … is …` in SQL, without their tags. */
 export function sqlComments(code: string): Comment[] {
-  const statement = /^comment on [^;']*? is\s+(?:[eE]?'((?:[^'\\]|''|\\.|'\s*\n\s*')*)'|\$(\w*)\$([\s\S]*?)\$\2\$)/gm;
+  const statement =
+    /^comment on [^;']*? is\s+(?:[eE]?'((?:[^'\\]|''|\\.|'\s*\n\s*')*)'|\$(\w*)\$([\s\S]*?)\$\2\$)/gm;
   return [...code.matchAll(statement)].map((found) => {
-    const quoted = found[1]?.replaceAll(/'\s*\n\s*'/g, "").replaceAll("''", "'").replaceAll("\\n", "\n");
+    const quoted = found[1]
+      ?.replaceAll(/'\s*\n\s*'/g, "")
+      .replaceAll("''", "'")
+      .replaceAll("\\n", "\n");
     return {
       line: lineAt(code, found.index),
       text: (quoted ?? found[3]!).replaceAll(/^@.*$/gm, "").trim(),

@@ -85,6 +85,8 @@ function sentencesOf(node: TextNode, source: string): Part[] {
       if (type === "Str") characters[i] = source[i] === "\n" ? " " : source[i]!;
     }
     children?.forEach(copy);
+    // A sentence can begin with a link in lower case, such as a path
+    if (type === "Link" && end > begin + 1) characters[begin + 1] = characters[begin + 1]!.toUpperCase();
   };
   copy(node);
   return [...sentences.segment(characters.join(""))].map(({ index, segment }) => ({

@@ -26,8 +26,7 @@ interface Mistake {
 }
 
 const text = await readFile(new URL("../../docs/reference/mistakes.md", import.meta.url), "utf8");
-const table = text.slice(text.indexOf("## Mistakes, and what says so"));
-const mistakes: Mistake[] = [...table.matchAll(/^\| (.+?) +\| (.+?) +\| `(.+)` +\|$/gm)].map(
+const mistakes: Mistake[] = [...text.matchAll(/^\| (.+?) +\| (.+?) +\| `(.+)` +\|$/gm)].map(
   ([, name, sql, message]) => ({ name: name!, sql: sql!, message: message! }),
 );
 

@@ -1,6 +1,6 @@
--- docs/reference/data-model.md, a section a row: an ER diagram for each topic, with its tables, their keys, and lines
--- for the foreign keys within it. Tables without a topic come last. A table that only links two others is a
--- line, in the topic of the first.
+-- docs/reference/data-model.md, a section a row: an ER diagram for each topic, with its tables, their keys,
+-- and lines for the foreign keys within it. Tables without a topic come last. A table that only links two
+-- others is a line, in the topic of the first.
 with topic (place, title, names) as (values
   (1, 'Products and prices', '{erp.product, erp.product_image, erp.product_price, erp.product_purchase_price,
     erp.product_supplier_configuration, erp.product_supplier_price, erp.supplier, erp.currency,

@@ -1,5 +1,6 @@
 // Checks the words of documents, and on demand those of comments. Part of `npm run check`.
 import { glob, readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Program, run } from "../src/commands/program.ts";
 import { docComments, sqlComments } from "./prose/comments.ts";
@@ -37,7 +38,7 @@ async function filesOf(patterns: string[]): Promise<string[]> {
 }
 
 async function findingsIn(path: string): Promise<Finding[]> {
-  const text = await readFile(new URL(path, `file://${root}`), "utf8");
+  const text = await readFile(resolve(root, path), "utf8");
   if (path.endsWith(".md")) {
     const written = text.replace(generatedTable, (table) => table.replace(/[^\n]/g, ""));
     return lintProse(written, "document");

@@ -13,6 +13,7 @@ const parts = [
   "depcruise --config tools/architecture/rules.ts src plugins bench test examples tools",
   "node tools/find-secrets.ts",
   "node tools/check-sql.ts",
+  "node tools/check-prose.ts",
 ];
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -48,6 +49,6 @@ async function checkAll(): Promise<void> {
 }
 
 const program = new Program("check").description(
-  "Checks types, style, formatting, imports, SQL and secrets: all that doesn't need a running service.",
+  "Checks types, style, formatting, imports, SQL, words and secrets: all that doesn't need a running service.",
 );
 await run(program.action(checkAll));

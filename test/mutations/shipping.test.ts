@@ -211,7 +211,7 @@ describe("orderShipmentComplete", () => {
     for (const order of [shipped, entered])
       assert.deepEqual((await shop.stateOf(order)).trackingCodes, [], JSON.stringify(order));
     const told = await shop.sql(
-      "select changed_fields from events.outbox where subject_id = $1 and topic = 'order.updated'",
+      "select changed_fields from events.outbox where subject_id = $1 and topic = 'order.updated' order by position",
       shipped.id,
     );
     assert.ok(told.at(-1).changed_fields.includes("trackingCodes"), JSON.stringify(told));

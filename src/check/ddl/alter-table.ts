@@ -73,7 +73,7 @@ export function addedConstraints(node: Node): string[] {
   );
 }
 
-/** Why a new column has every row written anew; undefined when it doesn't. */
+/** Returns why adding a column rewrites its table; undefined if it doesn't. */
 function rewriteOf(definition: ColumnDef, known: Known): string | undefined {
   const type = dotted(definition.typeName?.names);
   if (/^(small|big)?serial\d?$/.test(type)) return "a serial column";

@@ -42,5 +42,5 @@ const forgotten = (name: string, isKnown: boolean): Finding => ({
   object: name,
   what: isKnown ? "has been changed" : "is new",
   why: "No migration includes it as it is now, so no database gets it.",
-  wayOut: `--!include ${name} in a file of db/current.`,
+  remedy: `--!include ${name} in a file of db/current.`,
 });

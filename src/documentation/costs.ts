@@ -36,7 +36,7 @@ export function costText(model: Model, owner: string, field: Field): string | nu
 
 const points = (count: number): string => `${count} ${count === 1 ? "point" : "points"}`;
 
-/** The points of a relation in a filter: those of any relation, and of the rows that Postgres reads. */
+/** The points of a relation in a filter: one as for any relation, and some for the rows that Postgres reads. */
 const pointsPerHop = 1 + rowsPerRelation / rowsPerPoint;
 
 /** A field of a filter. */

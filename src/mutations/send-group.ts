@@ -25,7 +25,7 @@ export interface MutationCaller {
   credentialId: string;
   requestId: string;
   scopeText: string;
-  /** Where the time of its statements is counted. */
+  /** The operation that its statements are counted for. */
   use?: StatementUse | undefined;
   /** The trace context that its events carry. */
   traceparent?: string | undefined;

@@ -41,7 +41,7 @@ export interface DatabaseAccessOptions {
   catalogOf: Pool;
   fastReads: boolean;
   onUsed?: OnUsed;
-  /** If given, Postgres' position is read after each mutation. */
+  /** Called with Postgres' position after each mutation. Without it, the position isn't read. */
   onWritten?: OnWritten | undefined;
   /** Its share of connections that others need too. */
   share?: Share | null;

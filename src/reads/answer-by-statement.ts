@@ -47,8 +47,8 @@ const final = new Set<ErrorCode>([
 ]);
 
 /**
- * Whether Grafast must not try again: the time is up, Postgres can't be reached, the response is too long, or there is too much
- * to aggregate, which Grafast would find out only after reading it.
+ * Whether Grafast must not try again. It would only make things worse if the time is up, Postgres can't be reached or the
+ * response is too long. If there is too much to aggregate, Grafast would find out only after reading it.
  */
 function isFinal(error: unknown, { fields }: ReadStatement): boolean {
   const code = databaseFailure(error)?.code;

@@ -69,8 +69,7 @@ function members(model: Model, type: GraphQLNamedType): Content {
 function aboutFilter(field: Condition): Content {
   const { indexes } = field.extensions as Pick<GraphQLInputFieldExtensions, "indexes">;
   const named = (fields: readonly string[]) => html`<code>${fields.join(", ")}</code>`;
-  const found =
-    indexes?.length === 0 ? "none: every row is compared" : indexes && joined(indexes.map(named));
+  const found = indexes?.length === 0 ? "none: every row is compared" : indexes && joined(indexes.map(named));
   const cost = costOfCondition(field);
   return facts([
     ["Index", found ?? null],

@@ -25,7 +25,7 @@ export type ReadText = (
 /** Reads the rows of texts that a statement returns, in the same way. */
 export type ReadRows = (...asked: Parameters<ReadText>) => Promise<(string | null)[][]>;
 
-/** The bounds for quick statements. One slow run counts at once, and is forgotten slowly. */
+/** The bounds for quick statements. A slow run counts at once, and is forgotten slowly. */
 const paceOfStatements = { quickMs: 5, knownAfter: 3, weight: () => 0.1, spikeMs: 20 };
 /** The most reads that share a connection at a time: the first, and the ones that it takes along. */
 const maxShared = 4;
@@ -40,7 +40,7 @@ export interface WaitingRead extends SharedRead {
 /**
  * Returns a function that reads rows of texts. Inside, it uses callbacks instead of promises, because this path must be fast.
  *
- * If several reads wait for a connection, the ones known to be quick are sent in one write, each with its settings in its own
+ * Waiting reads that are known to be quick are sent in one write on the same connection, each with its settings in its own
  * transaction. A read that is slow, or hasn't been measured, has a connection for itself.
  */
 export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {

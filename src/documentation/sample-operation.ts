@@ -22,20 +22,20 @@ import { costOf } from "../graphql/assess.ts";
 import type { Field, Model } from "./model.ts";
 import { entryOf, operations } from "./model.ts";
 
-/** An operation that a reader can send, and what it costs. */
+/** An operation that a reader can send, with its cost. */
 export interface Sample {
   query: string;
   variables: Record<string, unknown>;
   points: number;
 }
 
-/** Fields of an object that a sample asks for. */
+/** The most fields of an object in a sample. */
 const maxFields = 6;
 const pageSize = 5;
 
 const capital = (name: string): string => name[0]!.toUpperCase() + name.slice(1);
 
-/** An operation for a field of the root. */
+/** Returns a sample operation for a root field. */
 export function sampleOf(model: Model, field: Field): Sample {
   const operation = operations[model.rootOf(field)];
   const required = field.args.filter(isRequiredArgument);
@@ -53,7 +53,7 @@ export function sampleOf(model: Model, field: Field): Sample {
 
 const indented = (text: string): string => text.replace(/^/gm, "  ");
 
-/** The selection of a sample on a type; nothing on a value. */
+/** Returns the selection of a sample on a type; an empty text for scalars and enums. */
 export function selectionOf(type: GraphQLOutputType, depth = 0): string {
   const target = getNamedType(type);
   if (isLeafType(target)) return "";
@@ -71,7 +71,7 @@ export function selectionOf(type: GraphQLOutputType, depth = 0): string {
   return isFlat ? ` { ${fields.join(" ")} }` : ` {\n${indented(fields.join("\n"))}\n}`;
 }
 
-/** The fields of an object that a sample selects: its own values; of a payload also the objects that it shows. */
+/** Returns the fields that a sample selects: the values of an object; in payloads also the objects. */
 function usefulFields(type: GraphQLObjectType): Field[] {
   const isEntity = type.getInterfaces().length > 0;
   const all = Object.values(type.getFields()).filter(
@@ -82,7 +82,7 @@ function usefulFields(type: GraphQLObjectType): Field[] {
   return all.filter(({ type: shown }) => entryOf(getNamedType(shown)) === null);
 }
 
-/** Ids first, then what says most. */
+/** Compares fields by usefulness: ids first, then names, codes and numbers. */
 function byUse(a: Field, b: Field): number {
   const rank = ({ name }: Field) =>
     name === "id" ? 0 : /^(name|code|message|\w*number)$/i.test(name) ? 1 : /(Id|At)$/.test(name) ? 3 : 2;
@@ -117,5 +117,5 @@ function valueOfNamed(type: GraphQLNamedType): unknown {
   return Object.fromEntries(chosen.map(({ name, type: own }) => [name, valueOf(own)]));
 }
 
-/** Fields that every input of a mutation has. */
+/** Matches the fields that every input of a mutation has. */
 const isGeneral = /^(validateOnly|idempotencyKey)$/;

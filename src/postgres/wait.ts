@@ -6,22 +6,22 @@ import { isPoolerRefusal, placeOf } from "./client.ts";
 /** Milliseconds between two attempts, and between two messages. */
 const intervalMs = 1_000;
 
-/** Refusals that waiting doesn't change: a wrong name, a wrong password, no such database. */
+/** Error codes that waiting doesn't change: a wrong name, a wrong password, no such database. */
 const lasting = new Set(["28000", "28P01", "3D000"]);
 
 export interface WaitOptions {
   url: string;
   /** Milliseconds until it gives up. */
   waitMs: number;
-  /** Whether the work takes long by itself, so that only a failure shows that Postgres is away. */
+  /** Whether the work itself takes long, so that only a failure shows that Postgres can't be reached. */
   isLong?: boolean;
   /** Called once a second with the reason for the wait. An error that it throws ends the wait. */
   onWaiting(line: string): void;
 }
 
 /**
- * Runs work with a database that may not be there yet: it is still starting, for example, or its name isn't known yet.
- * Tries again every second until the time is over. Then, or after an error of another kind, it throws the error.
+ * Runs work with a database that may not be ready: it may still be starting, or its host name may not be known yet.
+ * It tries every second until the time is over. Then, or after an error of another kind, it throws the error.
  */
 export async function waitingFor<T>(
   { url, waitMs, isLong = false, onWaiting }: WaitOptions,

@@ -66,7 +66,7 @@ test("a type's page says what reads and writes it, its events, filter, and each 
   const filter = wordsOf((await get("/docs/unstable/types/OrderFilterInput")).text);
   assert.match(filter, /Filter OrderFilterInput .*orderNumber: StringFilter/);
   assert.match(filter, /createdAt: DateTimeFilter Condition on createdAt[^;]*;[^.]*\. Index createdAt, id /);
-  assert.match(filter, /amountTotal: FloatFilter .*?Index none: rows are compared one by one/);
+  assert.match(filter, /amountTotal: FloatFilter .*?Index none: every row is compared/);
   // Of indexes that find texts, but not their beginnings
   assert.match(filter, /paymentState: StringFilter Condition on paymentState: [^:]*? Index paymentState/);
   assert.match(filter, /storefrontId: IDFilter [^;]*;[^.]*\. Index storefrontId /);
@@ -75,7 +75,7 @@ test("a type's page says what reads and writes it, its events, filter, and each 
   const listFilter = wordsOf((await get("/docs/unstable/types/OrderLineItemListFilter")).text);
   assert.match(listFilter, /some: OrderLineItemFilterInput .*?Cost 3 points/);
   const comparisons = wordsOf((await get("/docs/unstable/types/StringFilter")).text);
-  assert.match(comparisons, /contains: String .*?Cost 2 points: no index answers it/);
+  assert.match(comparisons, /contains: String .*?Cost 2 points: no index supports it/);
   // Only the head has derived what its indexes answer
   const frozen = await get("/docs/2026-06-unstable/types/OrderFilterInput");
   assert.doesNotMatch(wordsOf(frozen.text), /Index/);

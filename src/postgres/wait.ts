@@ -5,6 +5,8 @@ import { isPoolerRefusal, placeOf } from "./client.ts";
 
 /** Milliseconds between two attempts, and between two messages. */
 const intervalMs = 1_000;
+/** Milliseconds without a response from Postgres after which messages begin. A busy one may take that long. */
+const silenceMs = 5_000;
 
 /** Error codes that waiting doesn't change: a wrong name, a wrong password, no such database. */
 const lasting = new Set(["28000", "28P01", "3D000"]);
@@ -15,24 +17,27 @@ export interface WaitOptions {
   waitMs: number;
   /** Whether the work itself takes long, so that only a failure shows that Postgres can't be reached. */
   isLong?: boolean;
-  /** Called once a second with the reason for the wait. An error that it throws ends the wait. */
+  /** Called once a second during a wait, with its reason. An error that it throws ends the wait. */
   onWaiting(line: string): void;
 }
 
 /**
- * Runs work with a database that may not be ready: it may still be starting, or its host name may not be known yet.
- * It tries every second until the time is over. Then, or after an error of another kind, it throws the error.
+ * Runs work with a database that may not be reachable yet, for example because it is still starting. Tries again every
+ * second until the time is over. Then, or after an error of another kind, it throws the error.
  */
 export async function waitingFor<T>(
   { url, waitMs, isLong = false, onWaiting }: WaitOptions,
   work: () => Promise<T>,
 ): Promise<T> {
-  const deadline = performance.now() + waitMs;
+  const start = performance.now();
+  const deadline = start + waitMs;
   const ended = Promise.withResolvers<never>();
   ended.promise.catch(() => {});
-  let reason = isLong ? null : "it doesn't answer";
+  let failure: string | null = null;
   const lines = setInterval(() => {
-    const seconds = Math.ceil((deadline - performance.now()) / 1_000);
+    const now = performance.now();
+    const seconds = Math.ceil((deadline - now) / 1_000);
+    const reason = failure ?? (isLong || now - start < silenceMs ? null : "no response yet");
     if (seconds <= 0 || reason === null) return;
     try {
       onWaiting(`Waiting for Postgres at ${placeOf(url)}, for up to ${seconds} s more: ${reason}`);
@@ -48,7 +53,7 @@ export async function waitingFor<T>(
   const pauseMs = (error: unknown) => {
     const cause = error instanceof UserError ? error.cause : error;
     if (!isAway(cause)) throw error;
-    const why = (reason = cause.message || String((cause as NodeJS.ErrnoException).code));
+    const why = (failure = cause.message || String((cause as NodeJS.ErrnoException).code));
     const now = performance.now();
     if (now + intervalMs >= deadline) throw inPlainWords(error, url, why);
     return Math.max(0, begin + intervalMs - now);

@@ -12,7 +12,7 @@ import type { WebhookOptions } from "../webhooks/start-webhooks.ts";
 import type { App } from "./open-app.ts";
 import type { Settings } from "./settings.ts";
 
-/** The service that background work is done for. */
+/** The service for which a process does background work. */
 export interface WorkedFor {
   app: App;
   databaseUrl: string;
@@ -20,11 +20,11 @@ export interface WorkedFor {
   settings: Settings;
   logger: Logger;
   tracing: Tracing | null;
-  /** Opens connections where several services share a number of them. */
+  /** Opens connections where several services share a limited number. */
   allotment?: Allotment;
 }
 
-/** How bulk operations are worked on. */
+/** Returns the options for running bulk operations. */
 export function bulkOf(service: WorkedFor, concurrency: number): BulkOptions {
   const { app, databaseUrl, apiUrl, settings, logger, tracing, allotment } = service;
   return {
@@ -42,7 +42,7 @@ export function bulkOf(service: WorkedFor, concurrency: number): BulkOptions {
   };
 }
 
-/** Begins to send webhooks. The connections for their payloads are closed after them. */
+/** Starts sending webhooks. Close the pool for their payloads after the sender has stopped. */
 export function sendWebhooks(
   service: WorkedFor,
   concurrency: WebhookOptions["concurrency"],

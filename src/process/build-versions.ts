@@ -16,26 +16,26 @@ export interface BuildOptions extends Pick<ServeVersionOptions, "firstCatalog"> 
   secrets: Secrets;
 }
 
-/** Parts of versions that are those of one service. */
+/** The parts of versions that belong to one service and can't be shared. */
 export interface OwnOfVersions extends Pick<ServeVersionOptions, "pgService"> {
   mutationChecks: MutationChecks;
 }
 
-/** Builds the versions of the API, or finds those that were built for an equal database. */
+/** Builds the versions of the API, or finds versions that were built for an equal database. */
 export type ServeVersions = (own: OwnOfVersions) => Promise<ServedVersion[]>;
 
-/** Ended versions aren't built; announced ones may begin while the process runs. */
+/** Returns the versions to build: all but ended ones. An announced version may begin while the process runs. */
 export const livingOf = ({ versions, now }: Pick<BuildOptions, "versions" | "now">): Version[] =>
   versions.filter((each) => (retirementOf(each, versions)?.sunsetAt ?? Infinity) > now());
 
-/** Builds all living versions from the database of a service that is alone. */
+/** Builds all versions that haven't ended, from the database of a process with one service. */
 export function buildVersions(options: BuildOptions): ServeVersions {
   const build = versionBuilder(options);
   return ({ pgService, mutationChecks }) =>
     Promise.all(livingOf(options).map((version) => build(version, pgService, mutationChecks)));
 }
 
-/** Makes the builder of a version, from one catalog or another. */
+/** Returns a function that builds a version, from the database's catalog or a given one. */
 export function versionBuilder({ settings, secrets, firstCatalog }: BuildOptions) {
   const ofAll = { fastReads: settings.fastReads, firstCatalog, documentCache: new DocumentCache() };
   const writing: Omit<Writing, "checks"> = {

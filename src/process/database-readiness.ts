@@ -8,16 +8,16 @@ import { canPrepareOn } from "../postgres/pipeline/prepared-statements.ts";
 import { openPoolLike } from "../postgres/pool.ts";
 import { isPooled, losesStatements, poolerAdvice } from "../postgres/pooler.ts";
 
-/** Milliseconds between checks of the disk: each writes a megabyte, and anyone may call it. */
+/** Milliseconds between checks of the disk: each writes a megabyte, and anyone may cause one. */
 const roomHoldsMs = 2_000;
-/** The same of a pooler, and the time that a check waits for that: a busy one is no broken one. */
+/** Milliseconds between checks of a pooler, and for one such check: a busy pooler isn't a broken one. */
 const [poolerHoldsMs, poolerWaitMs] = [5_000, 1_000];
-/** Milliseconds without calls after which the connection of the check is closed. */
+/** Milliseconds without checks after which their connection is closed. */
 const idleMs = 30_000;
 /** Milliseconds that Postgres may take for one check. */
 const lookTimeoutMs = 1_900;
 
-/** What Postgres reports about itself. */
+/** The state that Postgres reports about itself. */
 interface State {
   is_recovering: boolean;
   is_read_only: boolean;
@@ -30,8 +30,8 @@ const stateQuery = `
     api_meta.migration_count() as migrations, pg_backend_pid() as pid`;
 
 /**
- * Sorts a megabyte of random data in 64 kB, so that Postgres writes a temporary file: it needs room on the disk as new
- * rows do, and leaves nothing behind. A changed row would prove nothing, because it may find room in an existing file.
+ * Sorts a megabyte of random data in 64 kB of memory, so that Postgres writes a temporary file. That needs disk space as
+ * new rows do, and leaves nothing behind. An update would prove nothing, because it may fit into an existing file.
  */
 const roomQuery = `
   set local work_mem = '64kB';
@@ -41,10 +41,10 @@ const roomQuery = `
 const away: Obstacle = { code: "DATABASE_AWAY", message: "The database can't be reached." };
 const recovering: Obstacle = {
   code: "DATABASE_RECOVERING",
-  message: "The database is starting, recovering, or the standby of another one.",
+  message: "The database is starting, recovering, or a standby.",
 };
-const readOnly: Obstacle = { code: "DATABASE_READ_ONLY", message: "The database takes no changes." };
-const diskFull: Obstacle = { code: "DISK_FULL", message: "The database has no room on its disk." };
+const readOnly: Obstacle = { code: "DATABASE_READ_ONLY", message: "The database is read-only." };
+const diskFull: Obstacle = { code: "DISK_FULL", message: "The database's disk is full." };
 const pending: Obstacle = {
   code: "MIGRATIONS_PENDING",
   message: "The database lacks migrations. Run `npx erp db setup`.",
@@ -55,8 +55,8 @@ const untracked: Obstacle = {
 };
 
 /**
- * Checks whether the database can be read and written now, on its own connection: when all others are busy, clients
- * should not be sent elsewhere. It checks once at a time for any number of callers.
+ * Checks whether the database can be read and written now. It has its own connection, because a process whose other
+ * connections are all busy is still ready. Concurrent callers share one check.
  */
 export class DatabaseCheck {
   readonly #own: pg.Pool;
@@ -66,11 +66,11 @@ export class DatabaseCheck {
   #poolerUntil = -Infinity;
   #isLossy = false;
 
-  /** @param shared the connections for serving requests */
+  /** @param shared the connections that serve requests */
   constructor(shared: pg.Pool) {
     this.#shared = shared;
     this.#own = openPoolLike(shared, {
-      // Two are for the check of a pooler
+      // The check of a pooler takes two
       max: 3,
       connectionTimeoutMillis: lookTimeoutMs,
       query_timeout: lookTimeoutMs,
@@ -93,7 +93,7 @@ export class DatabaseCheck {
     try {
       return await this.#lookBy(this.#own);
     } catch (error) {
-      // too_many_connections: the existing ones may still work
+      // too_many_connections: existing connections may still work
       if (codeOf(error) !== "53300") return obstacleOf(error);
       return this.#lookBy(this.#shared).catch(obstacleOf);
     }
@@ -121,7 +121,7 @@ export class DatabaseCheck {
     }
   }
 
-  /** Returns the known state of the pooler, or a new one if it is found in time. */
+  /** Checks the pooler from time to time. Returns the last known result if the check takes too long. */
   async #pooler(): Promise<Obstacle | null> {
     if (!canPrepareOn(this.#shared)) return null;
     if (performance.now() > this.#poolerUntil) {
@@ -136,7 +136,7 @@ export class DatabaseCheck {
   }
 }
 
-/** Runs work on a connection that is closed afterwards, as its state may be any. */
+/** Runs work on a connection and then closes it, because the work may leave it in any state. */
 async function onNewConnection<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
@@ -156,7 +156,7 @@ function obstacleOf(error: unknown): Obstacle {
   switch (codeOf(error)) {
     case "53100": // disk_full
       return diskFull;
-    case "57P03": // cannot_connect_now: it starts, recovers or shuts down
+    case "57P03": // cannot_connect_now: starting, recovering or shutting down
       return recovering;
     case "3F000": // invalid_schema_name
     case "42883": // undefined_function

@@ -1,5 +1,5 @@
-// PostGraphile's libraries read this when they are loaded, so it is imported before them. Their development mode checks
-// our plans at every request; the tests use it.
+// PostGraphile's libraries read these variables when they are loaded, so import this module before them. Their
+// development mode, which the tests use, checks our plans at every request.
 process.env.GRAPHILE_ENV ??= "production";
-// The pool has already switched JIT off (src/postgres/pool.ts). The library would do so again on each connection.
+// The pool already switches JIT off (src/postgres/pool.ts). The library would do so again on each connection.
 process.env.DATAPLAN_PG_DONT_DISABLE_JIT ??= "1";

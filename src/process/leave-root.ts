@@ -7,22 +7,22 @@ import type { Identity } from "../cluster/postgres-user.ts";
 
 const run = promisify(execFile);
 
-/** The user who serves if none is named, and no Postgres of our own has a user. */
+/** The user who runs the service if none is set and the service has no Postgres of its own. */
 const defaultUser = "nobody";
 
-/** Some files that a process reads while it serves: if one is unreadable, others of its kind are too. */
+/** A sample of the files that a process reads while it serves: if one is unreadable, others like it are too. */
 const needed = [
   ...["../commands/start.ts", "../pdf/render-pdf.ts", "../../plugins/index.ts", "../../db/roles.sql"],
   "../../node_modules/pg/package.json",
 ].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
 /**
- * Finds the user as whom to serve. Root is needed only to open a low port and to start Postgres as another user;
- * clients' requests must not run as root.
+ * Finds the user who runs the service after its start as root. Root is needed only to open a low port and to start
+ * Postgres as another user; clients' requests must not run as root.
  *
- * @param runAs name of a user, or `root` to stay it; undefined for the default
- * @param ofPostgres the user who runs the service's own Postgres: only they can start it again
- * @returns the user, null to stay the present one; and a warning for the operator
+ * @param runAs name of a user, or `root` to stay root; undefined for the default
+ * @param ofPostgres the user who runs the service's own Postgres: only this user can restart it
+ * @returns the user, or null to keep the present one; and a warning for the operator
  * @throws {UserError} when there is no such user
  */
 export async function successorOfRoot(
@@ -39,7 +39,7 @@ export async function successorOfRoot(
   };
 }
 
-/** A needed file that a user can't read; null if there is none. */
+/** Returns a needed file that a user can't read; null if there is none. */
 async function firstUnreadable({ uid, gid }: Identity): Promise<string | null> {
   const script = 'for file; do test -r "$file" || { echo "$file"; exit 0; }; done';
   const options = { uid, gid, cwd: "/" };
@@ -47,9 +47,9 @@ async function firstUnreadable({ uid, gid }: Identity): Promise<string | null> {
   return stdout.trim() || null;
 }
 
-/** Gives up root for good. Open files and ports stay open. */
+/** Becomes another user, for good. Open files and ports stay open. */
 export function become({ uid, gid }: Identity): void {
-  // Afterwards it may not be writable any more
+  // The new user may not be able to write the cache
   flushCompileCache();
   process.setgroups!([gid]);
   process.setgid!(gid);

@@ -9,26 +9,26 @@ import { within } from "../lib/within.ts";
 import { defaultStopMs } from "./worker-messages.ts";
 import type { Settings } from "./settings.ts";
 
-/** Part of the time for a stop, for closing the connections to Postgres after all requests have been answered. */
+/** Milliseconds of a stop that are reserved for closing the connections to Postgres, after the last response. */
 export const closingMs = 1_500;
 
-/** Files that a process needs beside the connections of its clients: to Postgres, to receivers of webhooks, and real ones. */
+/** File descriptors that a process needs besides those of clients: for Postgres, webhook receivers and files. */
 const otherFiles = 256;
 
-/** The work of one process: it answers requests and, by default, works in the background. */
+/** A running process: it responds to requests and, by default, does background work. */
 export interface Serving {
-  /** The address on which it listens. */
+  /** The port on which it listens. */
   port: number;
   /** Its metrics. */
   figures: Registry;
-  /** Makes the readiness report that this process is about to stop. It continues to serve. */
+  /** Makes the readiness endpoint report that this process is about to stop. It continues to serve. */
   announceStop(): void;
-  /** Takes over what an ended process has left in its column of the file of positions, where there is one. */
+  /** Takes over a column of the positions file from a process that has ended, if there is such a file. */
   takeOver?(column: number): void;
   /**
-   * Answers running requests, then stops. Work that takes too long is cancelled.
+   * Finishes running requests, then stops. Work that takes too long is cancelled.
    *
-   * @param withinMs milliseconds for all of it
+   * @param withinMs time limit in milliseconds
    */
   stop(withinMs?: number): Promise<void>;
 }
@@ -39,11 +39,11 @@ export interface ListenOptions {
   listener: RequestListener;
   readiness: Readiness;
   figures: Registry;
-  /** Begins background work, when the port is open. */
+  /** Starts background work, once the port is open. */
   begin: () => { stop(): Promise<void> }[];
-  /** Cancels statements of requests, when the time for them is over. */
+  /** Cancels the statements of requests that take too long to stop. */
   cancelStatements?: () => void;
-  /** Closes the rest, at the end. */
+  /** Closes everything else at the end. */
   closing: AsyncDisposableStack;
 }
 
@@ -76,25 +76,25 @@ export async function listen(options: ListenOptions): Promise<Serving> {
         server.stop(deadline - closingMs, cancelStatements),
         ...background.map((work) => within(withinMs - closingMs, work.stop())),
       ]);
-      // A silent database could delay it
+      // Closing could wait for a database that doesn't respond
       await within(Math.max(0, deadline - performance.now()), closing.disposeAsync());
     },
   };
 }
 
-/** Why a process that is about to stop isn't ready. */
+/** The reason why a process that is about to stop isn't ready. */
 const stopping = { code: "STOPPING", message: "This process is about to stop." };
 
 /**
- * Makes a server with as many connections as the settings allow, and as the process can open: beyond its limit of open
- * files, the system cuts connections off, and says so to nobody.
+ * Creates a server whose number of connections is limited by the settings and by the process's limit of open files.
+ * Beyond that limit the operating system drops connections silently.
  */
 export async function boundedByFiles(
   listener: RequestListener,
   { maxConnections: wanted }: Pick<Settings, "maxConnections">,
   logger: Pick<Logger, "warn">,
 ): Promise<Server> {
-  // Node raises the first limit to the second. Only Linux shows them
+  // Node raises the soft limit to the hard one. Only Linux has this file
   const limits = await readFile("/proc/self/limits", "utf8").catch(() => "");
   const [, files = "unlimited"] = /^Max open files +\d+ +(\S+)/m.exec(limits) ?? [];
   const possible = files === "unlimited" ? Infinity : Math.max(8, Number(files) - otherFiles);

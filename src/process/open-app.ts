@@ -13,7 +13,7 @@ import type { ReadPayload } from "../webhooks/payload.ts";
 import { openParts } from "./open-parts.ts";
 import type { AppOptions } from "./open-parts.ts";
 
-/** The service for one merchant: its HTTP side, and what background work needs of it. */
+/** The service for one merchant: its HTTP side, and the parts that background work uses. */
 export type App = Awaited<ReturnType<typeof openApp>>;
 
 /**
@@ -30,12 +30,12 @@ export async function openApp(options: AppOptions) {
   const closing = opened.move();
   return {
     ...parts,
-    /** Answers requests: `http.createServer(app.listener)`. */
+    /** Handles requests: `http.createServer(app.listener)`. */
     listener,
     /**
-     * Makes a reader for the data of webhooks.
+     * Returns a function that reads the payloads of webhooks.
      *
-     * @param pool connections for this only, like those for operations
+     * @param pool connections for this alone, with the role for operations
      */
     payloadReader(pool: Pool): ReadPayload {
       const withPgClient = parts.withClientsOf(pool);
@@ -49,28 +49,28 @@ export async function openApp(options: AppOptions) {
       });
     },
     /**
-     * Builds every version's GraphQL schema again that the database has another for, as after a migration.
+     * Rebuilds the GraphQL schemas that differ from the database, for example after a migration.
      *
-     * @returns the names of these versions
+     * @returns the names of the rebuilt versions
      */
     async reload(): Promise<string[]> {
       await Promise.all([untilIdle(options.apiPool), locales.refresh()]);
       try {
         return await availability.reload();
       } finally {
-        // Reads may need what a replica lacks then
+        // A read may now need something that a replica lacks
         await replicas?.requirePresent();
       }
     },
-    /** The same for the head alone, before a migration is committed: see `Availability.prepare`. */
+    /** Rebuilds `unstable` alone, before a migration is committed: see `Availability.prepare`. */
     prepare: (read: Parameters<Availability["prepare"]>[0]) =>
       untilIdle(options.apiPool).then(() => availability.prepare(read)),
-    /** Ends what the app opened: not the pool, not the HTTP server. */
+    /** Closes what the app opened: not the pools, not the HTTP server. */
     close: () => closing.disposeAsync(),
   };
 }
 
-/** The parts that middlewares use. */
+/** Returns the parts that middlewares use. */
 function partsOfRequests(
   { tracing = null }: AppOptions,
   parts: Awaited<ReturnType<typeof openParts>>,

@@ -43,26 +43,26 @@ import type { Shared } from "./shared.ts";
 export interface AppOptions extends Partial<Pick<BuildOptions, "firstCatalog" | "versions" | "now">> {
   settings: Settings & { hosts: readonly string[] };
   /**
-   * Connections of service_login, see db/roles.sql: for tokens, documents, pages. They stay open when the app closes.
+   * Connections of service_login (db/roles.sql), for tokens, documents and pages. They stay open when the app closes.
    */
   pool: Pool;
-  /** Connections for operations, which can only become service_api. They stay open too. */
+  /** Connections for operations, which can only switch to the role service_api. They stay open too. */
   apiPool: Pool;
   /** Standbys that answer reads. */
   replicas?: ReplicasOptions | null;
-  /** Where traces go. */
+  /** Exports traces; null without tracing. */
   tracing?: Tracing | null;
   /** Connections of service_login for processes that share rate limits. They stay open too. */
   limiterPool?: Pool | null;
   logger: Logger;
-  /** Its process; by default it is alone there. */
+  /** The parts of its process; by default all of them are its own. */
   shared?: Shared;
 }
 
 /**
- * Opens the parts of a service: what middlewares and background work use.
+ * Opens the parts of a service that middlewares and background work use.
  *
- * @param closing gets what closes them
+ * @param closing receives the functions that close them
  */
 export async function openParts(options: AppOptions, closing: AsyncDisposableStack) {
   const { apiPool, limiterPool = null } = options;
@@ -98,12 +98,12 @@ export async function openParts(options: AppOptions, closing: AsyncDisposableSta
   closing.defer(() => database.close());
   readiness.add("database", () => database.look());
   readiness.add("versions", () => built.availability.obstacle());
-  /** Takes points for work without a request. */
+  /** Spends points for work that isn't part of a request. */
   const spend = spender(rates, limitsNow);
   return { ...own, ...access, ...auth, ...built, metrics, refusals, rates, meter, locales, live, spend };
 }
 
-/** The things that all parts need. */
+/** Creates what all parts need. */
 function begin(options: AppOptions, closing: AsyncDisposableStack) {
   const { settings, pool, logger, now = Date.now, versions = allVersions, firstCatalog } = options;
   const secrets = new Secrets(settings.secretsKeys);
@@ -114,7 +114,7 @@ function begin(options: AppOptions, closing: AsyncDisposableStack) {
 
 type Opening = ReturnType<typeof begin>;
 
-/** Opens the access of operations to the primary and its replicas. */
+/** Opens the access to the primary and its replicas, for operations. */
 function openAccess(
   { settings, pool, logger, closing, shared }: Opening,
   { apiPool, replicas: standbys }: AppOptions,
@@ -138,7 +138,7 @@ function openAccess(
   return { ...access, replicas, readText };
 }
 
-/** Opens rights: credentials, tokens, the plan. */
+/** Opens what decides about rights: credentials, tokens, the plan. */
 async function openAuth(
   { settings, pool, logger, now, secrets, readiness, closing, shared }: Opening,
   readRows: ReadRows | null,
@@ -182,7 +182,7 @@ async function openVersions(
 ) {
   const { webhookAllow, webhookPorts, webhookLimits } = settings;
   const readers = new Map<string, Reader>();
-  /** Runs the service's own queries in a version; undefined when it isn't served. */
+  /** Returns the reader that runs the service's own queries in a version; undefined if the version isn't served. */
   const readerOf = (slug: string) => readers.get(slug);
   const allowed = new AllowList(webhookAllow, webhookPorts);
   const mutationChecks = {
@@ -195,7 +195,7 @@ async function openVersions(
   closing.defer(() => availability.close());
   if (!shared.firstRights) await availability.check();
   const head = served.find(({ version }) => version.kind === "floating");
-  /** The same in the head. @throws SERVICE_UNAVAILABLE when it isn't served */
+  /** Returns the reader of `unstable`. @throws SERVICE_UNAVAILABLE when it isn't served */
   const headReader = () => {
     if (!head) throw apiError("SERVICE_UNAVAILABLE", "The newest version of the API is not served here.");
     return readers.get(head.version.slug)!;

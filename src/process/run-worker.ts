@@ -6,18 +6,18 @@ import type { Serving } from "./listen.ts";
 import type { Settings } from "./settings.ts";
 import type { FiguresMessage, Order, WorkerAnswer, WorkerStart } from "./worker-messages.ts";
 
-/** The options of one process. */
+/** The options that differ between worker processes. */
 export interface WorkerOwn extends Pick<WorkerStart<unknown>, "isBackground" | "positions"> {
   logger: Logger;
 }
 
 const send = (message: WorkerAnswer | FiguresMessage) => void process.send?.(message);
 
-/** Serves as one of several processes. Its parent says what to do, and it ends with its parent. */
+/** Serves as one of several worker processes. Its parent tells it what to do, and it ends with its parent. */
 export async function runWorker<Options extends { settings: Settings }>(
   serve: (options: Options, own: WorkerOwn) => Promise<Serving>,
 ): Promise<void> {
-  // The parent decides when to stop; the terminal sends its signals to all processes
+  // The terminal sends its signals to all processes, but the parent decides when to stop
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   const [{ options, ...start }] = (await once(process, "message")) as [WorkerStart<Options>];
   const logger = pino({ level: options.settings.logLevel });
@@ -28,7 +28,7 @@ export async function runWorker<Options extends { settings: Settings }>(
     figures().then(
       (found) => send({ figures: found }),
       (error: unknown) => {
-        logger.warn({ err: error }, "can't tell figures");
+        logger.warn({ err: error }, "can't read the metrics");
         send({ figures: null });
       },
     );
@@ -38,14 +38,14 @@ export async function runWorker<Options extends { settings: Settings }>(
       serving?.announceStop();
     } else if (message.order === "figures") void sendFigures();
     else if (message.order === "take over") serving?.takeOver?.(message.column);
-    // While it starts, nobody is waiting for an answer of it
+    // While it starts, it has no requests to finish
     else void Promise.resolve(serving?.stop(message.withinMs)).finally(() => process.exit(0));
   });
   process.on("disconnect", () => process.exit(1));
   try {
     serving = await serve(options, { ...start, logger });
     if (isAnnounced) serving.announceStop();
-    // Its figures, too, in case that it doesn't answer when it is asked for them
+    // With its metrics, in case it fails to respond to the first order for them
     send({ port: serving.port, figures: await figures().catch(() => []) });
   } catch (error) {
     send({ failure: error instanceof UserError ? error.message : String((error as Error)?.stack) });

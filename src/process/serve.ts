@@ -24,19 +24,19 @@ import { openApp } from "./open-app.ts";
 import type { App } from "./open-app.ts";
 import type { Settings } from "./settings.ts";
 
-/** Most connections of a process for tokens, documents and the administration. Opened ones stay open. */
+/** Most connections of a process for tokens, documents and the administration. They stay open. */
 const servicePoolSize = 4;
 
-/** The serving of one database. */
+/** A running process that serves one database. */
 export interface ServingApp extends Serving {
   app: App;
 }
 
-/** A database that is ready. */
+/** A database that is set up and reachable. */
 export interface ReadyDatabase {
-  /** Its URL, with the role that the service logs in as. */
+  /** Its URL, with the login role of the service. */
   databaseUrl: string;
-  /** The same with the role for clients' operations. */
+  /** Its URL, with the login role for clients' operations. */
   apiUrl: string;
 }
 
@@ -45,12 +45,12 @@ export interface ServeOptions extends ReadyDatabase {
   logger: Logger;
   /** Whether this process does background work and sends webhooks. */
   isBackground: boolean;
-  /** Where this process and others beside it keep what clients have written; null for one alone. */
+  /** The file in which worker processes share the positions of clients' writes; null for a single process. */
   positions?: PositionsFile | null;
 }
 
 /**
- * Serves from a database that is ready.
+ * Serves a database that is ready.
  *
  * @throws {UserError} when the port is taken
  */
@@ -102,13 +102,13 @@ export async function serve(options: ServeOptions): Promise<ServingApp> {
   }
 }
 
-/** The standbys that answer reads; null without any. */
+/** Returns the options of the standbys that answer reads; null without standbys. */
 function replicasOf({ settings, positions = null }: ServeOptions): ReplicasOptions | null {
   const { readDatabaseUrls: urls, readMaxLagMs: maxLagMs, databasePoolSize: max } = settings;
   if (urls === undefined) return null;
   const { timeoutsMs, preparedStatements: prepare } = settings;
   return {
-    // As for the primary, a URL with another role is taken as it is
+    // As for the primary, a URL with another role stays unchanged
     urls: urls.map((url) => asApiLogin(url) ?? url),
     pool: { max, timeoutsMs, prepare },
     maxLagMs,
@@ -116,7 +116,7 @@ function replicasOf({ settings, positions = null }: ServeOptions): ReplicasOptio
   };
 }
 
-/** Begins background work and bulk operations, and sends webhooks, according to the settings. */
+/** Starts jobs, bulk operations and webhooks, according to the settings. */
 function startBackground(service: WorkedFor): { stop(): Promise<void> }[] {
   const { app, databaseUrl: url, settings, logger } = service;
   const started: { stop(): Promise<void> }[] = [];

@@ -28,30 +28,30 @@ export const settingsByTopic: Record<string, Setting<unknown>[]> = {
   Traces: [...settingsOf(tracing)],
 };
 
-/** The settings of a process, read once at its start. src/process/settings/ declares and describes each. */
+/** The settings of a process, read once at its start. src/process/settings/ declares and describes them. */
 export interface Settings extends Values<Omit<typeof declared, "explorer" | "trustProxy">> {
-  /** Whether to serve the explorer: in development, unless set otherwise. */
+  /** Whether to serve the explorer. By default only in development. */
   explorer: boolean;
-  /** Which proxies are trusted about the client's address, as for Express; false for none. */
+  /** The proxies whose statement of the client's address is trusted, as for Express; false for none. */
   trustProxy: string | number | false;
 }
 
 /**
- * Reads the settings from environment variables or else from a file `.env`.
+ * Reads the settings from environment variables and the file `.env`.
  *
- * @throws {UserError} when a value is wrong
+ * @throws {UserError} when a value is invalid
  */
 export function readSettings(): Settings {
   if (existsSync(".env")) loadEnvFile(".env");
   return settingsFrom(process.env);
 }
 
-/** The settings in environment variables. Blank ones count as not set. */
+/** Parses the settings in environment variables. Blank ones count as not set. */
 export function settingsFrom(variables: Record<string, string | undefined>): Settings {
   const wrong: string[] = [];
   const values = valuesOf(declared, variables, wrong);
   if (wrong.length > 0)
-    throw new UserError(`These settings are wrong (see docs/reference/settings.md):\n${wrong.join("\n")}`);
+    throw new UserError(`These settings are invalid (see docs/reference/settings.md):\n${wrong.join("\n")}`);
   return {
     ...values,
     explorer: values.explorer ?? !values.production,
@@ -59,7 +59,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
   };
 }
 
-/** The values of a group. For each wrong one, a line with the reason is added to `wrong`. */
+/** Parses the values of a group. For each invalid one it adds a line with the reason to `wrong`. */
 function valuesOf<Declared extends Group>(
   group: Declared,
   variables: Record<string, string | undefined>,

@@ -15,40 +15,40 @@ import { buildVersions } from "./build-versions.ts";
 import type { BuildOptions, ServeVersions } from "./build-versions.ts";
 
 /**
- * The process, as the service for one merchant sees it. A service that is alone has all of this for itself; one of many
- * (src/merchants) shares some, has a part of some, and a name to tell it apart.
+ * The parts of a process that the service for one merchant uses. A process with one service has them all for it. One of
+ * many services (src/merchants) shares some, gets a portion of others, and has a name of its own.
  */
 export interface Shared {
-  /** The issuer of its access tokens. */
+  /** The issuer in its access tokens. */
   issuer: string;
-  /** Has its figures say whose they are. */
+  /** Adds the merchant's name to its metrics. */
   labelFigures: (registry: Registry) => void;
   /**
-   * Rights that were read to open it; null at the start of a process, where everything is read and checked first. A
-   * service that is opened again and again finds out what is wrong when it needs it.
+   * The rights that were read to open it; null at the start of a process with one service, which reads and checks
+   * everything first. One of many services is opened often, and finds faults when it needs something.
    */
   firstRights: FirstRights | null;
-  /** Called with the state of the database's migrations, again and again while there are requests. */
+  /** Called repeatedly with the state of the database's migrations while there are requests. */
   onState: (state: string) => void;
-  /** Finds the versions of the API. */
+  /** Builds or finds the versions of the API. */
   serveVersions: ServeVersions;
-  /** Its share of the connections; null if it may have as many as its pools. */
+  /** Its share of the connections; null if only its pools limit them. */
   share: Share | null;
-  /** Listens as long as something lasts, such as a stream. */
+  /** Listens for as long as something needs it, such as a stream. */
   listen: Listen;
-  /** Listens to changes of rights. */
+  /** Listens for changes of rights. */
   listenWhileUsed: Listen;
-  /** How counts of use are written. */
+  /** Options for writing usage counts. */
   usage: UsageOptions;
-  /** Turns of its clients at the event loop. */
+  /** The queue in which its clients take turns on the event loop. */
   turns: EventLoopQueue;
-  /** Its work with schemas in a thread. */
+  /** Runs its work on schemas in a worker thread. */
   schemaWork: (onWorked: OnWorked) => SchemaWork;
   renderer: Pick<Renderer, "render">;
   documentation: Documentation;
 }
 
-/** The process of a service that is alone there. */
+/** Creates the parts of a process with one service. */
 export function alone(options: BuildOptions, closing: AsyncDisposableStack): Shared {
   const thread = new SchemaThread();
   const renderer = new Renderer();

@@ -1,29 +1,29 @@
 import type { MetricObject } from "prom-client";
 import type { PositionsFile } from "../replicas/positions.ts";
 
-/** Default time for a stop, in milliseconds. It is here so that who starts processes that serve doesn't load what these do. */
+/** Default time for a stop, in milliseconds. Declared here so that the parent process doesn't load the modules that serve. */
 export const defaultStopMs = 9_000;
 
-/** The data that a process gets at its start. */
+/** The message that a worker process gets at its start. */
 export interface WorkerStart<Options> {
   /** The options of its program, see `runWorker`. */
   options: Options;
-  /** Whether it does background work: only the first one does. */
+  /** Whether it does background work: only the first process does. */
   isBackground: boolean;
-  /** Where it keeps what clients have written, for the others; null without replicas. */
+  /** The file in which processes share the positions of clients' writes; null without replicas. */
   positions: PositionsFile | null;
 }
 
-/** Its first answer. */
+/** Its response to that: it serves, or it has failed. */
 export type WorkerAnswer = { port: number; figures: MetricObject[]; failure?: never } | { failure: string };
 
-/** Its answer to the order of that name. */
+/** Its response to the order `figures`. */
 export interface FiguresMessage {
-  /** Null when it can't say them. */
+  /** Its metrics; null when it can't read them. */
   figures: MetricObject[] | null;
 }
 
-/** Later messages to it, see `Serving` (listen.ts). */
+/** Later messages to a worker process, see `Serving` (listen.ts). */
 export type Order =
   | { order: "announce stop" }
   | { order: "figures" }

@@ -1,5 +1,5 @@
 import "./graphile-env.ts";
-// One of several processes that serve one database.
+// The program of one of several worker processes that serve one database.
 import { waitingFor } from "../postgres/wait.ts";
 import { runWorker } from "./run-worker.ts";
 import { serve } from "./serve.ts";
@@ -9,6 +9,7 @@ import type { Settings } from "./settings.ts";
 await runWorker<ReadyDatabase & { settings: Settings }>((options, own) => {
   const { databaseUrl: url, settings } = options;
   const onWaiting = (line: string) => void process.stdout.write(`${line}\n`);
-  // It may have stopped since the parent has checked it, and also when one process replaces another
-  return waitingFor({ url, waitMs: settings.databaseWaitMs, onWaiting }, () => serve({ ...options, ...own }));
+  // Postgres may have stopped since the parent checked it. Building the API takes long
+  const wait = { url, waitMs: settings.databaseWaitMs, onWaiting, isLong: true };
+  return waitingFor(wait, () => serve({ ...options, ...own }));
 });

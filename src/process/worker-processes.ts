@@ -19,27 +19,27 @@ import type { FiguresMessage, Order, WorkerAnswer, WorkerStart } from "./worker-
 const replaceDelayMs = 500;
 /** Milliseconds beyond its time to stop after which a process is killed. */
 const killDelayMs = 500;
-/** Milliseconds for the figures of a process, which waits up to two seconds for the database; Prometheus waits for ten. */
+/** Milliseconds for the metrics of a process, which waits up to two seconds for the database. Prometheus waits for ten. */
 const figuresMs = 3_500;
-/** That of the file of positions in each process, behind those of its terminal and of messages. */
+/** The file descriptor of the positions file in each process, after those of the terminal and of messages. */
 const positionsDescriptor = 4;
-/** Share of the time to stop within which the processes begin to stop, one after the other. */
+/** Share of the time for a stop within which all processes begin to stop, one after the other. */
 const shareOfTurns = 1 / 3;
 
 export interface WorkerProcessesOptions {
   count: number;
-  /** The program of each, see `runWorker`, and its options. */
+  /** The program of each process, which calls `runWorker`, and its options. */
   program: URL;
   options: { settings: Settings };
   logger: Logger;
-  /** The user as whom they run; null for that of this process. */
+  /** The user who runs them; null for the user of this process. */
   identity: Identity | null;
 }
 
 /**
- * Serves with several processes that share a port. A process that dies is replaced.
+ * Serves with several worker processes that share a port. A process that dies is replaced.
  *
- * @throws {UserError} when the first can't serve
+ * @throws {UserError} when the first process can't serve
  */
 export async function startWorkerProcesses(options: WorkerProcessesOptions) {
   const { count, program, identity } = options;
@@ -49,7 +49,7 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions) {
   cluster.setupPrimary({
     exec: fileURLToPath(program),
     args: [],
-    // The file has no name, so they are given what is open here
+    // The file has no name, so the processes inherit its descriptor
     ...(positions !== null && { stdio: ["inherit", "inherit", "inherit", "ipc", positions] }),
     ...identity,
   });
@@ -59,7 +59,7 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions) {
     if (positions !== null) closeSync(positions);
   };
   try {
-    // The first opens the port, so that only one reports if that is impossible
+    // The first process opens the port, so that only one error is reported if that fails
     const port = await workers.start(0);
     await Promise.all(Array.from({ length: count - 1 }, (_, i) => workers.startBeside(i + 1)));
     return {
@@ -75,21 +75,21 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions) {
   }
 }
 
-/** A process has ended before it could say anything, as one that is killed. */
+/** A process ended before it sent its first message, for example because it was killed. */
 class EndedAtStart extends UserError {}
 
-/** The processes, each in its own place. */
+/** The worker processes, each in its own place: a number from 0. */
 class Workers {
   readonly #options: WorkerProcessesOptions;
-  /** All that have not ended, including those that are stopping. */
+  /** All processes that have not ended, including those that are stopping. */
   readonly #running = new Set<Worker>();
   /** The serving process of each place. */
   readonly #serving = new Map<number, Worker>();
-  /** Which column of its place the latest process that served there has, or had. */
+  /** For each place, which of its two columns the latest serving process has, or had. */
   readonly #sides = new Map<number, 0 | 1>();
-  /** The last figures of each. */
+  /** The last known metrics of each process. */
   readonly #figures = new WeakMap<Worker, MetricObject[]>();
-  /** The process that is being replaced: it has its successor already. */
+  /** The process that is being replaced: its successor is starting. */
   #replaced: Worker | null = null;
   #replacement: Promise<void> = Promise.resolve();
   readonly #stopping = new AbortController();
@@ -100,9 +100,9 @@ class Workers {
     this.#hasReplicas = hasReplicas;
   }
 
-  /** Starts a process in a place. Returns the port when it serves. */
+  /** Starts a process in a place. Returns the port once it serves. */
   async start(place: number): Promise<number> {
-    // One that has died leaves its column to its successor; one that is being replaced still writes there
+    // The successor of a dead process gets its column. A process that is being replaced still writes to its own
     const latest = this.#sides.get(place) ?? 0;
     const side = this.#serving.has(place) ? ((1 - latest) as 0 | 1) : latest;
     const worker = cluster.fork();
@@ -114,7 +114,7 @@ class Workers {
       if (this.#stopping.signal.aborted) return;
       const { logger } = this.#options;
       if (this.#replaced === worker)
-        return logger.error({ code, signal }, "a process has died; the one to replace it is starting");
+        return logger.error({ code, signal }, "a process has died; its successor is already starting");
       logger.error({ code, signal }, "a process has died; starting another");
       void this.#keepStarting(place);
     });
@@ -133,7 +133,7 @@ class Workers {
     return answer.port;
   }
 
-  /** Starts a process beside one that serves. One that is killed meanwhile is replaced, as later. */
+  /** Starts a further process. If it is killed while it starts, another one is started, as later. */
   async startBeside(place: number): Promise<void> {
     try {
       await this.start(place);
@@ -157,13 +157,13 @@ class Workers {
     });
   }
 
-  /** The figures of all, as sums. prom-client's `clusterMetrics` also waits for processes that are only starting. */
+  /** Returns the sums of all metrics. prom-client's `clusterMetrics` would also wait for processes that are starting. */
   async metrics(): Promise<string> {
     const all = await Promise.all(Array.from(this.#serving.values(), (worker) => this.#figuresOf(worker)));
     return AggregatorRegistry.aggregate(all).metrics();
   }
 
-  /** The figures of a process; its last ones if it doesn't answer, because sums that shrink would look like a restart. */
+  /** Reads the metrics of a process; its last ones if it doesn't respond, because a smaller sum would look like a restart. */
   async #figuresOf(worker: Worker): Promise<MetricObject[]> {
     const signal = AbortSignal.timeout(figuresMs);
     send(worker, { order: "figures" });
@@ -171,7 +171,7 @@ class Workers {
     const end = once(worker, "exit", { signal }).then(() => []);
     const figures = await Promise.race([answer, end]).catch(() => null);
     if (figures !== null) this.#figures.set(worker, figures);
-    else this.#options.logger.warn({ pid: worker.process.pid }, "a process doesn't tell its figures");
+    else this.#options.logger.warn({ pid: worker.process.pid }, "a process doesn't report its metrics");
     return this.#figures.get(worker) ?? [];
   }
 
@@ -179,7 +179,7 @@ class Workers {
     for (const worker of this.#running) send(worker, { order: "announce stop" });
   }
 
-  /** Stops them one after the other, so that the remaining ones take new requests. */
+  /** Stops the processes one after the other, so that the remaining ones take new requests. */
   async stop(withinMs = defaultStopMs): Promise<void> {
     this.#stopping.abort();
     const deadline = performance.now() + withinMs;
@@ -193,7 +193,7 @@ class Workers {
     await Promise.all(ends);
   }
 
-  /** Replaces each by a new process, one after the other. No request is refused. A call during that begins after it. */
+  /** Replaces each process by a new one, one after the other, without refusing requests. Calls run one at a time. */
   replace(): Promise<void> {
     return (this.#replacement = this.#replacement.then(() => this.#replaceAll()));
   }
@@ -202,19 +202,19 @@ class Workers {
     const { count, logger } = this.#options;
     for (let place = 0; place < count && !this.#stopping.signal.aborted; place++) {
       const old = this.#serving.get(place);
-      if (!old) continue; // A new one is being started already
+      if (!old) continue; // A new process is being started already
       this.#replaced = old;
       const column = 2 * place + (this.#sides.get(place) ?? 0);
       try {
         await this.start(place);
         if (this.#stopping.signal.aborted) return;
         await leave(old, defaultStopMs);
-        // Nobody else would find out what the one before didn't know: all reads would go to the primary for good
+        // Otherwise positions that the old process couldn't determine would keep reads on the primary for good
         const successor = this.#serving.get(place);
         if (successor && this.#hasReplicas) send(successor, { order: "take over", column });
       } catch (error) {
         if (this.#stopping.signal.aborted) return;
-        logger.error({ err: error }, "a new process can't start; the old ones continue");
+        logger.error({ err: error }, "a new process can't start; the old processes continue");
         if (!this.#serving.has(place)) void this.#keepStarting(place);
         return;
       } finally {
@@ -236,6 +236,6 @@ async function leave(worker: Worker, withinMs: number): Promise<void> {
 }
 
 function send(worker: Worker, message: Order | WorkerStart<unknown>): void {
-  // One that dies at this moment is noticed by its end; without the function, the failure would end this process
+  // A process that dies now is noticed by its exit event. Without the callback, the error would end this process
   if (worker.isConnected()) worker.send(message, () => {});
 }

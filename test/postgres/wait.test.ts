@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { withClient } from "../../src/postgres/client.ts";
 import { checkDatabase } from "../../src/migrations/requirements.ts";
 import { waitingFor } from "../../src/postgres/wait.ts";
@@ -49,6 +50,18 @@ test("a start waits for a database that is away, says so every second, and then 
   assert.ok(!service.output().includes(new URL(proxy.url).password));
   service.kill("SIGINT");
   assert.equal(await service.ended, 0, service.output());
+});
+
+test("a healthy database that takes a while causes no message; one that stays silent does, without a failure", async () => {
+  const wait = async (workMs: number) => {
+    const lines: string[] = [];
+    const onWaiting = (line: string) => void lines.push(line);
+    await waitingFor({ url: database.loginUrl, waitMs: 60_000, onWaiting }, () => sleep(workMs));
+    return lines;
+  };
+  const [whileBusy, whileSilent] = await Promise.all([wait(2_500), wait(6_500)]);
+  assert.deepEqual(whileBusy, []);
+  assert.match(whileSilent[0]!, /^Waiting for Postgres at \S+, for up to 5\d s more: no response yet$/);
 });
 
 test("a start that waits ends at once when it is told to", async () => {

@@ -103,12 +103,12 @@ test("every wrong setting is named with what is expected, and with its value unl
         "  NODE_ENV: expected `development`, `production`, or `test`, not “staging”",
         "  PORT: expected a whole number from 0 to 65,535, not “65536”",
         "  PUBLIC_URL: expected a URL that begins with `http:` or `https:`",
-        "  SECRETS_KEY: expected 32 bytes in base64, as `openssl rand -base64 32` writes them; several are separated by commas",
+        "  SECRETS_KEY: expected 32 bytes in base64, as `openssl rand -base64 32` writes them; separate several by commas",
         "  STOP_DELAY: expected seconds, from 0 to 3,600, not “-1”",
-        "  TOKEN_SIGNING_KEY: expected at least 32 characters; several are separated by commas",
-        "  WEBHOOK_ALLOW: expected names of hosts, addresses, and ranges such as `10.0.0.0/8`, separated by commas, not “https://example.com”",
-        "  WEBHOOK_PORTS: expected numbers of ports, separated by commas, not “443,http”",
-        "These settings are wrong (see docs/reference/settings.md):",
+        "  TOKEN_SIGNING_KEY: expected at least 32 characters; separate several by commas",
+        "  WEBHOOK_ALLOW: expected host names, addresses, and ranges such as `10.0.0.0/8`, separated by commas, not “https://example.com”",
+        "  WEBHOOK_PORTS: expected port numbers, separated by commas, not “443,http”",
+        "These settings are invalid (see docs/reference/settings.md):",
       ]);
       return true;
     },

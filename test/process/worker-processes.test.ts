@@ -41,6 +41,7 @@ before(async () => {
   };
   service = startCommand(["start", "--workers", String(count)], settings);
   address = (await service.said(/The API is at (http:\S+?)\/api/))[1]!;
+  assert.doesNotMatch(service.output(), /Waiting for Postgres|can't|"level":[456]0/, "a healthy start");
 });
 after(async () => {
   service.kill("SIGTERM");

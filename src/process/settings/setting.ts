@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { AllowList } from "../../webhooks/addresses.ts";
 
-/** The type of a setting: how to read its text, and a description of valid values. */
+/** The type of a setting: a schema that parses its text, and a description of valid values. */
 export interface Kind<Value> {
   schema: z.ZodType<Value, unknown>;
   expected: string;
 }
 
-/** The declaration of a setting. Its type, its check, `.env.example` and docs/reference/settings.md come from this. */
+/** The declaration of a setting. Its type, its check, `.env.example` and docs/reference/settings.md follow from it. */
 export interface Setting<Value> {
   /** Name of the environment variable. */
   name: string;
@@ -18,7 +18,7 @@ export interface Setting<Value> {
   example: string;
   /** A description for operators: sentences in Markdown. */
   doc: string;
-  /** Whether its value may contain a password, and so is never shown. */
+  /** Whether its value may contain a password. Messages don't show such a value. */
   secret: boolean;
 }
 
@@ -56,7 +56,7 @@ export function wholeNumber(min: number, max: number): Kind<number> {
   };
 }
 
-/** Seconds in text, milliseconds in code. */
+/** A time that operators write in seconds and code reads in milliseconds. */
 export function seconds(min = 0.1): Kind<number> {
   return {
     schema: z.coerce
@@ -85,10 +85,10 @@ export function url(protocol: RegExp, expected: string): Kind<string> {
   return { schema: z.url({ protocol }), expected };
 }
 
-/** The entries of a list. */
+/** Splits a list into its entries. */
 const entries = z.string().transform((list) => list.split(/[\s,]+/).filter(Boolean));
 
-/** A list of what passes a check. */
+/** A list whose entries pass a check. */
 const listOf = (isEntry: (entry: string) => boolean, expected: string): Kind<string[]> => ({
   schema: entries.refine((list) => list.every(isEntry)),
   expected,
@@ -96,13 +96,13 @@ const listOf = (isEntry: (entry: string) => boolean, expected: string): Kind<str
 
 export const urls = (protocol: RegExp, expected: string): Kind<string[]> => ({
   schema: entries.pipe(z.array(z.url({ protocol })).min(1)),
-  expected: `${expected}; several are separated by commas`,
+  expected: `${expected}, separated by commas`,
 });
 
 /** Hosts, addresses and ranges of addresses. */
 export const destinations = listOf(
   isDestination,
-  "names of hosts, addresses, and ranges such as `10.0.0.0/8`, separated by commas",
+  "host names, addresses, and ranges such as `10.0.0.0/8`, separated by commas",
 );
 
 function isDestination(entry: string): boolean {
@@ -114,9 +114,9 @@ function isDestination(entry: string): boolean {
   }
 }
 
-/** Names of hosts, in small letters and without a port. */
+/** Host names, in lower case and without a port. */
 export const hosts = convert(
-  listOf((host) => /^[a-z0-9.-]+$/i.test(host), "names of hosts, separated by commas"),
+  listOf((host) => /^[a-z0-9.-]+$/i.test(host), "host names, separated by commas"),
   (names) => names.map((name) => name.toLowerCase()),
 );
 
@@ -137,11 +137,11 @@ export function secrets(isSecret: (text: string) => boolean, expected: string): 
       .string()
       .transform((list) => (list === "" ? [] : list.split(",").map((secret) => secret.trim())))
       .refine((list) => list.every(isSecret)),
-    expected: `${expected}; several are separated by commas`,
+    expected: `${expected}; separate several by commas`,
   };
 }
 
-export const ports = convert(listOf(isPort, "numbers of ports, separated by commas"), (list) =>
+export const ports = convert(listOf(isPort, "port numbers, separated by commas"), (list) =>
   list.map(Number),
 );
 
@@ -150,7 +150,7 @@ function isPort(text: string): boolean {
   return Number.isInteger(port) && port >= 1 && port <= 65_535;
 }
 
-/** The same type with a converted value. */
+/** A type whose value is converted after it was parsed. */
 export function convert<Outside, Inside>(
   { schema, expected }: Kind<Outside>,
   inside: (value: Outside) => Inside,

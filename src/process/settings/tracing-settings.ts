@@ -14,7 +14,7 @@ const samplers = oneOf(
   "parentbased_traceidratio",
 );
 
-/** OpenTelemetry's own variables. The rest of them are read by its libraries. */
+/** OpenTelemetry's own variables. Its libraries read further ones. */
 export const tracing = {
   traces: {
     endpoint: optional(
@@ -23,28 +23,28 @@ export const tracing = {
       {
         example: "http://localhost:4318",
         secret: true,
-        doc: "A collector of OpenTelemetry, which gets traces by OTLP (HTTP, protobuf) at `/v1/traces`. Without it nothing is traced. `OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`, `_COMPRESSION`, `_CERTIFICATE` and `OTEL_RESOURCE_ATTRIBUTES` work, too. docs/guides/monitoring.md says more.",
+        doc: "The address of an OpenTelemetry collector, which receives traces by OTLP (HTTP, protobuf) at `/v1/traces`. Without it nothing is traced. `OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`, `_COMPRESSION`, `_CERTIFICATE` and `OTEL_RESOURCE_ATTRIBUTES` work too (docs/guides/monitoring.md).",
       },
     ),
     serviceName: setting("OTEL_SERVICE_NAME", text("a name"), "stock-and-order-graphql", {
       doc: "The name of this service in traces.",
     }),
     sampler: setting("OTEL_TRACES_SAMPLER", samplers, "parentbased_always_on", {
-      doc: "Which traces are kept. With `parentbased_`, the client's decision holds, if it has made one.",
+      doc: "The sampler, which decides which traces are kept. With `parentbased_`, it follows the client's decision if there is one.",
     }),
     samplerArgument: setting("OTEL_TRACES_SAMPLER_ARG", share, 1, {
       example: "0.05",
       doc: "The share of traces that `traceidratio` keeps, from 0 to 1.",
     }),
     delayMs: setting("OTEL_BSP_SCHEDULE_DELAY", milliseconds, 5_000, {
-      doc: "Milliseconds between two messages to the collector.",
+      doc: "The number of milliseconds between two messages to the collector.",
     }),
     maxQueue: setting("OTEL_BSP_MAX_QUEUE_SIZE", wholeNumber(1, 1_000_000), 2_048, {
-      doc: "Spans that wait for the collector at most. More are lost.",
+      doc: "The maximum number of spans that wait for the collector. Further ones are dropped.",
     }),
     maxBatch: setting("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", wholeNumber(1, 100_000), 512, {
-      doc: "Spans of one message at most.",
+      doc: "The maximum number of spans in one message.",
     }),
-    isDisabled: setting("OTEL_SDK_DISABLED", flag, false, { doc: "Switches traces off." }),
+    isDisabled: setting("OTEL_SDK_DISABLED", flag, false, { doc: "Whether tracing is switched off." }),
   },
 };

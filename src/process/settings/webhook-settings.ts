@@ -3,17 +3,17 @@ import { defaultWebhookLimits } from "../../webhooks/webhook-limits.ts";
 import { anyLimit } from "./limit-settings.ts";
 import { destinations, ports, seconds, setting, wholeNumber } from "./setting.ts";
 
-/** Sending webhooks, and their limits. */
+/** Settings of webhooks. */
 export const webhooks = {
   webhookConcurrency: setting("WEBHOOK_CONCURRENCY", wholeNumber(0, 500), 20, {
-    doc: "Webhooks that this process sends at a time: at most a quarter of them to one subscriber and three quarters to those of one token. It uses four connections to Postgres for them, beside WEBHOOK_QUERY_CONNECTIONS. 0 leaves webhooks to other processes. With MERCHANTS, all merchants share them.",
+    doc: "The number of webhooks that this process sends at a time. One receiver gets at most a quarter of them, the receivers of one API credential three quarters. Webhooks use four connections to Postgres, besides WEBHOOK_QUERY_CONNECTIONS. 0 leaves webhooks to other processes. With MERCHANTS, all merchants share the number.",
   }),
   webhookAllow: setting("WEBHOOK_ALLOW", destinations, "", {
     example: "127.0.0.1/32,localhost",
-    doc: "Host names, addresses and ranges that webhooks may be sent to beside the public internet, such as that of a receiver on a developer's machine.",
+    doc: "Host names, addresses and ranges outside the public internet that webhooks may be sent to, such as a receiver on a developer's machine.",
   }),
   webhookPorts: setting("WEBHOOK_PORTS", ports, defaultWebhookPorts.join(), {
-    doc: "Ports of the public internet for webhooks. Destinations of WEBHOOK_ALLOW may have any port.",
+    doc: "The ports to which webhooks may be sent on the public internet. Destinations in WEBHOOK_ALLOW may use any port.",
   }),
   webhookLimits: {
     queryConnections: setting(
@@ -21,25 +21,25 @@ export const webhooks = {
       wholeNumber(1, 100),
       defaultWebhookLimits.queryConnections,
       {
-        doc: "Connections to Postgres for payload queries of webhooks. One token uses half of them at most.",
+        doc: "The number of connections to Postgres for payload queries of webhooks. One API credential uses at most half of them.",
       },
     ),
     queryTimeoutMs: setting("WEBHOOK_QUERY_TIMEOUT", seconds(), defaultWebhookLimits.queryTimeoutMs / 1000, {
-      doc: "Time limit of a payload query.",
+      doc: "The time limit of a payload query.",
     }),
     maxQueryCost: setting("WEBHOOK_QUERY_COST", anyLimit, defaultWebhookLimits.maxQueryCost, {
-      doc: "Points that a payload query may cost. It is run for each event.",
+      doc: "The maximum cost of a payload query, in points. The query runs for each event.",
     }),
     maxSubscriptionsPerToken: setting(
       "WEBHOOK_SUBSCRIPTIONS_PER_TOKEN",
       anyLimit,
       defaultWebhookLimits.maxSubscriptionsPerToken,
       {
-        doc: "Most webhook subscriptions of one token. The database counts them; for those written by SQL, `alter database … set service.max_subscriptions_per_token = 100`.",
+        doc: "The maximum number of webhook subscriptions of one API credential. For subscriptions written by SQL, use `alter database … set service.max_subscriptions_per_token = 100`.",
       },
     ),
     maxSubscriptions: setting("WEBHOOK_SUBSCRIPTIONS", anyLimit, defaultWebhookLimits.maxSubscriptions, {
-      doc: "Most webhook subscriptions in all; for those written by SQL, `service.max_subscriptions`.",
+      doc: "The maximum number of webhook subscriptions in total. For subscriptions written by SQL, set `service.max_subscriptions`.",
     }),
   },
 };

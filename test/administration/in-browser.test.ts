@@ -72,7 +72,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
          insert into events.delivery (subscription_id, event_id, entity_id, attempts) select id, gen_random_uuid(), id, 2 from subscription returning id
        ), attempt as (
          insert into events.delivery_attempt (delivery_id, number, duration_ms, status, error, request_headers, response_headers, response_body)
-         select id, n, 15000, case n when 2 then 500 end, 'The answer was 500.', '{"webhook-id": "1"}', jsonb_build_object('x-long', repeat('z', 9000)),
+         select id, n, 15000, case n when 2 then 500 end, 'The response was 500.', '{"webhook-id": "1"}', jsonb_build_object('x-long', repeat('z', 9000)),
            case n when 2 then '</pre></main><script>throw new Error("run")</script>' || repeat('w', 4000) end
          from delivery, generate_series(1, 2) n
        )

@@ -162,7 +162,7 @@ test("a delivery shows what was sent and answered; hostile answers stay text", a
     'x-evil: "><script>alert(3)</script>BBB',
     "set-cookie: a=1",
     "set-cookie: b=2",
-    "The answer was 500.",
+    "The response was 500.",
     "user-agent: stock-and-order-webhooks",
     '"type": "product.created"',
     "Attempt 1,",

@@ -133,7 +133,7 @@ describe("bin/erp.js", () => {
     for (const words of [["bin/erp.js"], withoutExecve]) {
       const help = await run(process.execPath, [...words, "token", "create", "-h"]);
       assert.deepEqual([help.exitCode, help.stderr], [0, ""]);
-      assert.match(help.stdout, /^Usage: erp credential\|token create/);
+      assert.match(help.stdout, /^Usage: erp credential create/);
       const refused = await run(process.execPath, [...words, "admin", "create", "a", "--password-stdin"], {
         input: "short",
       });

@@ -26,10 +26,10 @@ export function lineComments(code: string): Comment[] {
   }));
 }
 
-/** Reads the texts of `comment on … is …` in SQL, without their tags. */
+/** Reads the texts of `comment on … is …` in SQL, without their tags. Frozen versions are left out: they never change. */
 export function sqlComments(code: string): Comment[] {
   const statement =
-    /^comment on [^;']*? is\s+(?:[eE]?'((?:[^'\\]|''|\\.|'\s*\n\s*')*)'|\$(\w*)\$([\s\S]*?)\$\2\$)/gm;
+    /^comment on (?!\w+ api_\d)[^;']*? is\s+(?:[eE]?'((?:[^'\\]|''|\\.|'\s*\n\s*')*)'|\$(\w*)\$([\s\S]*?)\$\2\$)/gm;
   return [...code.matchAll(statement)].map((found) => {
     const quoted = found[1]
       ?.replaceAll(/'\s*\n\s*'/g, "")

@@ -2,6 +2,15 @@
 
 --!include api_meta/describe.sql
 --!include api_meta/grant_mutations.sql
+--!include api_meta/upholding.sql
+--!include auth/record_fields.sql
+--!include auth/record_operations.sql
+--!include erp/create_goods_receipt.sql
+--!include erp/upsert_orders.sql
+--!include ledger/keep_order_line_figures.sql
+--!include ledger/keep_tracking_codes.sql
+--!include mutation/faults_of_keys.sql
+--!include mutation/take_key.sql
 
 comment on table api_meta.backfill is
   'Columns that background work fills in batches, or has filled. Migrations declare them by '
@@ -15,9 +24,9 @@ comment on table api_meta.frozen_promise is
 comment on column api_meta.frozen_promise.name is
   'view.column, or the view alone if it isn''t known which of its columns rely on the expression.';
 comment on type erp.delivery is
-  'The changes of a supplier order''s line when a goods receipt is completed: its received quantity, '
-  'whether units arrive, the new state of its order, whether the whole order has arrived, and the '
-  'change of the product''s open quantity.';
+  'The changes of a supplier order''s line when a goods receipt is completed. They are its received '
+  'quantity, whether units arrive, and the new state of its order; also whether the whole order has '
+  'arrived, and the change of the product''s open quantity.';
 comment on type erp.receipt_part is
   'A part of a goods receipt''s line, for one line of a supplier order or for none (erp.allotment). The '
   'first part keeps the id of its line. named_order_id is the order that the line named.';

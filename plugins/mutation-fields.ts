@@ -28,7 +28,7 @@ declare global {
 
 /**
  * Makes mutations from the functions in the version's schema. SQL defines what they do, who may call them and what they
- * refuse; here their inputs and payloads get GraphQL types, and `mutation.run` is called.
+ * refuse. This plugin gives their inputs and payloads GraphQL types, and calls `mutation.run`.
  */
 export const MutationFieldsPlugin: GraphileConfig.Plugin = {
   name: "MutationFieldsPlugin",
@@ -99,7 +99,7 @@ export const MutationFieldsPlugin: GraphileConfig.Plugin = {
       GraphQLInputObjectType_fields(fields, build, { Self, scope }) {
         const { isInputType, pgCodec } = scope;
         if (!isInputType || !mutationsOf(build).some(({ input }) => input === pgCodec)) return fields;
-        return build.extend(fields, fieldsOfEveryInput(), `Adding what every mutation takes to ${Self.name}`);
+        return build.extend(fields, fieldsOfEveryInput(), `Adding the fields of every input to ${Self.name}`);
       },
       GraphQLInputObjectType_fields_field(field, _build, { scope }) {
         const { pgCodec, pgAttribute } = scope;
@@ -134,7 +134,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
     args: {
       input: {
         type: new GraphQLNonNull(build.getGraphQLTypeByPgCodec(input, "input") as GraphQLInputType),
-        description: "What to do.",
+        description: "Input of the mutation.",
       },
     },
     description: describeMutation(mutation),

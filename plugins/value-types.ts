@@ -20,10 +20,7 @@ const scalars: Readonly<Record<Exclude<ScalarName, "DateTime">, [example: string
   ],
   Duration: ['"P1DT2H30M"', "A duration in ISO 8601 format, as a string such as `P1DT2H30M`."],
   Base64: ['"aGVsbG8="', "Bytes, as a string in Base64."],
-  InternetAddress: [
-    '"10.0.0.1"',
-    "An IPv4 or IPv6 address, or a network such as `10.0.0.0/8`, as a string.",
-  ],
+  InternetAddress: ['"10.0.0.1"', "An IPv4 or IPv6 address, or a network such as `10.0.0.0/8`, as a string."],
   MacAddress: ['"08:00:2b:01:02:03"', "A MAC address, as a string such as `08:00:2b:01:02:03`."],
   BigInt: ['"9007199254740993"', "An integer of up to 64 bits, as a string, so that no digit is lost."],
   Decimal: ['"12.50"', "A decimal number, as a string, so that no digit is lost."],
@@ -82,8 +79,7 @@ const codecs = new WeakMap<object, PgCodec>();
  */
 export const ValueTypesPlugin: GraphileConfig.Plugin = {
   name: "ValueTypesPlugin",
-  description:
-    "Shows dates, times, durations, bytes, addresses, ranges and exact numbers as strings",
+  description: "Shows dates, times, durations, bytes, addresses, ranges and exact numbers as strings",
   before: ["PgCodecsPlugin"],
   gather: {
     hooks: {

@@ -598,3 +598,29 @@ comment on function api_meta.view_targets(regclass) is
 comment on function search.require_few(uuid[]) is
   'Refuses a search with more than 10,000 matches by SQLSTATE UE006: each page would have to read and '
   'sort all of them again.';
+comment on type api_unstable.fulfillment_order_type is
+  E'\n'
+  '@value WarehouseLocationToOrder A location of the merchant ships to the customer, and the work is '
+  'done in this system.\n'
+  '@value ExternalToOrder A location outside this system ships, such as a fulfillment network; this '
+  'system only mirrors it.\n'
+  'Kind of location that ships a fulfillment order.';
+comment on type api_unstable.currency_factor_origin_type is
+  E'\n'
+  '@value ExchangeRateImport The automatic update of exchange rates.\n'
+  '@value Manual Somebody set it for this goods receipt.\n'
+  '@value ShopCurrencyFactor The factor of the currency in the shop, kept without the automatic update.\n'
+  'Origin of a goods receipt''s exchange rate.';
+comment on type api_unstable.goods_receipt_type is
+  E'\n'
+  '@value Free Stands alone: neither a supplier order nor a return is behind it.\n'
+  '@value Customer Books what a customer sends back.\n'
+  '@value Supplier Books what supplier orders bring.\n'
+  'Origin of the goods of a receipt.';
+comment on view api_unstable.product_images is $$
+@primaryKey product_id,position
+@requiresScopes products:read
+@filters product_id,position,url
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName images
+@describe productImages All images of products that the caller may read, ordered within each product.
+An image of a product. Its id contains the product and the position among its images.$$;

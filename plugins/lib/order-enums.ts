@@ -70,8 +70,7 @@ const describe = (
   codec: PgCodec,
   { columns, isDescending, isDefault }: Order,
 ): string => {
-  if (isDefault)
-    return "In the order of ids, oldest first. This is the default order of lists.";
+  if (isDefault) return "In the order of ids, oldest first. This is the default order of lists.";
   const fields = columns.map(({ name }) => `\`${fieldNameOf(build, codec, name)}\``);
   const nulls = columns[0].isNullable ? `, nulls ${isDescending ? "first" : "last"}` : "";
   return `By ${fields.join(", then ")}, ${isDescending ? "descending" : "ascending"}${nulls}.`;

@@ -16,7 +16,7 @@ export interface TakenOperation {
   resource: string;
   next_chunk: number;
   credential_id: string;
-  /** Of the request that has asked for it; null when that wasn't traced. */
+  /** Trace context of the request that started the operation; null if it wasn't traced. */
   traceparent: string | null;
 }
 
@@ -42,7 +42,7 @@ export type Outcome = Failure | "left" | null;
 export interface BulkTools {
   /** Connections of service_worker: two for each operation. */
   pool: Pool;
-  /** Connections for reading lists only, like those of requests. */
+  /** Read-only connections for lists, with the settings of requests. */
   readPool: Pool;
   /** Runs queries in the head. @throws when it isn't served */
   reader: () => Reader;

@@ -22,18 +22,18 @@ interface Column {
   read: (text: string) => unknown;
 }
 
-/** What csv-parse tells with the option `info`. */
+/** A record of csv-parse with the option `info`. */
 interface Record {
   record: string[];
   info: { lines: number };
 }
 
 /**
- * The rows of a CSV file in UTF-8 as JSON. Its first line names a field in each column, as the GraphQL input does, those of objects and
- * lists by paths with dots: `price.0.net`. An empty cell says nothing about its field. Apostrophes
- * that exports put before formulas are left out.
+ * Reads the rows of a CSV file in UTF-8 as JSON. The first line names the field of each column, as the GraphQL input
+ * does; paths with dots lead into objects and lists: `price.0.net`. An empty cell omits its field. Apostrophes that
+ * exports put before formulas are removed.
  *
- * @throws {RefusedFile} when a column names no field, or the file is no CSV
+ * @throws {RefusedFile} when a column names no field, or the file is not CSV
  */
 export async function* csvRows(
   bytes: AsyncIterable<Buffer>,

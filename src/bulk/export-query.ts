@@ -27,7 +27,7 @@ const pageSizeWithNested = 50;
 export interface OwnNames {
   /** The id of a row, and of an object with a list. */
   id: string;
-  /** Where a page of a list ends. */
+  /** The end of a list's page. */
   page: string;
   /** The next page of a list within a row. */
   more: string;
@@ -54,11 +54,11 @@ export class NoExport extends Error {
 }
 
 /**
- * Rewrites a valid query of one list, so that it can be read page by page, with the lists within it: each field once,
- * without fragments and directives, and with what pages need.
+ * Rewrites a valid query of one list so that it can be read page by page, with its nested lists. Each field occurs once,
+ * without fragments and directives; fields for pagination are added.
  *
  * @param most rows of a page
- * @throws {NoExport} when it is no query of one list, or asks for something that isn't in rows
+ * @throws {NoExport} when it is not a query of one list, or selects a field that isn't in rows
  */
 export function exportQueries(
   schema: GraphQLSchema,

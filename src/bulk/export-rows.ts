@@ -74,7 +74,7 @@ async function exportByPages(taken: TakenExport, tools: WorkTools, most: number)
     }
   } catch (error) {
     if (error instanceof Ended) return error.outcome;
-    // The schema has changed, or it was asked for by an earlier release
+    // The schema has changed, or an earlier release accepted the query
     if (error instanceof NoExport) return { code: "BAD_USER_INPUT", message: error.message };
     throw error;
   }

@@ -40,8 +40,8 @@ export async function importRows(operation: TakenOperation, tools: WorkTools): P
 const maxRestMs = 2_000;
 
 /**
- * Rests as long as Postgres has just worked, if others than the credential have sent requests just now: background work
- * takes at most half of a core of Postgres from requests.
+ * Pauses for as long as Postgres has just worked, if other credentials have sent requests recently. So background work
+ * takes at most half a core of Postgres from requests.
  */
 export async function restAfter(workedMs: number, isShared: boolean, stopping: AbortSignal): Promise<void> {
   if (isShared) await pause(Math.min(workedMs, maxRestMs), stopping);

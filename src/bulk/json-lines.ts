@@ -40,7 +40,7 @@ export async function* jsonLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<F
   if (begunBytes > 0) yield rowOf(Buffer.alloc(0));
 }
 
-/** Where the next line with something on it begins, and its number: blank ones, of which a small file may hold many, cost next to nothing. */
+/** Returns the start and number of the next line that isn't blank. A small file may have many blank lines, so skipping them is cheap. */
 function behindBlankLines(bytes: Buffer, start: number, line: number): [start: number, line: number] {
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at]!;

@@ -1,4 +1,4 @@
-/** What files can hold rows of. Each has an upsert, whose input names the fields. */
+/** The resources that files can be imported into. Each has an upsert, whose input names the fields. */
 export const resources = ["products", "customers", "suppliers", "warehouses", "orders"] as const;
 export type Resource = (typeof resources)[number];
 

@@ -5,7 +5,7 @@ import { codeOf } from "../errors/postgres-errors.ts";
 import { isUuid } from "../lib/uuid.ts";
 import type { ExportFormat, Format, Resource } from "./resources.ts";
 
-/** Who uploads what. */
+/** An upload: its credential and resource. */
 export interface UploadRequest {
   credentialId: string;
   scopes: readonly string[];

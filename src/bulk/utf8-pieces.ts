@@ -46,7 +46,7 @@ class ToUtf8 {
     this.#decoder = decoder;
   }
 
-  /** Where the last line of some bytes ends that stand behind others of the same piece; 0 when none does. */
+  /** Returns the end of the last line in bytes that follow others of the same piece; 0 if no line ends there. */
   endOfLines(bytes: Buffer, before: number): number {
     const { encoding } = this.#decoder;
     if (!encoding.startsWith("utf-16"))

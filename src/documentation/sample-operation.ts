@@ -98,7 +98,7 @@ const values: { objects: Record<string, string>; inputs: Record<string, Record<s
 /** The longest first: `OrderLineItem` before `LineItem`. */
 const objectTypes = Object.keys(values.objects).sort((a, b) => b.length - a.length);
 
-/** Returns an id for an argument or an input field: `id` is that of its owner, `productId` that of a product. */
+/** Returns an id for an argument or an input field: `id` refers to its owner, `productId` to a product. */
 function exampleId(name: string, owner: string): string {
   const isOwn = /^ids?$/.test(name);
   const matches = (type: string) =>

@@ -6,7 +6,7 @@ interface ErrorKind {
   retryable: boolean;
   /** Status of the answer. Of two, `application/json` gets the first. */
   status: string;
-  /** What happened and what to do, for the table in docs/reference/errors.md. */
+  /** Cause and remedy, for the table in docs/reference/errors.md. */
   meaning: string;
 }
 
@@ -21,13 +21,13 @@ export const errorCodes = {
     retryable: false,
     status: "403",
     meaning:
-      "The token is not one for this API, or its credential was deactivated, rotated or deleted. A new token does not help; a new credential does.",
+      "The access token is not for this API, or its credential was deactivated, rotated or deleted. Use another credential: a new token doesn't help.",
   },
   FORBIDDEN: {
     retryable: false,
     status: "200 or 400",
     meaning:
-      "The token lacks scopes, which `missingScopes` names field by field; or it is a mutation and the plan is read-only; or the credential may send stored operations only, and this one isn't. Nothing was done.",
+      "The token lacks scopes, listed by field in `missingScopes`. Or the operation is a mutation and the plan is read-only. Or the credential may only send stored operations, and this operation isn't stored. Nothing was done.",
   },
   GRAPHQL_PARSE_FAILED: {
     retryable: false,
@@ -47,18 +47,19 @@ export const errorCodes = {
   IDEMPOTENCY_KEY_MISMATCH: {
     retryable: false,
     status: "409",
-    meaning: "The idempotency key of an upload stands for another file. Nothing was done. Use another key.",
+    meaning:
+      "The idempotency key was used for the upload of another file. Nothing was done. Use another key.",
   },
   PERSISTED_QUERY_NOT_FOUND: {
     retryable: false,
     status: "200",
     meaning:
-      "The document of this hash is not known here, and not stored for the credential. Send `query` beside the hash once; clients with persisted queries do that by themselves.",
+      "No document with this hash is known or stored for the credential. Send `query` together with the hash once; clients with persisted queries do so automatically.",
   },
   CURSOR_INVALID: {
     retryable: false,
     status: "200",
-    meaning: "`after` or `before` is no cursor of this list.",
+    meaning: "`after` or `before` is not a cursor of this list.",
   },
   PAGE_SIZE_EXCEEDED: {
     retryable: false,
@@ -68,24 +69,24 @@ export const errorCodes = {
   SEARCH_TOO_BROAD: {
     retryable: false,
     status: "200",
-    meaning: "`search` finds more than 10,000 entries. Give more of a word, or another word.",
+    meaning: "`search` has more than 10,000 matches. Use a longer search term.",
   },
   AGGREGATE_TOO_BROAD: {
     retryable: false,
     status: "200",
     meaning:
-      "Aggregates of more than 100,000 entries, or in more than 1,000 groups. Narrow the list down by a filter, and add up the parts.",
+      "The aggregate covers more than 100,000 entries or 1,000 groups. Filter the list, and add up the results.",
   },
   QUERY_TOO_DEEP: {
     retryable: false,
     status: "200 or 400",
-    meaning: "Fields are nested deeper than `maximum`. Ask in two operations.",
+    meaning: "Fields are nested deeper than `maximum`. Split the operation.",
   },
   QUERY_TOO_COMPLEX: {
     retryable: false,
     status: "200 or 400",
     meaning:
-      "There is more of something than `maximum`: points, relations, aliases, directives, tokens, mutations; or the answer would have more than 32 MB. Ask for less at once.",
+      "The operation exceeds `maximum` points, relations, aliases, directives, tokens or mutations, or its result has more than 32 MB. Request less at once.",
   },
   THROTTLED: {
     retryable: true,
@@ -95,18 +96,18 @@ export const errorCodes = {
   QUERY_TIMEOUT: {
     retryable: true,
     status: "200",
-    meaning: "It took too long and was stopped; a mutation was undone. Ask for less at once.",
+    meaning: "The operation took too long and was stopped; a mutation was rolled back. Request less at once.",
   },
   CONFLICT_RETRY: {
     retryable: true,
     status: "200",
-    meaning: "It collided with another write and was undone. Send it again.",
+    meaning: "The operation collided with another write and was rolled back. Send it again.",
   },
   SERVICE_UNAVAILABLE: {
     retryable: true,
     status: "200 or 503",
     meaning:
-      "The data is out of reach or read-only. Send it again a little later; where a mutation says `retryable: false`, look whether it was done.",
+      "The database is unavailable or read-only. Send the request again later. If a mutation says `retryable: false`, check whether it was done.",
   },
   PAYLOAD_UNAVAILABLE: {
     retryable: false,

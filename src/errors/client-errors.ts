@@ -10,7 +10,7 @@ import { databaseFailure, isLasting } from "./postgres-errors.ts";
 export interface ErrorScene {
   requestId: string;
   logger: Logger;
-  /** What else the log says of the request. */
+  /** Further properties for the log line of the request. */
   logged?: object | undefined;
 }
 

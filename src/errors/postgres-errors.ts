@@ -11,7 +11,7 @@ export interface DatabaseFailure {
 
 const timeout: DatabaseFailure = {
   code: "QUERY_TIMEOUT",
-  message: "The operation took too long and was stopped. Ask for less at once.",
+  message: "The operation took too long and was stopped. Request less at once.",
 };
 const conflict: DatabaseFailure = {
   code: "CONFLICT_RETRY",
@@ -60,12 +60,12 @@ const readOnly: DatabaseFailure = {
 
 const tooLong: DatabaseFailure = {
   code: "QUERY_TOO_COMPLEX",
-  message: "The answer would have more than 32 MB. Ask for less at once: shorter pages, or fewer fields.",
+  message: "The result has more than 32 MB. Request less at once: shorter pages, or fewer fields.",
 };
 
 const tooBroad: DatabaseFailure = {
   code: "SEARCH_TOO_BROAD",
-  message: "The search finds more than 10,000 entries. Give more of a word, or another word.",
+  message: "The search has more than 10,000 matches. Use a longer search term.",
 };
 
 const tooMuch: DatabaseFailure = {

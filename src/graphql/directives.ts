@@ -24,7 +24,7 @@ export const withKnownPlaces = (directives: readonly Directive[]): Directive[] =
 export const liveDirective = new GraphQLDirective({
   name: "live",
   description:
-    "Answered as text/event-stream, the query is run again whenever an event tells of something that it shows, and " +
-    "its answer is sent again if it has changed. Other answers are as without the directive.",
+    "A query over text/event-stream runs again whenever an event reports a change of something that it shows. " +
+    "If the result has changed, it is sent again. Over other media types the directive has no effect.",
   locations: [DirectiveLocation.QUERY],
 });

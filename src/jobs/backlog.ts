@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { readAs } from "../postgres/as-role.ts";
 
-/** What waits in the database. */
+/** The work that waits in the database. */
 export interface Backlog {
   /** Committed changes that aren't events yet, and for how long the oldest. */
   outbox: number;
@@ -30,11 +30,11 @@ const ofJobs = `with few as (
     coalesce(extract(epoch from clock_timestamp() - min(run_at) filter (where is_due)), 0)::float8 as "jobSeconds"
   from (select *, not is_failed and not is_running and run_at <= clock_timestamp() as is_due from few) f`;
 
-/** What waits, as one message: each statement has a part of it. */
+/** The statements that read the backlog, sent in one message; each returns a part. */
 export const backlogQuery = `begin read only; set local role service_delivery; ${ofEvents};
   set local role service_worker; ${ofJobs}; commit`;
 
-/** Makes a reader of what waits. It counts nothing beyond 10,001 rows. */
+/** Creates a reader of the backlog. It stops counting at 10,001 rows. */
 export function backlogReader(pool: Pool): ReadBacklog {
   return async () => {
     const [events] = await readAs<Omit<Backlog, "jobs" | "jobSeconds">>(pool, "service_delivery", ofEvents);

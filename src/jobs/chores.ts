@@ -68,10 +68,10 @@ export async function queueChores(pool: Pool, chores: readonly Chore[]): Promise
     );
 }
 
-/** Locked for so long, a job is that of a process that was killed: each of ours takes seconds. */
+/** A job that is locked for longer belongs to a process that was killed: every job takes seconds. */
 export const abandonedAfter = "10 minutes";
 
-/** Gives such jobs back, as graphile-worker does after four hours, if it runs for long. */
+/** Releases such jobs. graphile-worker itself does so after four hours. */
 export async function returnAbandoned(pool: Pool): Promise<void> {
   await pool.query(
     `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by))

@@ -10,9 +10,9 @@ const gapMs = 1;
 const maxOwners = 10_000;
 
 /**
- * Shares the event loop among owners, such as tokens. Each turn of the loop does a slice of work, and one piece more for
- * each owner that has had none; whatever else has arrived waits in a fair queue, of which each turn of the loop does one piece.
- * So the requests of one owner, however many it sends at once, don't hold up those of another. One that is alone never waits.
+ * Shares the event loop among owners, such as credentials. Each turn of the loop does a slice of work, and one more piece
+ * for each owner that has had none. Other work waits in a fair queue, of which each turn of the loop does one piece. So
+ * many requests of one owner don't delay another owner's. A single owner never waits.
  */
 export class EventLoopQueue {
   readonly #within: { queue: EventLoopQueue; owner: string } | null;

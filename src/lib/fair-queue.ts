@@ -154,10 +154,10 @@ export class FairQueue<Work = unknown> {
   }
 
   /**
-   * Takes along work that waits, with the turn of another: of the owner that is next, and the next of that owner, at least
-   * of its light or its other work.
+   * Takes waiting work that can run together with other work that has its turn: the first suitable piece of the next
+   * owner, light or other.
    *
-   * @returns null when none suits
+   * @returns null if no waiting work is suitable
    */
   takeAlong(suits: (work: Work) => boolean): Work | null {
     if (this.#waiting === 0) return null;

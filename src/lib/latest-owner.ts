@@ -1,7 +1,7 @@
 /** Milliseconds without others after which an owner counts as alone. */
 const defaultAloneAfterMs = 1_000;
 
-/** Knows whether an owner, such as a token or a merchant, is the only one that asks for something. */
+/** Keeps track of whether an owner, such as a credential or a merchant, is the only one with requests. */
 export class LatestOwner {
   readonly #aloneAfterMs: number;
   #owner = "";
@@ -27,7 +27,7 @@ export class LatestOwner {
     return this.#at;
   }
 
-  /** Whether no other has asked for a while. @param owner by default the latest one */
+  /** Whether no other owner has sent requests for a while. @param owner by default the latest one */
   isAlone(owner = this.#owner, now = performance.now()): boolean {
     return now - (owner === this.#owner ? this.#othersAt : this.#at) > this.#aloneAfterMs;
   }

@@ -80,7 +80,7 @@ function smallPrint(text: string | null | undefined): Content {
   return { text: breakable(text), fontSize: 8, color: grey, margin: [0, 4, 0, 0] };
 }
 
-/** Where the goods went, if that isn't the address of the letter. */
+/** The delivery address, unless it is the address of the letter. */
 function deliveryAddress(
   { documentType, billingAddress, shippingAddress, sender }: PdfConfig,
   labels: Labels,

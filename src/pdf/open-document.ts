@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import { asRole } from "../postgres/as-role.ts";
 import { isUuid } from "../lib/uuid.ts";
 
-/** A file, in parts, as answers of Postgres have a bound. Later parts are read when they are asked for. */
+/** A file in parts, because a result of Postgres has a maximum size. Later parts are read on demand. */
 export interface StoredFile {
   bytes: number;
   parts: AsyncIterable<Buffer>;

@@ -61,7 +61,7 @@ export async function planOf(
   }
 }
 
-// Those of a caller: estimates may ask for them
+// A caller's settings, which estimates may read
 const settings =
   "set local search_path = pg_catalog; set local service.scopes = ''; set local service.locale = '';";
 

@@ -17,7 +17,7 @@ export interface IndexAdvice {
   ddl: string;
 }
 
-/** What a trial found: costs, as Postgres expects them, and whether it would use the index. */
+/** The result of a trial: costs that Postgres estimates, and whether it would use the index. */
 export interface IndexTrial {
   before: number;
   after: number;
@@ -109,8 +109,8 @@ export async function indexAdvice(client: ClientBase, statement: string): Promis
 export const maxTriedBytes = 64_000_000;
 
 /**
- * What an index would change. It is planned with where hypopg is installed; else it is made in a transaction that is undone,
- * which locks a table of at most {@link maxTriedBytes} against writing.
+ * Estimates what an index would change. Where hypopg is installed, the index is hypothetical. Otherwise it is created in a
+ * transaction that is rolled back, which locks a table of at most {@link maxTriedBytes} against writes.
  *
  * @param client of the table's owner
  * @returns null when the table is too large

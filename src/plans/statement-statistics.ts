@@ -1,7 +1,7 @@
 import pg from "pg";
 import { databaseIn, withClient } from "../postgres/client.ts";
 
-/** What pg_stat_statements knows of a statement of an operation. */
+/** Statistics of pg_stat_statements about a statement of an operation. */
 export interface StatementStatistics {
   /** Id of the operation, from the comment. */
   operation: string;

@@ -151,7 +151,7 @@ export function urlAsRole(url: string, role: string, settings: Record<string, st
 
 /** Returns the URL with the owner's role, an application name, and a limit for waiting for locks. */
 export function migratingUrl(adminUrl: string, application: string, lockTimeoutMs: number): string {
-  // Without time limits: those of the role and the database are for requests
+  // Without time limits: the role and the database have limits for requests
   const noTimeouts = { statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
   const url = new URL(
     urlAsRole(adminUrl, "service_owner", { ...noTimeouts, lock_timeout: String(lockTimeoutMs) }),

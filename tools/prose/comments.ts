@@ -18,7 +18,7 @@ export function docComments(code: string): Comment[] {
   }));
 }
 
-/** Reads the comments of TypeScript and SQL that end with their line. Those on adjacent lines are one. */
+/** Reads the comments of TypeScript and SQL that end with their line. Adjacent lines are one comment. */
 export function lineComments(code: string): Comment[] {
   return [...code.matchAll(/^[ \t]*(\/\/|--) (?![!#]).*(?:\n[ \t]*\1 .*)*/gm)].map((found) => ({
     line: lineAt(code, found.index),

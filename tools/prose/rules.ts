@@ -9,7 +9,7 @@ export interface WordRule {
   at?: "sentence" | "beginning";
   /** The rule only applies to one kind of text. */
   only?: ProseKind;
-  /** What the pattern is, in words, if it isn't a text. */
+  /** A better expression, or what to do. */
   instead: string;
   /** A mistake that the rule finds; a test tries it. */
   example: string;

@@ -49,7 +49,10 @@ const commentsIn = (text: string): [object: string, comment: string][] =>
 
 /** A text without comments on objects, and without lines that are comments outside of functions. */
 const withoutComments = (text: string): string =>
-  text.replace(commentStatement, "").replace(/^--.*\n/gm, "").trim();
+  text
+    .replace(commentStatement, "")
+    .replace(/^--.*\n/gm, "")
+    .trim();
 
 const forgotten = (name: string, isKnown: boolean): Finding => ({
   rule: "forgotten-fixture",

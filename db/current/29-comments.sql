@@ -1267,6 +1267,9 @@ comment on function erp.amounts(text, numeric[], numeric[], numeric) is
 comment on function erp.approve_goods_receipt(uuid) is
   'Approves a goods receipt: books its lines to the place of the receipt, from the return order or from '
   'unknown, and negative lines from where the units are.';
+comment on function erp.are_storefront_variants(jsonb) is
+  'Whether the entries of a list are objects that name a product of the storefront and, optionally, its '
+  'variant.';
 comment on function erp.are_translations(jsonb) is
   'Whether a JSON value is an object with an object of texts for each locale, such as {"de": {"name": '
   '"Zelt"}}.';
@@ -1371,6 +1374,10 @@ comment on function erp.deliveries(uuid, erp.receipt_part[]) is
   'Returns the effect of a goods receipt on the supplier orders that it delivers: an entry for each of '
   'their lines. The states follow from the received quantities in both directions: confirmed, '
   'partially_delivered or delivered. Completed orders stay completed.';
+comment on type erp.delivery is
+  'The effect of a completed goods receipt on a line of a supplier order: its received quantity, whether '
+  'units of it arrive, and the new state of its order. Also whether everything of the order has arrived, '
+  'and the change of the awaited units of the product.';
 comment on function erp.delivery_date(uuid[], text, date) is
   'Returns the first and the last day on which shipments went out. Units delivered without a shipment count '
   'on the day of the document; null if nothing was delivered yet.';
@@ -1469,8 +1476,8 @@ comment on function erp.match_order_lines(mutation.upsert_row[]) is
   'orders. A line is identified by its id, its storefrontId or its identifier, within its order. A new line '
   'without a position comes after the existing ones.';
 comment on function erp.mentions_of_customer(uuid) is
-  'Returns where people have written what identifies a customer, in texts about its orders that are not '
-  'anonymized.';
+  'Returns the places where people have written what identifies a customer, in texts about its orders that '
+  'are not anonymized.';
 comment on function erp.missing_in_document(jsonb) is
   'Returns what an invoice or similar document lacks that the law demands. That may be settings of the '
   'merchant (table erp.merchant), the name in the billing address, or the reason why there is no tax. Bank '
@@ -1534,6 +1541,10 @@ comment on function erp.put_away_drafts(erp.goods_receipt, erp.placement[]) is
 comment on function erp.put_away_place(erp.goods_receipt, erp.goods_receipt_line_item) is
   'Returns the default place where a line is put away: its own bin, otherwise the usual bin of the product '
   'in the warehouse, otherwise the warehouse. Units of lines with a negative quantity are taken from there.';
+comment on type erp.receipt_part is
+  'A part of a line of a goods receipt, for one line of a supplier order, or for none (erp.allotment). Its '
+  'id is the id of the line that it becomes: the first part keeps its line. The column named_order_id is '
+  'the order that the line named.';
 comment on function erp.receipt_type(erp.goods_receipt, erp.goods_receipt_line[], uuid[]) is
   'Returns the default type of a goods receipt, by the supplier orders or return orders that it names.';
 comment on function erp.release_credited_units(uuid, uuid) is

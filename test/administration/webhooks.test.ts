@@ -332,7 +332,7 @@ test("one whose address may no longer be used is not enabled", async () => {
   const { id, path } = await told({ enabled: false, health: "DISABLED", url: "http://localhost/" });
   const page = await visitor.post(`${path}/enable`, {}, { on: path });
   assert.equal(page.status, 409);
-  assert.match(textOf(page), /Nothing is sent to this host/);
+  assert.match(textOf(page), /Webhooks are not sent to this host/);
   assert.equal((await subscriptionOf(id)).enabled, false);
 });
 

@@ -6,7 +6,7 @@ interface ErrorKind {
   retryable: boolean;
   /** Status of the response. Of two, `application/json` gets the first. */
   status: string;
-  /** What happened and what to do, for the table in docs/reference/errors.md. */
+  /** The event and its remedy, for the table in docs/reference/errors.md. */
   meaning: string;
 }
 

@@ -93,6 +93,6 @@ export function* partsOf(
   }
 }
 
-/** Returns a field's definition in the type that it is selected from; undefined for introspection, also at the root. */
+/** Returns a field's definition in its type; undefined for __typename, and for introspection at the root. */
 export const fieldOf = (type: MaybeType, { name }: FieldNode): GraphQLField<unknown, unknown> | undefined =>
   isObjectType(type) || isInterfaceType(type) ? type.getFields()[name.value] : undefined;

@@ -37,7 +37,7 @@ export function declaredCharset(contentType = ""): string {
   }
 }
 
-/** Returns a decoder for a text with these first bytes, without its byte order mark. It throws on bytes that are invalid in the charset. */
+/** Returns a decoder for a text with these first bytes. It drops a byte order mark, and throws on invalid bytes. */
 export function decoderFor(start: Uint8Array, declared: string): TextDecoder {
   const mark = marks.find(([, ...bytes]) => bytes.every((byte, index) => start[index] === byte));
   const charset = mark?.[0] ?? declared;

@@ -75,7 +75,7 @@ const tableQuery = `
 
 type TableRow = Pick<IndexAdvice, "rows" | "bytes" | "helps"> & { isIndexed: boolean; key: string[] };
 
-/** Returns the indexes that a statement lacks, by the plan that Postgres makes if it has to use indexes. Reads only the catalog. */
+/** Finds the indexes that a statement lacks, by the plan that Postgres makes if it has to use indexes. Reads only the catalog. */
 export async function indexAdvice(client: ClientBase, statement: string): Promise<IndexAdvice[]> {
   const advice = new Map<string, IndexAdvice>();
   for (const node of (await planOf(client, statement, "service_api")) ?? []) {

@@ -12,8 +12,8 @@ type NewWithHooks = (build: unknown, klass: unknown, spec: object, scope: object
 
 /**
  * Builds the same schema as the library's `makeSchema`, in many short pieces, between which requests are answered. The library
- * computes the fields of a type as soon as the type is used, and so those of all types within the first. Here, each type has
- * its turn later. Relies on internals of graphile-build 5.1.1: docs/internals/upstream.md.
+ * computes the fields of a type as soon as the type is used, and so all fields together. Here, each type has its turn later.
+ * Relies on internals of graphile-build 5.1.1: docs/internals/upstream.md.
  */
 export async function makeSchemaInTurns(preset: GraphileConfig.Preset): Promise<SchemaResult> {
   const { resolvedPreset } = getBuilder(preset);

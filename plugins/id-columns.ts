@@ -6,10 +6,10 @@ import { onElement } from "./lib/text-codecs.ts";
 import { viewsOf } from "./lib/views.ts";
 
 /**
- * Makes global ids of columns: primary keys called `id`, foreign keys to one, and columns or lists that the tag @gid names
- * (`@gid StockContainer` on the column, or `@gid stock_container_id StockContainer` on the view). The line
- * `@gid supplier_id Supplier` in a function's comment does the same to an argument. If a view's key has another name, or
- * several columns, the view gets a field `id` in addition.
+ * Makes global ids of columns: of primary keys called `id`, foreign keys to one, and columns with the tag @gid, which may
+ * be lists. The tag is `@gid StockContainer` on the column, or `@gid stock_container_id StockContainer` on the view. The
+ * line `@gid supplier_id Supplier` in a function's comment does the same to an argument. If a view's key has another name,
+ * or several columns, the view gets a field `id` in addition.
  *
  * The columns get another codec, so one place turns keys into global ids and back: for fields, filters, `node` and arguments.
  */

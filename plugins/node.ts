@@ -33,9 +33,8 @@ const keyOf =
 /**
  * Adds the `Node` interface, `node(id:)`, and one root field by id for each type.
  *
- * A text that isn't a global id is refused, and so is the id of another type in `product(id:)`. A valid id returns null
- * if there is nothing that the caller may read: an unknown row, a row hidden by row-level security, or a kind of object
- * without a GraphQL type.
+ * A text that isn't a global id is refused, and so is the id of another type in `product(id:)`. A valid id returns null if
+ * it is unknown, if row-level security hides its row, or if its kind of object has no GraphQL type.
  */
 export const NodePlugin: GraphileConfig.Plugin = {
   name: "GlobalNodePlugin",

@@ -50,7 +50,7 @@ function targetOf(
  * Adds required scopes to fields. They are declared once, on the view. Fields that lead to its rows inherit them, unless
  * the foreign key or column has the tag itself. Row-level security of the tables checks scopes again.
  *
- * If the caller lacks a scope for one field, the whole operation is refused before it runs. A check in the plan would come
+ * An operation is refused before it runs if the caller lacks a scope for one of its fields. A check in the plan would come
  * too late: a mutation would have been committed before a field of its payload is refused.
  */
 export const ScopesPlugin: GraphileConfig.Plugin = {

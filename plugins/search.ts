@@ -31,7 +31,7 @@ function describe(build: GraphileBuild.Build, resource: PgResource): string {
       : [],
   );
   return (
-    `Finds entries that contain each of these words, in any case, in ${oneOf.format(own)}.${others.join("")} ` +
+    `Finds entries that contain each of these words, regardless of case, in ${oneOf.format(own)}.${others.join("")} ` +
     "At most six words and 100 characters; one word must have three letters or digits. " +
     "A search with more than 10,000 matches is refused."
   );

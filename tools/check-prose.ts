@@ -1,4 +1,4 @@
-// Checks the words of documents, and on demand those of comments. Part of `npm run check`.
+// Checks the prose of documents and, with --comments, of comments. Part of `npm run check`.
 import { glob, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";

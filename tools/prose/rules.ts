@@ -7,7 +7,7 @@ export interface WordRule {
   at?: "sentence" | "beginning";
   /** The rule only applies to one kind of text. */
   only?: "document" | "comment";
-  /** What the pattern is, in words, if it isn't a text. */
+  /** The advice in the finding: a better expression. */
   instead: string;
   /** A mistake that the rule finds; a test tries it. */
   example: string;

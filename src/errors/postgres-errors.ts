@@ -65,7 +65,7 @@ const tooLong: DatabaseFailure = {
 
 const tooBroad: DatabaseFailure = {
   code: "SEARCH_TOO_BROAD",
-  message: "The search matches more than 10,000 entries. Use a longer or another word.",
+  message: "The search has more than 10,000 matches. Use a longer search term.",
 };
 
 const tooMuch: DatabaseFailure = {

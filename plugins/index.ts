@@ -73,8 +73,8 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
   "PgFirstLastBeforeAfterArgsPlugin",
   "PgConditionArgumentPlugin",
   "PgConnectionArgOrderByPlugin",
-  // They search every view and column for features that we don't offer, which takes half of the start-up time:
-  // look-ups by other unique columns, functions as fields, orders, conditions, generated mutations, tokens
+  // They search every view and column for features that we don't offer, which takes half of the start-up time.
+  // Features: look-ups by other unique columns, functions as fields, orders, conditions, generated mutations, tokens
   "PgRowByUniquePlugin",
   "PgCustomTypeFieldPlugin",
   "PgOrderAllAttributesPlugin",
@@ -89,7 +89,7 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
   "PgJWTPlugin",
   "PgInterfaceModeUnionAllRowsPlugin",
   "PgPolymorphismOnlyArgumentPlugin",
-  // It hides everything that the role of the connection may not see: the schema would depend on the role, and a
+  // It hides everything that the connection's role may not see. The schema would depend on the role, and a
   // forgotten grant would remove a field instead of causing an error.
   "PgRBACPlugin",
   // It hides relations whose foreign key has no index. Views have none; `db/lint` checks the tables.

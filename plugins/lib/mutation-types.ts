@@ -43,7 +43,8 @@ export function fieldsOfEveryInput() {
     validateOnly: {
       type: GraphQLBoolean,
       defaultValue: false,
-      description: "Only checks the input: user errors say whether the mutation would work. Nothing is changed.",
+      description:
+        "Only checks the input: user errors say whether the mutation would work. Nothing is changed.",
     },
   };
 }

@@ -70,8 +70,7 @@ const describe = (
   codec: PgCodec,
   { columns, isDescending, isDefault }: Order,
 ): string => {
-  if (isDefault)
-    return "By id, oldest first. This is the default.";
+  if (isDefault) return "By id, oldest first. This is the default.";
   const fields = columns.map(({ name }) => `\`${fieldNameOf(build, codec, name)}\``);
   const nulls = columns[0].isNullable ? `, nulls ${isDescending ? "first" : "last"}` : "";
   return `By ${fields.join(", then ")}, ${isDescending ? "descending" : "ascending"}${nulls}.`;

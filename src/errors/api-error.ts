@@ -68,7 +68,7 @@ export const errorCodes = {
   SEARCH_TOO_BROAD: {
     retryable: false,
     status: "200",
-    meaning: "`search` has more than 10,000 matches. Use a longer term.",
+    meaning: "`search` has more than 10,000 matches. Use a longer search term.",
   },
   AGGREGATE_TOO_BROAD: {
     retryable: false,

@@ -42,7 +42,7 @@ const openForm = /^~\d{1,18}(\.\d{1,18})*(-\d{1,18}\.\d{1,18})?$/;
 const maxCharacters = 500_000;
 /**
  * Maximum number of stages. A further stage needs a transaction that ended while a reader was among late rows, and whose
- * rows are all behind those of the previous stage.
+ * rows all follow the previous stage's rows.
  */
 const maxStages = 100;
 const checksum = (text: string): string => crc32(text).toString(16).padStart(8, "0");

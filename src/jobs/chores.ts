@@ -44,7 +44,7 @@ export function choresOf({ exchangeRatesFrom }: TaskSettings, merchant: string):
 export const lastTimeOf = ({ everyMs, offsetMs }: Chore, now = Date.now()): number =>
   Math.floor((now - offsetMs) / everyMs) * everyMs + offsetMs;
 
-// graphile-worker's list of cron jobs stores the last times. It has no public interface. The name is that of version 0.18;
+// graphile-worker's list of cron jobs stores the last times. It has no public interface. The name is from version 0.18;
 // test/jobs/queue-inside.test.ts fails if it changes
 const knownCrontabs = "graphile_worker._private_known_crontabs";
 

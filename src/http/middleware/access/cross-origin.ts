@@ -1,7 +1,7 @@
 import { addVary } from "../../answers.ts";
 import type { Middleware } from "../../pipeline.ts";
 
-/** What a page of another origin may send, and may read beside the body. */
+/** Headers that a page of another origin may send, and may read. */
 const allowedHeaders = [
   ...["authorization", "content-type", "accept", "accept-language", "content-encoding", "idempotency-key"],
   ...["if-none-match", "last-event-id", "x-consistent-with", "x-cost-only", "x-request-id"],

@@ -20,12 +20,12 @@ export function isForEndpoint(url: string): boolean {
   return match !== null && match[2] === undefined;
 }
 
-/** Returns the version that a request asks for; null when it isn't served, and the request is refused. */
+/** Returns the version of a request; null if it isn't served, and the request was refused. */
 export type FindVersion = (request: Request, response: Response) => Version | null;
 
 /**
- * Refuses versions that aren't served, before anything else about the request is checked. The body has the shape that
- * the specification gives it, which is not that of a GraphQL answer. In a version's last months every answer announces
+ * Refuses versions that aren't served, before anything else about the request is checked. The body has the shape of
+ * the specification, which is not a GraphQL response. In a version's last months every response announces
  * the end by `Sunset` (RFC 8594), `Deprecation` (RFC 9745), `Link`, and the service's own header. A version that is
  * unavailable because of a fault of ours answers 503; the others continue.
  *

@@ -26,7 +26,7 @@ export const identifier =
   (request) =>
     identify(tokenOf(request), tokens, credentials);
 
-/** What a credential consists of; it is exchanged for access tokens. */
+/** Matches a part of a credential, which a client exchanges for access tokens. */
 const credentialPart = /^(ak|sk)_/;
 /** Longest possible token, in characters. */
 const maxTokenCharacters = 8_000;

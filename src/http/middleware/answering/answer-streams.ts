@@ -75,7 +75,7 @@ interface Asking {
   isLive: boolean;
 }
 
-/** What sends the answer, or why there will be none. What happens from now on will be part of it. */
+/** Returns the sender of the stream, or the reason for a refusal. The stream includes everything that happens from now on. */
 async function answerOf(
   live: Live,
   asked: LiveRequest,

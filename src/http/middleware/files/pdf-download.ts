@@ -59,7 +59,7 @@ function setHeaders(response: Response, name: string, storedType: string, bytes:
     .setHeader("content-type", contentType)
     .setHeader("content-length", bytes)
     .setHeader("content-disposition", dispositionOf(name, contentType))
-    // Styles are those of the browser's own viewer
+    // The browser's own viewer has inline styles
     .setHeader(
       "content-security-policy",
       "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",

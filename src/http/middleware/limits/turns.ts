@@ -37,7 +37,7 @@ export function costlyTurns(queue: FairQueue): Middleware<"caller" | "operation"
   };
 }
 
-/** Makes a token that sends many requests at once wait for its own, so that those of others are served in between. */
+/** Queues the requests of a credential that sends many at once, so that other credentials are served in between. */
 export function fairTurns(turns: EventLoopQueue): Middleware<"caller"> {
   return (_request, response, next) =>
     turns.take(response.locals.caller.credentialId, () => {

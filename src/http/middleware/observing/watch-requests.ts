@@ -71,7 +71,7 @@ function endOf(response: Response) {
   return { status, requestId, credentialId: caller?.credentialId, points, code: refusal ?? failure };
 }
 
-/** What the log says of a request. */
+/** Returns the log line of a request. */
 function lineOf(response: Response, passed: Facts["passed"]) {
   const { served, use, trace } = response.locals;
   const { requestId, credentialId, points, status, code } = endOf(response);

@@ -37,7 +37,7 @@ const chooser = (supported: readonly string[]) =>
     chooseLocale(accepts({ headers: { "accept-language": header } } as Request).languages(), supported),
   );
 
-/** The locales of the database, read when a request first asks for one, and seldom again. */
+/** The locales of the database, read when a request first needs one, and rarely again. */
 export class Locales {
   readonly #pool: Pool;
   readonly #logger: Logger;

@@ -12,9 +12,9 @@ type Needed = "body" | "caller" | "served";
 const maxKeptBytes = 8_000_000;
 
 /**
- * Finds documents of which the client sends the SHA-256 alone: stored operations, and those of automatic persisted
- * queries, in the protocol of Apollo. When a hash is unknown here, a client sends both once; each process keeps what was
- * used last, for each credential its own. Credentials that may send stored operations only are refused all others.
+ * Finds documents by their SHA-256: stored operations, and automatic persisted queries by Apollo's protocol. If a hash is
+ * unknown, the client sends hash and text once. Each process keeps the most recently used documents of each credential.
+ * Credentials that may only send stored operations are refused all others.
  */
 export function persistedQueries(stored: StoredOperations): Middleware<Needed, "isStored"> {
   const kept = new LRUCache<string, string>({

@@ -92,7 +92,7 @@ function bodyOf(value: unknown): GraphqlBody | string {
 type Complaint = [status: number, message: string];
 
 /**
- * Reads the parameters by GraphQL over HTTP, the body or those of the address.
+ * Reads the parameters of GraphQL over HTTP from the body or the address.
  *
  * @param maxBytes longest body in bytes
  * @param turns of clients, for bodies that take long

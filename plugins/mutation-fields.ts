@@ -3,6 +3,7 @@ import type { FieldArgs, GrafastFieldConfig, Step } from "postgraphile/grafast";
 import { context, sideEffect } from "postgraphile/grafast";
 import type { GraphQLInputType, GraphQLObjectType } from "postgraphile/graphql";
 import { GraphQLNonNull } from "postgraphile/graphql";
+import type { MutationSource } from "../src/mutations/source.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import type { Mutation } from "./lib/mutation-functions.ts";
 import { describeMutation, isInput, isOutput, mutationsOf } from "./lib/mutation-functions.ts";
@@ -125,7 +126,8 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
   const decode = answerDecoder(build, mutation);
   const secretColumn = secretColumnOf(mutation);
   const together = tagText(resource, "together");
-  const source = { version, operation, hasSecret: secretColumn !== undefined, together, encode, decode };
+  const hasSecret = secretColumn !== undefined;
+  const source: MutationSource = { version, operation, hasSecret, together, encode, decode };
   return withSource("mutation", {
     extensions: { mutation: source },
     type: build.getTypeByName(payloadName) as GraphQLObjectType,

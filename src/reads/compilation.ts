@@ -53,16 +53,16 @@ export class Compilation {
   #aliases = 0;
   #fields = 0;
 
-  /** @param expressObject `objectExpression` of objects.ts, passed in because objects contain lists, and lists objects */
+  /** @param expressObject builds objects (objects.ts). It is passed in because objects contain lists, and lists objects */
   constructor(
     operation: ReadableOperation,
     variables: Coerced,
-    given: ReadonlyMap<FieldNode, Given>,
+    fieldArguments: ReadonlyMap<FieldNode, Given>,
     expressObject: ExpressObject,
   ) {
     this.operation = operation;
     this.#variables = variables;
-    this.#given = given;
+    this.#given = fieldArguments;
     this.#expressObject = expressObject;
   }
 

@@ -87,14 +87,14 @@ export function readRequest(
   { readers }: PreparedOperation,
   flags: readonly string[],
   variables: Coerced,
-): { key: string; given: Map<FieldNode, Given> } {
+): { key: string; fieldArguments: Map<FieldNode, Given> } {
   let key = "";
   for (const flag of flags) key += variables[flag] === true ? "1" : variables[flag] === false ? "0" : "n";
-  const given = new Map<FieldNode, Given>();
+  const fieldArguments = new Map<FieldNode, Given>();
   for (const [node, read] of readers) {
     const one = read(variables);
-    given.set(node, one);
+    fieldArguments.set(node, one);
     key += `;${one.shape}`;
   }
-  return { key, given };
+  return { key, fieldArguments };
 }

@@ -88,7 +88,7 @@ export class Compilations<Compiled extends object> {
       if (isApiError(error)) return null;
       throw error;
     }
-    const { key, given } = request;
+    const { key, fieldArguments: given } = request;
     const compiled = key.length <= maxKeyCharacters ? this.#compile(key, operation, variables, given) : null;
     return compiled && { compiled, operation, variables, given };
   }

@@ -43,10 +43,10 @@ export interface ReplicasParts {
 /**
  * Reads a text like `ReadText`, from a replica if one shows all writes of the client.
  *
- * @param sentAlong a position from the request; the replica has to show all that was committed before it, too
+ * @param requestPosition a position from the request; the replica has to show all that was committed before it, too
  */
 export type ReadWithOwnWrites = (
-  ...read: [...Parameters<ReadText>, sentAlong: Position]
+  ...read: [...Parameters<ReadText>, requestPosition: Position]
 ) => Promise<string | null>;
 
 /**
@@ -115,11 +115,11 @@ export class Replicas {
    * @param fromPrimary reads from the primary
    */
   reader(fromPrimary: ReadText): ReadWithOwnWrites {
-    return async (client, settings, statement, sentAlong) => {
+    return async (client, settings, statement, requestPosition) => {
       const read = [client, settings, statement] as const;
       const [data, from] = this.#parts.needsPrimary(statement.text)
         ? [null, "primary: fresh" as const]
-        : await this.#tryReplica(client, max(sentAlong, this.positions.of(client), this.#wanted), read);
+        : await this.#tryReplica(client, max(requestPosition, this.positions.of(client), this.#wanted), read);
       this.counts[from]++;
       return data === null ? fromPrimary(...read) : data.text;
     };

@@ -1,10 +1,10 @@
--- What all committed migrations make together, for people to read and review: written by npx erp db commit,
--- never run and never edited. The source is in db/fixtures and db/committed; db/dump.sql makes this of it.
+-- The result of all committed migrations, for people to read and review. npx erp db commit writes it by
+-- db/dump.sql; nobody runs or edits it. The source is in db/fixtures and db/committed.
 
 create schema administration;
 grant usage on schema administration to service_administration;
 grant usage on schema administration to service_registrar;
-comment on schema administration is 'Functions behind the pages of the administration. Each but those about logging in asks for a session that is alive.';
+comment on schema administration is 'Functions behind the pages of the administration. Each one, except those for logging in, requires a live session.';
 
 CREATE OR REPLACE FUNCTION administration.activity(about uuid, before uuid, how_many integer)
  RETURNS TABLE(id uuid, happened_at timestamp with time zone, actor text, administrator_name text, address text, action text, credential_id uuid, credential_exists boolean, subject text, details jsonb)
@@ -15687,7 +15687,7 @@ comment on constraint order_line_item_is_not_its_own_parent on erp.sales_order_l
 comment on constraint order_line_item_product_only_on_product_lines on erp.sales_order_line_item is '@userError INVALID type
 Only lines of type product name a product.';
 comment on constraint order_line_item_promotion_identifier_matches_payload on erp.sales_order_line_item is '@userError INVALID identifier
-The identifier of a promotion is that of its payload.';
+The identifier of a promotion is the identifier in its payload.';
 comment on constraint order_line_item_quantity_is_positive on erp.sales_order_line_item is '@userError OUT_OF_RANGE quantity
 The quantity must be at least 1.';
 comment on constraint order_line_item_ships_no_more_than_ordered on erp.sales_order_line_item is '@userError OVER_FULFILLMENT

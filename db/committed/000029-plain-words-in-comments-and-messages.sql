@@ -1,8 +1,10 @@
 --! Previous: sha1:65e22cf88e1b5b7963e7d69c879a08ea5f7536e0
---! Hash: sha1:3b7723ab136d7d4e7499966169438b742d9a1760
+--! Hash: sha1:ec780e00dd4323ed62aad29ee70bb14aeea8695d
 --! Message: plain words in comments and messages
 
 --! split: 29-comments.sql
+--! Message: plain words in comments and messages
+
 -- Comments and messages in plain words. Only functions whose messages change are included.
 
 --! Included erp/anonymize_customer.sql
@@ -5621,3 +5623,11 @@ comment on view api_unstable.product_images is $$
 @foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName images
 @describe productImages All images of products that the caller may read, ordered within each product.
 An image of a product. Its id contains the product and the position among its images.$$;
+
+--! split: 31-last.sql
+comment on schema administration is
+  'Functions behind the pages of the administration. Each one, except those for logging in, requires a live '
+  'session.';
+comment on constraint order_line_item_promotion_identifier_matches_payload on erp.sales_order_line_item is
+  E'@userError INVALID identifier\n'
+  'The identifier of a promotion is the identifier in its payload.';

@@ -5,8 +5,8 @@ import { withCommitted } from "./templates.ts";
 
 const query = new URL("../../db/dump.sql", import.meta.url);
 const file = new URL("../../db/schema.sql", import.meta.url);
-const heading = `-- What all committed migrations make together, for people to read and review: written by npx erp db commit,
--- never run and never edited. The source is in db/fixtures and db/committed; db/dump.sql makes this of it.
+const heading = `-- The result of all committed migrations, for people to read and review. npx erp db commit writes it by
+-- db/dump.sql; nobody runs or edits it. The source is in db/fixtures and db/committed.
 `;
 
 /** The schemas of a database as text, equal for databases with equal schemas. */

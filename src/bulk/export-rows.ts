@@ -179,7 +179,10 @@ class ResultFile {
     const { outcome } = answers[0]!;
     if (outcome === "gone") throw new Ended("left");
     if (outcome === "full")
-      throw new Ended({ code: "SERVICE_UNAVAILABLE", message: "There is no space for more files at the moment." });
+      throw new Ended({
+        code: "SERVICE_UNAVAILABLE",
+        message: "There is no space for more files at the moment.",
+      });
     trace?.endChunk(lines);
     // Without enough points the export continues: waiting would keep the snapshot open
     await spend(credentialId, Math.ceil(text.length / charactersPerPoint));

@@ -155,7 +155,10 @@ async function storeRows(
 }
 
 const goneUpload = (): RefusedFile =>
-  new RefusedFile(409, "The upload was cancelled, or another upload with the same idempotency key has started.");
+  new RefusedFile(
+    409,
+    "The upload was cancelled, or another upload with the same idempotency key has started.",
+  );
 
 const noRoom = (): RefusedFile =>
   new RefusedFile(

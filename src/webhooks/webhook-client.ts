@@ -74,7 +74,9 @@ export class WebhookClient {
     } catch (error) {
       if (error instanceof RefusedDestination) throw error;
       if (tooLate.aborted)
-        throw new NoAnswer(`There was no response within ${this.#timeoutMs / 1000} seconds.`, { cause: error });
+        throw new NoAnswer(`There was no response within ${this.#timeoutMs / 1000} seconds.`, {
+          cause: error,
+        });
       throw new NoAnswer(inWords(error as NodeJS.ErrnoException), { cause: error });
     }
   }

@@ -42,7 +42,10 @@ test("the plan is shown, and a change takes effect, is noted, and is shown on th
     { subject: "read_only", old: "none" },
     { subject: "full", old: "read_only" },
   ]);
-  assert.match(textOf(await visitor.get("/admin/activity")), /Changed the plan to Full Previous plan: Read only/);
+  assert.match(
+    textOf(await visitor.get("/admin/activity")),
+    /Changed the plan to Full Previous plan: Read only/,
+  );
 });
 
 test("a plan that isn't offered is refused", async () => {

@@ -329,7 +329,10 @@ test("an API credential can be restricted to stored operations; its page shows t
   assert.deepEqual((await service.ask(token, { query })).codes, []);
   const page = textOf(await visitor.get(made.path));
   assert.match(page, /Stored operations only; all other operations are refused\..*Countries unstable/);
-  assert.match(page, /Changed the API credential May send stored operations only.*Stored operations for Held/);
+  assert.match(
+    page,
+    /Changed the API credential May send stored operations only.*Stored operations for Held/,
+  );
   assert.match(
     (await visitor.get(`${made.path}/change`)).html,
     /name="operations"\s+value="stored"\s+checked/,
@@ -341,7 +344,10 @@ test("an API credential can be restricted to stored operations; its page shows t
 test("deleting asks for confirmation, then the API credential is gone", async () => {
   const made = await make("Deleted");
   const token = await service.tokenFor(made);
-  assert.match(textOf(await visitor.get(`${made.path}/delete`)), /Delete API credential “Deleted”\?.*can’t be undone/);
+  assert.match(
+    textOf(await visitor.get(`${made.path}/delete`)),
+    /Delete API credential “Deleted”\?.*can’t be undone/,
+  );
   assert.equal(await statusOf(token), 200);
   const { location } = await visitor.post(`${made.path}/delete`);
   assert.match(textOf(await visitor.get(location!)), /The API credential has been deleted/);

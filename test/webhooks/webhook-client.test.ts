@@ -179,7 +179,10 @@ describe("receivers that don't answer as they should", () => {
     assert.rejects(post(at("/", dripping), { timeoutMs: 150 }), /no response within 0\.15 seconds/));
   it("an upload that isn't read: it gives up", async () => {
     const deaf = await listen(createTcpServer((socket) => void socket.on("error", () => {}).pause()));
-    await assert.rejects(post(at("/", deaf), { timeoutMs: 150 }, "x".repeat(20_000_000)), /no response within/);
+    await assert.rejects(
+      post(at("/", deaf), { timeoutMs: 150 }, "x".repeat(20_000_000)),
+      /no response within/,
+    );
     deaf.close();
   });
   it("a head that is too long: it gives up", () =>

@@ -56,8 +56,8 @@ function card(version: VersionDates, origin: string, users: User[]): Html {
         state === "deprecated" &&
         users.length > 0 &&
         html`<p class="notice warning">
-          ${users.length === 1 ? "An API credential uses" : `${users.length} API credentials use`} this version.
-          Move their clients to another version by ${date(sunsetOn)}.
+          ${users.length === 1 ? "An API credential uses" : `${users.length} API credentials use`} this
+          version. Move their clients to another version by ${date(sunsetOn)}.
         </p>`
       }
       ${facts([
@@ -91,7 +91,8 @@ function usersOf({ slug }: VersionDates, tokens: CredentialOverview[], uses: Use
 }
 
 function userTable(slug: string, users: User[]): Html {
-  if (users.length === 0) return html`<p class="quiet">No API credential used it in the last ${spanDays} days.</p>`;
+  if (users.length === 0)
+    return html`<p class="quiet">No API credential used it in the last ${spanDays} days.</p>`;
   return table(
     `API credentials that use ${slug}`,
     ["API credential", "Last used on", { number: "Requests" }],

@@ -94,7 +94,9 @@ export function accessFields(known: readonly string[], scopes: readonly string[]
   const present = scopes.filter((scope) => known.includes(scope));
   return html`<section aria-labelledby="access-heading">
     <h2 id="access-heading">Access</h2>
-    <p class="quiet">Give only the access that the client needs; you can change it later. Write includes read.</p>
+    <p class="quiet">
+      Give only the access that the client needs; you can change it later. Write includes read.
+    </p>
     <div class="actions" hidden>
       <span id="all-label">Set all to</span>
       ${Object.entries(levels).map(

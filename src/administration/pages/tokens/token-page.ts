@@ -21,8 +21,7 @@ const notices = {
   activated: "The API credential works again.",
   repeated:
     "This API credential has already been created, and its secret was shown once. If you don’t have the secret, rotate the credential.",
-  rotated:
-    "The API credential has already been rotated. If you don’t have the new secret, rotate it again.",
+  rotated: "The API credential has already been rotated. If you don’t have the new secret, rotate it again.",
   inactive: "A deactivated or expired API credential can’t be rotated.",
 };
 

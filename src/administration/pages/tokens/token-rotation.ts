@@ -54,7 +54,11 @@ export const rotationPages: Pages = {
       if (!token.active) return `/admin/tokens/${id}?done=inactive`;
       const call = "rotate_credential($1, $2, $3, $4, make_interval(hours => $5))";
       if (!(await valueOf(client, call, ...values))) return `/admin/tokens/${id}?done=rotated`;
-      return secretPage("API credential rotated", { id, name: token.name, clientId, clientSecret }, visit.origin);
+      return secretPage(
+        "API credential rotated",
+        { id, name: token.name, clientId, clientSecret },
+        visit.origin,
+      );
     });
   },
 };

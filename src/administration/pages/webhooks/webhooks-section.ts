@@ -74,10 +74,11 @@ function nothing(isTroubled: boolean, isOlder: boolean): Html {
   return html`<div class="card">
     <p>There are no subscriptions yet.</p>
     <p>
-      A client subscribes with the mutation <code>webhookSubscriptionCreate</code>. It sends a topic, an address
-      and a version of the API. Its <a href="/admin/tokens">API credential</a> needs write access to Webhook
-      subscriptions, and read access to the topic’s subject. The guide <code>docs/guides/webhooks.md</code>,
-      which comes with the service, shows how to subscribe and how to write a receiver.
+      A client subscribes with the mutation <code>webhookSubscriptionCreate</code>. It sends a topic, an
+      address and a version of the API. Its <a href="/admin/tokens">API credential</a> needs write access to
+      Webhook subscriptions, and read access to the topic’s subject. The guide
+      <code>docs/guides/webhooks.md</code>, which comes with the service, shows how to subscribe and how to
+      write a receiver.
     </p>
   </div>`;
 }

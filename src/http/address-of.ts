@@ -1,11 +1,11 @@
 import proxyaddr from "proxy-addr";
 import type { Request } from "./pipeline.ts";
 
-/** Whether an address, this many hops away, is that of a trusted proxy. */
+/** Whether the address at this number of hops belongs to a trusted proxy. */
 export type Trust = (address: string, hops: number) => boolean;
 
 /**
- * Which proxies are trusted about the client's address.
+ * Returns a check of whether a proxy may state the client's address.
  *
  * @param trusted their addresses, ranges or names such as `loopback`, separated by commas; or their number
  */
@@ -14,7 +14,7 @@ export function trustOf(trusted: string | number | false): Trust {
   return (_address, hops) => hops < Number(trusted);
 }
 
-/** Finds the address of a request's client. */
+/** Returns a function that finds the address of a request's client. */
 export const addressBy =
   (trust: Trust) =>
   (request: Request): string =>

@@ -8,21 +8,21 @@ import type { FileRights } from "../bulk/storage.ts";
 import { apiError } from "../errors/api-error.ts";
 import type { Reader } from "../versions/reader.ts";
 
-/** Work of a client that takes longer than a request. */
+/** A client's work that outlasts a short request. */
 export interface Undertaking {
   /** Whether it changes data. */
   isWrite: boolean;
-  /** Whether it is an operation that is stored for the caller. */
+  /** Whether it is a stored operation of the caller. */
   isStored: (caller: Caller) => boolean | Promise<boolean>;
-  /** Why scopes aren't enough for it; null when they are. */
+  /** Returns the error if scopes aren't enough for it; null if they are. */
   refusal: (scopes: ReadonlySet<string>) => GraphQLError | null;
 }
 
 const forbidden = (message: string): GraphQLError => apiError("FORBIDDEN", message);
 
 /**
- * Decides who may pass the doors that stay open: streams, uploads, files of bulk operations and documents. It is asked
- * when one is opened, and again as long as it is open. Short requests have the same checks in their middlewares.
+ * Decides who may use what stays open for long: streams, uploads, files of bulk operations and documents. It checks at
+ * the beginning and again while it is open. For short requests, middlewares make the same checks.
  *
  * @throws an error with the code FORBIDDEN, or a `TokenRefusal`
  */
@@ -31,7 +31,7 @@ export class Admission {
   readonly #credentials: ActiveCredentials;
   readonly #headReader: () => Pick<Reader, "refusal">;
 
-  /** @param headReader checks queries of the head. @throws when it isn't served */
+  /** @param headReader checks queries of `unstable`. @throws when it isn't served */
   constructor(
     plan: CurrentMerchantPlan,
     credentials: ActiveCredentials,
@@ -49,7 +49,7 @@ export class Admission {
     if (isWrite && name !== "full") throw forbidden("The merchant's plan allows queries only.");
   }
 
-  /** Requires that a caller may go on with an undertaking, whether or not the token has expired since. */
+  /** Requires that a caller may continue such work, even if the access token has expired since. */
   async require(caller: Caller, { isWrite, isStored, refusal }: Undertaking): Promise<void> {
     await this.requirePlan(isWrite);
     const { claims } = caller;
@@ -58,13 +58,13 @@ export class Admission {
     const now = callerOf(claims, allowed);
     if (now.storedOperationsOnly && !(await isStored(now)))
       throw forbidden(
-        "This credential may send stored operations only: this is none of those stored for it.",
+        "This API credential may send stored operations only, and this operation is not stored for it.",
       );
     const error = refusal(now.scopes);
     if (error) throw error;
   }
 
-  /** Requires that the credential of a bulk operation might still ask for its files. */
+  /** Requires that the API credential of a bulk operation may still read its files. */
   async requireFile({ resource, query, variables, scopes }: FileRights): Promise<void> {
     await this.requirePlan();
     const now = new Set(scopes);
@@ -73,6 +73,6 @@ export class Admission {
         ? now.has(`${resource}:write`)
         : (await this.#headReader().refusal(query, variables ?? {}, now)) === null;
     if (!mayRead || !now.has("bulk_operations:write"))
-      throw forbidden("The credential that asked for this file may not read it any more.");
+      throw forbidden("The API credential that requested this file may no longer read it.");
   }
 }

@@ -6,13 +6,13 @@ import { completed } from "../errors/client-errors.ts";
 import { byHeader } from "./by-header.ts";
 import type { Request, Response } from "./pipeline.ts";
 
-/** Media types of GraphQL answers. Clients without a preference get the first, as GraphQL over HTTP demands. */
+/** Media types of GraphQL responses. Clients without a preference get the first, as GraphQL over HTTP requires. */
 export const graphqlMediaTypes = [
   "application/json; charset=utf-8",
   "application/graphql-response+json; charset=utf-8",
 ];
 
-/** The media type of GraphQL answers that a client prefers; false when it accepts none of them. */
+/** Returns the media type of GraphQL responses that a client prefers; false when it accepts none of them. */
 export const mediaTypeFor = byHeader(
   (accept) => accepts({ headers: { accept } } as Request).type(graphqlMediaTypes) as string | false,
 );
@@ -24,18 +24,18 @@ export function addVary(response: Response, header: string): void {
   else if (!before.split(", ").includes(header)) response.setHeader("vary", `${before}, ${header}`);
 }
 
-/** Status of an answer that refuses an operation, as GraphQL over HTTP demands: by the media type. */
+/** Returns the status for a refused operation, which depends on the media type, as GraphQL over HTTP requires. */
 export const statusOfRefusal = ({ headers }: Request): number =>
   headers.accept?.startsWith("application/json") ? 200 : 400;
 
-/** Answers with JSON that is no GraphQL answer. */
+/** Sends JSON that isn't a GraphQL response. */
 export function sendJson(response: Response, status: number, value: unknown): void {
   response.statusCode = status;
   response.setHeader("content-type", "application/json; charset=utf-8");
   response.end(JSON.stringify(value));
 }
 
-/** Answers with GraphQL errors and no data, in the media type that the client prefers. */
+/** Sends GraphQL errors without data, in the media type that the client prefers. */
 export function sendErrors(
   request: Request,
   response: Response,

@@ -50,7 +50,7 @@ export function createApp(parts: Parts): RequestListener {
     .use(oneHost)
     .use(crossOrigin(settings.corsOrigins));
   const operations = operationsBehind(first, parts, addressOf).use(notFound).listener(onError);
-  // Of many merchants, few are asked for anything else
+  // Created on demand: most merchants never get other requests
   let [uploads, others]: (RequestListener | undefined)[] = [];
   return (request, response) => {
     const url = request.url!;
@@ -61,7 +61,7 @@ export function createApp(parts: Parts): RequestListener {
   };
 }
 
-/** Files that are uploaded. */
+/** Returns the pipeline of uploads. */
 function uploadsBehind(first: Pipeline, parts: Parts, addressOf: AddressOf) {
   const { logger, tokens, credentials, tracing } = parts;
   return first
@@ -72,7 +72,7 @@ function uploadsBehind(first: Pipeline, parts: Parts, addressOf: AddressOf) {
     .use(bulkUpload(parts.bulk, parts.admission, parts.spending));
 }
 
-/** Requests to the GraphQL endpoint. */
+/** Returns the pipeline of requests to the GraphQL endpoint. */
 function operationsBehind(first: Pipeline, parts: Parts, addressOf: AddressOf) {
   const { settings, logger, versions, served, replicas, usage, spending, unread, thread } = parts;
   const { metrics, tracing, turns, tokens, credentials, sendTogether, readText, readRows } = parts;

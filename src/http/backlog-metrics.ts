@@ -3,12 +3,12 @@ import type { Backlog, ReadBacklog } from "../jobs/backlog.ts";
 import { within } from "../lib/within.ts";
 import { gaugeOf } from "./tallies.ts";
 
-/** Milliseconds for which what was read is shown again. */
+/** Milliseconds for which a backlog that was read is reported again. */
 const keptMs = 5_000;
-/** Milliseconds in which it is read: a database that is silent must not hold up the other figures, which are wanted then. */
+/** Milliseconds for reading it: a database that doesn't respond must not delay the other metrics, which are needed then. */
 const readMs = 2_000;
 
-/** A figure, or several by a label. */
+/** A metric: one value, or one for each value of a label. */
 interface Figure {
   name: string;
   help: string;
@@ -19,44 +19,44 @@ interface Figure {
 const figures: readonly Figure[] = [
   {
     name: "service_outbox_events",
-    help: "Committed changes that aren't numbered as events yet; 10,001 for all beyond.",
+    help: "Committed changes that have no event number yet; 10,001 means more than 10,000.",
     values: ({ outbox }) => outbox,
   },
   {
     name: "service_outbox_lag_seconds",
-    help: "How long the oldest of these waits.",
+    help: "How long the oldest of these changes has been waiting.",
     values: ({ outboxSeconds }) => outboxSeconds,
   },
   {
     name: "service_webhook_backlog",
-    help: "Messages that wait to be delivered, of enabled subscriptions.",
+    help: "Webhook deliveries that are waiting, of enabled subscriptions.",
     values: ({ deliveries }) => deliveries,
   },
   {
     name: "service_webhook_lag_seconds",
-    help: "How long the oldest message is due that could be delivered to a healthy subscription.",
+    help: "How long the oldest delivery to a healthy subscription has been due.",
     values: ({ deliverySeconds }) => deliverySeconds,
   },
   {
     name: "service_webhook_subscriptions",
-    help: "Webhook subscriptions, by their health, or DISABLED.",
+    help: "Webhook subscriptions, by health; disabled ones as DISABLED.",
     label: "health",
     values: ({ subscriptions }) => subscriptions,
   },
   {
     name: "service_jobs",
-    help: "Jobs of background work: due, running, later, and failed for good; 10,001 for all beyond.",
+    help: "Background jobs: due, running, due later, and failed for good; 10,001 means more than 10,000.",
     label: "state",
     values: ({ jobs }) => jobs,
   },
   {
     name: "service_jobs_lag_seconds",
-    help: "How long the oldest job is due.",
+    help: "How long the oldest job has been due.",
     values: ({ jobSeconds }) => jobSeconds,
   },
 ];
 
-/** Shows what waits in the database: read once for each scrape at most, and missing while it can't be read. */
+/** Adds metrics of the backlog in the database: read at most once per scrape, and missing while it can't be read. */
 export function watchBacklog(registry: Registry, read: ReadBacklog): void {
   let reading: Promise<Backlog | null> = Promise.resolve(null);
   let readAt = -Infinity;
@@ -74,7 +74,7 @@ export function watchBacklog(registry: Registry, read: ReadBacklog): void {
       if (typeof value === "number") return [[{}, value]] as const;
       return Object.entries(value).map(([key, count]) => [{ [label!]: key }, count] as const);
     };
-    // Several processes see the same
+    // Several processes read the same values
     gaugeOf(registry, name, help, label === undefined ? [] : [label], shown, "max");
   }
 }

@@ -4,25 +4,25 @@ import type { Socket } from "node:net";
 import { OpenConnections } from "./open-connections.ts";
 import { arrivalOf } from "./pipeline.ts";
 
-/** Milliseconds in which a request's head, and the whole request, must arrive; uploads have no limit of their own. */
+/** Milliseconds in which a request's headers, and the whole request, must arrive. Uploads are exempt from the second. */
 const [headersTimeout, defaultRequestTimeoutMs] = [10_000, 30_000];
 /** Milliseconds between two checks for late requests. */
 const defaultCheckMs = 5_000;
 /**
- * Milliseconds for which a connection stays open between two requests: longer than the 60 seconds that load balancers
- * do, so that none sends a request on a connection that is being closed.
+ * Milliseconds for which a connection stays open between two requests. Load balancers close theirs after 60 seconds, so
+ * they never send a request on a connection that is being closed here.
  */
 const keepAliveTimeout = 66_000;
-/** Milliseconds beyond that, which the answer's header tells clients, for one that is too busy to close in time. */
+/** Further milliseconds that aren't announced to clients, in case a busy client closes its connection late. */
 const keepAliveTimeoutBuffer = 10_000;
 /** Milliseconds without traffic after which a connection is closed: longer than any operation takes. */
 const silenceTimeoutMs = 90_000;
 
 /**
- * A server with limits for connections: their number, the time for a request to arrive, the requests that run at once,
- * and the time for reading an answer.
+ * Creates a server with limits for connections: their number, the time in which a request arrives and a response is read,
+ * and the requests that run at once.
  *
- * @param maxConnections at the same time; beyond that, idle ones are closed
+ * @param maxConnections the limit of open connections; beyond it, idle ones are closed
  * @param times for tests
  */
 export function boundedServer(
@@ -58,14 +58,14 @@ export function boundedServer(
   return server;
 }
 
-/** Requests that may wait on a connection for an earlier one. */
+/** Requests that may wait on one connection for an earlier request. */
 const maxWaiting = 30;
 
 /**
- * Begins a request when the previous one on the same connection has been answered. Node would begin all requests that a
- * client sends at once, hundreds in one turn of the event loop, and hold back the answers.
+ * Handles a request once the response to the previous one on the same connection is sent. Node would handle all pipelined
+ * requests at once, hundreds in one turn of the event loop, and hold back the responses.
  *
- * An answer has no socket until its turn comes.
+ * Node gives a response its socket when its turn comes.
  */
 function oneAtATime(listener: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();

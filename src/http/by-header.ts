@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 
-/** Keeps what follows from a header: clients send the same one with every request. */
+/** Caches a function of a header, because clients send the same header with every request. */
 export function byHeader<Result>(resultOf: (header: string) => Result): (header: string) => Result {
   const known = new LRUCache<string, { result: Result }>({ max: 500 });
   return (header) => {

@@ -6,9 +6,9 @@ import type { Request, Response } from "./pipeline.ts";
 type Done = (error: Error | null, compressed: Buffer) => void;
 
 /**
- * Ways to compress, at their quickest levels: higher ones save a tenth and take several times as long
- * (docs/internals/fast-paths.md). They work in threads of Node's. The first is taken among those that a client likes equally;
- * zstd is last, because some clients ask for it that can't read it.
+ * Compression methods at their quickest levels: higher ones save a tenth and take several times as long
+ * (docs/internals/fast-paths.md). They run in Node's thread pool. If a client weights several equally, the first is used;
+ * zstd is last, because some clients accept it without being able to read it.
  */
 const ways = {
   br: (bytes: InputType, done: Done) =>
@@ -18,24 +18,24 @@ const ways = {
     zstdCompress(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }, done),
 };
 
-/** A way to compress, by its name in HTTP. */
+/** The name of a compression method in HTTP. */
 export type Encoding = keyof typeof ways;
 
 const encodings = Object.keys(ways) as Encoding[];
-/** Bytes from which compressing pays: less fits into a few packets anyway. */
+/** Bytes from which compression pays: less fits into a few packets anyway. */
 const smallest = 4_096;
-/** Answers that are being compressed: each is in memory twice. Others are sent as they are. */
+/** Responses that may be compressed at a time: each is in memory twice. Further ones are sent uncompressed. */
 const maxAtOnce = 4;
 let underWay = 0;
 
-/** The way to compress an answer that a client prefers; null when it is to be sent as it is. */
+/** Returns how to compress a response for a client; null to send it uncompressed. */
 export function encodingFor({ headers }: Request, bytes: number): Encoding | null {
   const header = headers["accept-encoding"];
   if (typeof header !== "string" || bytes < smallest || underWay >= maxAtOnce) return null;
   return preferredIn(header);
 }
 
-/** The encoding with the highest weight; ours decides among those of equal weight. */
+/** Returns the encoding with the highest weight; among equal weights, our order decides. */
 const preferredIn = byHeader((header): Encoding | null => {
   const weights = new Map(
     header.split(",").map((part) => {
@@ -45,12 +45,12 @@ const preferredIn = byHeader((header): Encoding | null => {
     }),
   );
   const weightOf = (name: string) => weights.get(name) ?? weights.get("*") ?? 0;
-  // Stable: equal ones keep their order
+  // The sort is stable: equal ones keep their order
   const [best] = encodings.toSorted((a, b) => weightOf(b) - weightOf(a));
   return best !== undefined && weightOf(best) > 0 ? best : null;
 });
 
-/** Ends an answer, compressed where that pays. @param ended called then */
+/** Sends the body of a response, compressed if that pays. @param ended called afterwards */
 export function endCompressed(
   request: Request,
   response: Response,

@@ -11,24 +11,24 @@ import { endCompressed } from "./compression.ts";
 
 const pictures = new URL("../../docs/", import.meta.url);
 
-/** The documentation, at `/docs`. It is the same for everyone, has no secrets, and needs no token. */
+/** Serves the documentation at `/docs`. It is the same for everyone, has no secrets, and needs no token. */
 export function documentation(find: FindPage, publicUrl: string | undefined): Router {
   const router = Router();
-  // The search reads its index
+  // The search on the pages fetches its index
   router.use(pageHeaders(publicUrl, ["connect-src"]));
   router.get("/pictures/*file", sendPicture);
   router.get(["/", "/*page"], sendPageOf(find));
   return router;
 }
 
-/** The documentation as text, for programs that read it. */
+/** Paths of the documentation as text, for programs that read it. */
 export const textPaths = [indexPath, fullPath];
 export const sendTexts = (find: FindPage, publicUrl: string | undefined): RequestHandler[] => [
   pageHeaders(publicUrl),
   sendPageOf(find),
 ];
 
-/** The files that pages load: the same for the documentation and the administration, each below its own path. */
+/** Paths of the files that pages load: the same files for the documentation and the administration. */
 export const assetPaths = ["/docs/assets/:name", "/admin/assets/:name"];
 export const sendAssets = (publicUrl: string | undefined): RequestHandler[] => [
   pageHeaders(publicUrl),
@@ -47,7 +47,7 @@ const sendPageOf =
     sendPage(request, response, (page ?? (await find(nowhere)))!);
   };
 
-/** Sends a page that is the same for everyone, unless the client has it: compressed, where that pays. */
+/** Sends a page that is the same for everyone, unless the client has it already. */
 function sendPage(request: Request, response: Response, { type, content, etag }: StoredPage): void {
   response.setHeader("etag", etag);
   response.setHeader("content-type", `${type}; charset=utf-8`);
@@ -58,7 +58,7 @@ function sendPage(request: Request, response: Response, { type, content, etag }:
   endCompressed(request, response, content);
 }
 
-/** Whether `If-None-Match` names a page. Not `request.fresh`: fetch asks for no cache when a program sets that header. */
+/** Whether `If-None-Match` names a page. `request.fresh` isn't used: with that header, fetch sends `no-cache`. */
 function has(header: string | undefined, etag: string): boolean {
   const weak = (tag: string) => tag.replace(/^(?:W\/)?/, "W/");
   return header?.split(/,\s*/).some((tag) => tag === "*" || weak(tag) === etag) ?? false;
@@ -74,7 +74,7 @@ const sendAsset: RequestHandler = (request, response, next) => {
   endCompressed(request, response, asset.content);
 };
 
-/** A diagram has its style in itself. */
+/** The content security policy of diagrams, which contain their styles. */
 const diagramPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 const sendPicture: RequestHandler = (request, response, next) => {
@@ -89,7 +89,7 @@ const sendPicture: RequestHandler = (request, response, next) => {
     .pipe(response);
 };
 
-/** `GET /api/graphql/{version}/schema.graphql`: the schema of a version. Comes after the check of the version. */
+/** Handles `GET /api/graphql/{version}/schema.graphql`: the schema of a version, which was checked before. */
 export const schemaFile =
   (find: FindPage): RequestHandler =>
   async (request, response) => {

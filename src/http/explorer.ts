@@ -20,15 +20,15 @@ function sendChanges({ onChange }: ServedVersion, response: Response): void {
   response.once("close", stop);
 }
 
-/** The explorer (Ruru), one page per version. One logs in with client credentials, which stay in the tab. */
+/** Serves the explorer (Ruru), a page per version. People log in with a client ID and secret, which stay in the tab. */
 export function explorers(served: readonly ServedVersion[]): Router {
   const router = Router();
   router.use(explorerFiles, express.static(fileURLToPath(new URL("./explorer/", import.meta.url))));
-  // The image is without them
+  // The container image doesn't contain them
   router.get(/^\/ruru-static\/.*\.map$/, (_request, response) => void response.sendStatus(404));
   router.get("/", (_request, response) => response.redirect(explorerPathOf(served[0]!.version)));
   router.get(["/explorer/*page", `${ruruFiles}*file`], (_request, response, next) => {
-    // Its scripts are inline and start workers, but it loads everything from here.
+    // Its scripts are inline and start workers, but it loads everything from this origin
     response.setHeader(
       "content-security-policy",
       "default-src 'self' 'unsafe-inline' 'unsafe-eval' blob: data:",

@@ -10,7 +10,7 @@ export interface Address {
   name?: string;
 }
 
-/** @throws {UserError} when nobody can listen there now, with what to do about it */
+/** @throws {UserError} when the address can't be listened on, with a remedy */
 export async function requireFreePort(address: Address): Promise<void> {
   const server = createServer().listen(address.port, address.host);
   try {
@@ -22,15 +22,15 @@ export async function requireFreePort(address: Address): Promise<void> {
   await once(server, "close");
 }
 
-/** Why an address can't be listened on, in words for the operator. */
+/** Explains to the operator why an address can't be listened on. */
 export function cantListen({ host, port, name = "PORT" }: Address, cause: unknown): UserError {
   const { code, message } = cause as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
-    EADDRINUSE: `another program uses it. Set ${name} to another one`,
-    EACCES: `only root may use that port. Set ${name} to one from 1024 on, behind a proxy, or start as root, which the service gives up then`,
+    EADDRINUSE: `another program uses it. Set ${name} to another port`,
+    EACCES: `only root may use that port. Set ${name} to a port from 1024 and use a proxy, or start as root: the service then switches to another user`,
     EADDRNOTAVAIL:
-      "this machine doesn't have that address. Set HOST to one that it has, or to 0.0.0.0 for all",
-    ENOTFOUND: "nobody knows that name. Set HOST to an address of this machine",
+      "this machine doesn't have that address. Set HOST to one of its addresses, or to 0.0.0.0 for all",
+    ENOTFOUND: "the name is unknown. Set HOST to an address of this machine",
   };
   const reason = reasons[code ?? ""] ?? message;
   return new UserError(`Can't listen on ${host}:${port}: ${reason}.`, { cause });

@@ -5,25 +5,25 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cantListen } from "./free-port.ts";
 
-/** The media type of answers without an end. The server ends them when it stops. */
+/** The media type of streams. The server ends them when it stops. */
 export const eventStream = "text/event-stream";
 
 /**
- * Milliseconds between closing the port and the first answers that close their connections. Clients reconnect at once
- * after such an answer, and must not reach a port that is about to close.
+ * Milliseconds between closing the port and the first responses that close their connections. Clients reconnect at once
+ * after such a response, and must not reach a port that is about to close.
  */
 const closedDoorMs = 100;
-/** Milliseconds that an idle connection then has to send a request, whose answer closes it. */
+/** Milliseconds for which idle connections then stay open, so that a request that is on its way gets a response. */
 const idleGraceMs = 1_000;
-/** Milliseconds between two checks for such connections. */
+/** Milliseconds between two checks for idle connections. */
 const idleCheckMs = 50;
 
-/** An HTTP server that stops without cutting requests off. */
+/** An HTTP server that stops without interrupting requests. */
 export class HttpServer {
   readonly #server: Server;
   /**
-   * Connections, each with the last answer begun on it. Not a set of running answers: adding and removing with each
-   * request leaves tables behind that keep requests alive, which doubled the cost of garbage collection.
+   * Connections, each with its latest response. A set of running responses would change with each request and leave
+   * tables behind that keep requests alive: that doubled the cost of garbage collection.
    */
   readonly #sockets = new Map<Socket, { response: ServerResponse | null }>();
   #isClosing = false;
@@ -35,15 +35,15 @@ export class HttpServer {
       this.#sockets.set(socket, { response: null });
       socket.once("close", () => this.#sockets.delete(socket));
     });
-    // Before the listeners that answer
+    // Before the listeners that handle requests
     this.#server.prependListener("request", ({ socket }, response) => {
-      // An answer that waits for an earlier one on its connection may never be sent
+      // A response that waits for an earlier one on its connection may never be sent
       if (response.socket) this.#note(socket, response);
       else response.once("socket", () => this.#note(socket, response));
     });
   }
 
-  /** The address on which it listens. */
+  /** The port on which it listens. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }
@@ -59,19 +59,19 @@ export class HttpServer {
   }
 
   /**
-   * Accepts no more connections, answers requests on existing ones, and closes each after its answer. Ends when none is
-   * left.
+   * Accepts no more connections, handles requests on existing ones, and closes each after its response. Resolves when
+   * none is left.
    *
-   * Node's `close()`, which `stoppable` and `http-terminator` use, ends idle connections at once. On a busy server a
-   * connection is idle for a millisecond between two requests, and the next one may be on its way: its client would get
-   * a reset, and couldn't know whether it was served.
+   * Node's `close()`, which `stoppable` and `http-terminator` use, closes idle connections at once. On a busy server a
+   * connection is idle for a millisecond between two requests, and the next one may be on its way. Its client would get
+   * a reset, and couldn't know whether the request was handled.
    *
-   * @param deadline when to cut remaining connections, on the clock of `performance`
+   * @param deadline when to close remaining connections, on the clock of `performance`
    * @param onLate called a second before that, to cancel running work
    */
   async stop(deadline: number, onLate: () => void = () => {}): Promise<void> {
     const ended = new Promise<void>((done) => {
-      // The method of net.Server, because that of http.Server ends idle connections
+      // The method of net.Server, because http.Server's closes idle connections
       NetServer.prototype.close.call(this.#server, () => done());
     });
     const late = setTimeout(onLate, remaining(deadline - 1_000));
@@ -84,12 +84,12 @@ export class HttpServer {
     }
     await Promise.race([ended, sleep(idleGraceMs)]);
     const idle = setInterval(() => {
-      // After input was read, so that a connection with a new request doesn't count as idle
+      // After input has been read, so that a connection with a new request doesn't count as idle
       setImmediate(() => this.#closeIdle());
     }, idleCheckMs);
     await ended;
     for (const timer of [late, cut, idle]) clearTimeout(timer);
-    this.#server.close(); // Ends its timer for slow requests, which is all that is left
+    this.#server.close(); // Ends the timer for slow requests, the only thing left
   }
 
   #note(socket: Socket, response: ServerResponse): void {
@@ -100,7 +100,7 @@ export class HttpServer {
 
   #closeIdle(): void {
     this.#server.closeIdleConnections();
-    // Node doesn't count connections without any request as idle. Browsers open such ones in advance.
+    // Node doesn't count connections without any request as idle. Browsers open some in advance
     for (const socket of this.#sockets.keys()) if (socket.bytesRead === 0) socket.destroy();
   }
 }

@@ -11,19 +11,19 @@ import type { ServedVersion } from "../versions/serve-version.ts";
 
 declare global {
   namespace Express {
-    /** Facts that pages see, too. */
+    /** Facts about a request that pages can read too. */
     interface Locals {
       /** The id of the request. */
       requestId: string;
-      /** What the log contains instead of the path, if a part of that is secret. */
+      /** The path for the log, if a part of the real one is secret. */
       loggedPath?: string;
-      /** Code of the error that refused the request. */
+      /** The code of the error with which the request was refused. */
       refusal?: ErrorCode | undefined;
     }
   }
 }
 
-/** What a request passes, in this order; the rest of its time is the answer's. */
+/** A stage of a request, in this order. The rest of its time counts as the response's. */
 export type Stage = "rights" | "reading" | "limits";
 
 /** The parameters of a GraphQL request. */
@@ -36,62 +36,62 @@ export interface GraphqlBody {
   sha256?: string | undefined;
 }
 
-/** The requested operation, or why it is refused. */
+/** The requested operation, or the reasons why it is refused. */
 export interface ParsedOperation {
-  /** The valid document, the same object for the same text; null when the text is invalid. */
+  /** The valid document, the same object for the same text; null if it is invalid. */
   document: DocumentNode | null;
   refusals: readonly GraphQLError[];
-  /** In points; shown in the answer's extensions. */
+  /** In points; part of the response's extensions. */
   cost: { requested: number; maximum: number };
 }
 
-/** An allowed operation and its caller, as graphql-js names the arguments of an execution. */
+/** An allowed operation and its caller: the arguments of graphql-js for an execution. */
 export interface Execution extends OperationArgs {
   contextValue: { scopes: ReadonlySet<string> };
 }
 
-/** Facts that middlewares find out about a request, in the order in which they become known. */
+/** Facts that middlewares add to a request, in the order in which they become known. */
 export interface Facts {
   /** When the request arrived, and passed each stage, in milliseconds. */
   passed: [stage: Stage | "arrival", at: number][];
-  /** Its spans; null when it isn't traced. */
+  /** The request's spans; null when it isn't traced. */
   trace: RequestTrace | null;
   /** The requested version. */
   served: ServedVersion;
   merchantPlan: MerchantPlan;
   caller: Caller;
-  /** The position that the client sends along; a replica has to show what was committed before it. */
+  /** The log position in the request; a replica must have reached it to answer the request. */
   sentAlong: Position;
-  /** Notes that the request has written something, and tells the position; undefined where nobody needs to know. */
+  /** Notes that the request has written something, and sends the client the position; undefined without replicas. */
   noteWrite: (() => Promise<void>) | undefined;
-  /** Whether the client wants its answers as server-sent events. */
+  /** Whether the client requested server-sent events. */
   isStream: boolean;
-  /** Language of localised names. */
+  /** The language of localised names. */
   locale: string;
   body: GraphqlBody;
   /** Whether the operation is known to be a stored one. */
   isStored: boolean;
   operation: ParsedOperation;
   execution: Execution;
-  /** The operation, as statements, the log and statistics name it; undefined when it has no name of its own. */
+  /** The operation's usage, by the name that statements, the log and statistics use; undefined without such a name. */
   use: RequestUse | undefined;
 }
 
-/** What some requests have besides. */
+/** Facts that only some requests have. */
 interface Notes {
-  /** Whether the client asked for the log of events itself, not for a subscription to it. */
+  /** Whether the request went to the events endpoint, and so isn't a GraphQL subscription. */
   isPlainStream?: boolean;
-  /** The position behind what the request has written, as the answer tells it. */
+  /** The log position after the request's writes, as sent in the response. */
   position?: string;
-  /** The error of the statement that was to answer a read. */
+  /** The error of the SQL statement that should have answered a read. */
   readFailure?: Error;
-  /** What became of the operation's only mutation. */
+  /** The outcome of the operation's only mutation, if the response needs Grafast. */
   mutationOutcome?: MutationOutcome;
-  /** Code of the first error of its execution. */
+  /** The code of the first error during execution. */
   failure?: string;
 }
 
-/** What is known about a request, among it these facts. */
+/** All known facts about a request; those named by `Known` are present. */
 export type Locals<Known extends keyof Facts = never> = Express.Locals &
   Notes &
   Pick<Facts, Known> &

@@ -19,7 +19,7 @@ import {
 import type { RowsStep, RowStep } from "./lib/list-page.ts";
 import { fieldNameOf, rowsOf } from "./lib/views.ts";
 
-/** Of the library's plugins, those that we offer: no conditions on groups, no orders and filters by aggregates. */
+/** The library's plugins that we use. Conditions on groups, and sorting and filtering by aggregates, aren't offered. */
 const offered = new Set([
   "PgAggregatesInflectorsPlugin",
   "PgAggregatesSpecsPlugin",
@@ -35,7 +35,7 @@ const both = (behavior: GraphileBuild.BehaviorString, more: string) => [
   more as GraphileBuild.BehaviorString,
 ];
 
-/** What the behavior of a column says: numbers and moments are aggregated, others are counted and grouped by. */
+/** Returns the behavior of a column: `@aggregates` names columns to aggregate, `@groupBy` columns to count and group by. */
 function behaviorOf(codec: PgCodec, name: string): string {
   if (!isAggregated(codec)) return "-aggregate -groupBy";
   const [isWanted, isKey] = [aggregatedColumns(codec).includes(name), groupColumns(codec).includes(name)];
@@ -48,18 +48,18 @@ function behaviorOf(codec: PgCodec, name: string): string {
 }
 
 const of = (what: string, others: string) => (field: string | null) =>
-  field === null ? `${what} of values${others}.` : `${what} of \`${field}\`${others}.`;
+  field === null ? `${what} of each field${others}.` : `${what} of \`${field}\`${others}.`;
 
-/** What the fields of aggregates show, by the id of their kind. */
+/** Descriptions of aggregates, by the id of the library's spec. */
 const descriptions: Partial<Record<string, ReturnType<typeof of>>> = {
-  sum: of("The sum", "; 0 when there are none"),
-  average: of("The mean", ", rounded to six decimals; null when there are none"),
-  min: of("The least", "; null when there are none"),
-  max: of("The greatest", "; null when there are none"),
-  distinctCount: of("The number", " that differ, without null"),
+  sum: of("The sum", "; 0 if there are no values"),
+  average: of("The mean", ", rounded to six decimals; null if there are no values"),
+  min: of("The minimum", "; null if there are no values"),
+  max: of("The maximum", "; null if there are no values"),
+  distinctCount: of("The number of distinct values", ", without null"),
 };
 
-/** The keys of a group, as texts. */
+/** Plans the keys of a group, as texts. */
 function keysOf($row: RowStep): Step {
   return lambda([$row.getClassStep().getGroupDetails(), $row] as const, ([details, row]) => {
     const { indicies } = details as Details;
@@ -77,13 +77,13 @@ function keyText({ index, codec }: Details["indicies"][number], row: Row): strin
   return text !== null && codec.extensions?.globalIdOf !== undefined ? (codec.fromPg(text) as string) : text;
 }
 
-/** In the order of code points; nulls last. */
+/** Compares texts by their code points; nulls come last. */
 const compare = (one: string | null, other: string | null): number =>
   one === null || other === null
     ? Number(one === null) - Number(other === null)
     : Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-// Arguments are applied to what a plan returns
+// The library applies arguments to the step that a plan returns
 const groupsOfSorted = new WeakMap<Step, RowsStep>();
 
 function sorted($groups: RowsStep): Step {
@@ -100,7 +100,7 @@ function sorted($groups: RowsStep): Step {
   return $sorted;
 }
 
-/** Makes a query fail that aggregates more than it may. */
+/** Makes a query fail if it aggregates more entries or groups than allowed. */
 const check = (isGrouped: boolean) => (rows: PgSelectQueryBuilder) =>
   void rows.selectAndReturnIndex(
     isGrouped
@@ -108,15 +108,15 @@ const check = (isGrouped: boolean) => (rows: PgSelectQueryBuilder) =>
       : requireFew(sql`count(*)`, sql`0`),
   );
 
-/** How the library's aggregates become ours: which views and columns have them, how much they may read, what they show. */
+/** Adapts the library's aggregates: which views and columns have them, how much they may read, and their descriptions. */
 const AggregatesPlugin: GraphileConfig.Plugin = {
   name: "AggregatesPlugin",
-  description: "Bounds aggregates, and offers them for views with the tag @aggregates",
+  description: "Limits aggregates, and offers them for views with the tag @aggregates",
   after: [...offered],
   schema: {
     behaviorRegistry: {
       add: {
-        // The library asks for it without its plugin of conditions
+        // The library looks it up even without its plugin for conditions on groups
         ["resource:groupedAggregates:having" as never]: {
           description: "Conditions on groups, which aren't offered",
           entities: ["pgResource"],
@@ -139,14 +139,14 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
     },
     hooks: {
       build(build) {
-        // The library's arrays, which it reads later
+        // Changes the library's own arrays, because it reads them later
         const { pgAggregateSpecs: specs, pgAggregateGroupBySpecs: others } = build as GraphileBuild.Build;
         specs.splice(0, Infinity, ...specsOf(specs));
         others.splice(0, Infinity, ...groupSpecs);
         return build;
       },
       GraphQLObjectType(config, _build, { scope }) {
-        if (scope.isPgAggregateContainerType) config.description = "Figures of several entries together.";
+        if (scope.isPgAggregateContainerType) config.description = "Aggregates of several entries.";
         if (scope.isPgAggregateType) config.description = descriptions[scope.pgAggregateSpec!.id]!(null);
         return config;
       },
@@ -155,7 +155,7 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
         const { codec } = scope.pgTypeResource as PgResource;
         return {
           ...config,
-          description: `What entries of the type ${build.inflection.tableType(codec)} can be grouped by.`,
+          description: `Fields by which entries of type ${build.inflection.tableType(codec)} can be grouped.`,
         };
       },
       GraphQLObjectType_fields(fields, _build, { scope, fieldWithHooks }) {
@@ -165,14 +165,14 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
           keys: fieldWithHooks({ fieldName: "keys" }, () =>
             withSource("groupKeys", {
               description:
-                "What the entries of the group have in common, in the order of `groupBy`, as texts.",
+                "Values that the entries of the group have in common, as strings, in the order of `groupBy`.",
               type: keys!.type as GraphQLList<typeof GraphQLString>,
               plan: ($row: Step) => keysOf($row as RowStep),
             }),
           ),
           count: fieldWithHooks({ fieldName: "count" }, () =>
             withSource("entryCount", {
-              description: "How many entries there are.",
+              description: "The number of entries.",
               type: new GraphQLNonNull(GraphQLInt),
               plan: ($row: Step) => ($row as RowStep).select(sql`count(*)::int`, TYPES.int, true),
             }),
@@ -192,7 +192,7 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
         if (fieldName === "aggregates")
           return withSource(resource && "aggregates", {
             ...field,
-            description: `Figures of all entries, on all pages: of ${maxAggregated} at most, beyond which they are refused.`,
+            description: `Aggregates of all entries, on all pages. More than ${maxAggregated} entries are refused.`,
             plan($page: Step, args: FieldArgs, info: FieldInfo) {
               const $row = plan!($page, args, info) as RowStep;
               $row.getClassStep().apply(lambda(null, () => check(false)));
@@ -205,8 +205,8 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
             ...field,
             type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(getNamedType(field.type)))),
             description:
-              `Figures of the entries in groups, ordered by the texts of their keys: ${maxGroups} groups at most, of ` +
-              `${maxAggregated} entries at most, beyond which they are refused.`,
+              "Aggregates of groups of entries, sorted by their keys as strings. " +
+              `More than ${maxGroups} groups, or ${maxAggregated} entries, are refused.`,
             plan($page: Step, args: FieldArgs, info: FieldInfo) {
               const $groups = plan!($page, args, info) as RowsStep;
               $groups.apply(lambda(null, () => check(true)));
@@ -219,7 +219,7 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
       GraphQLObjectType_fields_field_args(args, _build, { scope }) {
         const { groupBy } = args;
         if (!scope.isConnectionType || scope.fieldName !== "groupedAggregates" || !groupBy) return args;
-        groupBy.description = "What the entries of a group have in common. Times are in UTC.";
+        groupBy.description = "Fields whose values the entries of a group have in common. Times are in UTC.";
         groupBy.applyPlan = (_$parent: Step, $sorted: Step, argument: FieldArg) => {
           argument.apply(groupsOfSorted.get($sorted)!);
         };
@@ -235,7 +235,7 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
           if (!value) throw new Error(`${resource.name} can't be grouped by ${column}`);
           value.description = part
             ? `The ${part.toLowerCase()} of \`${field}\`, in UTC.`
-            : `By \`${field}\`.`;
+            : `The value of \`${field}\`.`;
         }
         return values;
       },

@@ -1,8 +1,6 @@
 import { perObject, remembered } from "../src/lib/remembered.ts";
 
-/**
- * Results that the library computes from the behaviors of views, columns and relations: texts such as `-* +connection`.
- */
+/** The library's object that computes which features views, columns and relations have, from texts such as `-* +connection`. */
 interface Behavior {
   behaviorEntities: Record<string, { listCache: Map<number, unknown[]> }>;
   entityMatches(this: Behavior, type: string, entity: unknown, filter: string): boolean | undefined;
@@ -15,9 +13,9 @@ interface Text {
   behaviorString: string;
 }
 
-/** Results that have been computed while one schema is built. */
+/** Results computed while one schema is built. */
 class Known {
-  /** By the type of an entity of two parts, such as a view and the name of a column, and by both. */
+  /** By the type of an entity with two parts, such as a view and a column's name, then by the first and second part. */
   readonly ofParts = new Map<string, Map<unknown, Map<unknown, Text>>>();
   readonly matches = new Map<string, Map<string, boolean | undefined>>();
   readonly applied = new Map<string, Text>();
@@ -27,16 +25,16 @@ class Known {
 const remembering = new WeakSet<object>();
 
 /**
- * Makes the library cache what it parses from behaviors. It parses the same few texts again for every question, which
- * takes more than half of the time to build a schema. Inside of graphile-build 5.1.1: docs/internals/upstream.md.
+ * Makes the library cache the behaviors that it parses. It parses the same few texts again for each lookup, which takes
+ * more than half of the time to build a schema. Relies on internals of graphile-build 5.1.1: docs/internals/upstream.md.
  */
 export const BehaviorsPlugin: GraphileConfig.Plugin = {
   name: "BehaviorsPlugin",
-  description: "Remembers what the library reads out of behaviors",
+  description: "Caches the behaviors that the library parses",
   schema: {
     hooks: {
       init(input, { behavior }) {
-        // The instance is frozen
+        // The instance is frozen, so its prototype is patched
         const library = Object.getPrototypeOf(behavior) as Behavior;
         if (!remembering.has(library)) remember(library);
         remembering.add(library);
@@ -67,7 +65,7 @@ function remember(library: Behavior): void {
       remembered(ofWhole, whole, () => new Map<unknown, Text>()),
       part,
       () => {
-        // The library looks for the entity among all others, one by one
+        // The library would compare the entity with all earlier ones, one by one
         this.behaviorEntities[type]?.listCache.clear();
         return getBehaviorForEntity.call(this, type, entity);
       },

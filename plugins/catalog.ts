@@ -4,7 +4,7 @@ import { makeIntrospectionQuery } from "postgraphile/graphile-build-pg/pg-intros
 
 const everySchema = String.raw`in (select namespaces._id from namespaces where nspname <> 'information_schema' and nspname not like 'pg\_%')`;
 
-/** Schemas of the parameter, and the types that their relations and functions use, in any schema. */
+/** SQL for the schemas in the parameter, and for the types that their relations and functions use, in any schema. */
 const extent = `
   own (oid) as (select oid from pg_catalog.pg_namespace where nspname = any ($1::name[])),
   reached (oid) as (
@@ -16,7 +16,7 @@ const extent = `
     from pg_catalog.pg_proc p where p.pronamespace in (select oid from own)
     union select other.oid
     from reached
-    -- Of one type at a time, by the indexes of the catalog: those reached are a quarter of all
+    -- One type at a time, by the indexes of the catalog: a quarter of all types is reached
     cross join lateral (
       select unnest(array[t.typelem, t.typarray, t.typbasetype]) from pg_catalog.pg_type t where t.oid = reached.oid
       union all select unnest(array[r.rngsubtype, r.rngtypid, r.rngmultitypid])
@@ -27,12 +27,12 @@ const extent = `
     ) other (oid)
     where other.oid <> 0
   ),
-  -- Postgres takes what is found step by step for so many that it looks them up one by one
+  -- Postgres expects far too many rows of a recursive query, and would look them up one by one: hence the limit
   used (oid) as materialized (select oid from reached limit 10000),`;
 
 /**
- * Roles that have to do with the database: its owners, those with rights in it, and members of others. Each change of the
- * roles of a server would otherwise be one of the schema, in all its databases.
+ * A condition for the roles of this database: its owners, roles with rights in it, and roles with memberships. Without
+ * it, each change of a role on the server would change the schemas of all its databases.
  */
 const ofDatabase = `oid < 16384
       or oid = (select datdba from pg_catalog.pg_database where datname = current_database())
@@ -66,24 +66,24 @@ const changes: [string, string][] = [
     `where oid ${ofUsed}`,
   ],
   ["from pg_catalog.pg_roles\n", `from pg_catalog.pg_roles where ${ofDatabase}\n`],
-  // The schema must not depend on the name of the database, on when it was vacuumed, or on who looks
+  // The schema must not depend on the name of the database, on when it was vacuumed, or on who reads it
   ["pg_database.oid as _id, *", "pg_database.oid as _id, oid, 'service' as datname, datdba"],
   ["'current_user',\n  current_user", "'current_user',\n  'service_api'"],
 ];
 
 /**
- * The library's query for the catalog, without the parts that a version doesn't need: a fifth of the text. So a mistake
- * in one version can't prevent others from being built. Its parameter is the list of the version's schemas. Inside of
+ * The library's query for the catalog, limited to what a version needs: a fifth of the result. So a mistake in one version
+ * can't prevent others from being built. Its parameter is the list of the version's schemas. Relies on internals of
  * pg-introspection 1.0.1: docs/internals/upstream.md.
  */
 export const catalogQuery: string = changes.reduce((query, [from, to]) => {
   if (query.split(from).length !== 2)
-    throw new Error(`The library's query for the catalog is another: ${from}`);
+    throw new Error(`The library's query for the catalog has changed. It lacks: ${from}`);
   return query.replace(from, () => to);
 }, makeIntrospectionQuery());
 
 /**
- * Postgres' catalog for a version, as text: equal texts make equal GraphQL schemas.
+ * Reads Postgres' catalog for a version, as text. Equal texts make equal GraphQL schemas.
  *
  * @param schemaName the Postgres schema of the version
  */
@@ -99,15 +99,15 @@ export async function readCatalog(
 }
 
 /**
- * Replaces the library's plugin that reads the catalog of all schemas each time. This one reads what a version needs,
- * and can be given an earlier result, by the cache of graphile-build-pg 5.1.4.
+ * Makes the plugin that replaces the library's, which reads the catalog of all schemas each time. Ours reads only what a
+ * version needs, or takes an earlier result, through the cache of graphile-build-pg 5.1.4.
  */
 export function makeCatalogPlugin(catalog: () => Promise<string>): GraphileConfig.Plugin {
   const { gather } = PgIntrospectionPlugin;
   return {
     ...PgIntrospectionPlugin,
     name: "CatalogPlugin",
-    description: "Reads of the catalog what a version is made of",
+    description: "Reads the parts of the catalog that a version needs",
     provides: ["PgIntrospectionPlugin"],
     gather: {
       ...gather,

@@ -4,12 +4,12 @@ import { attributesOf } from "../src/reads/codecs.ts";
 import { hasTag } from "./lib/tags.ts";
 import { fieldNameOf, viewsOf } from "./lib/views.ts";
 
-/** Names with what has them. */
+/** Names in use, with the thing that has each. */
 class Names {
   readonly #known = new Map<string, string>();
   readonly #of: string;
 
-  /** @param of the type whose fields they are; nothing for names of types */
+  /** @param of prefix for messages: the type of the fields, or nothing for names of types */
   constructor(of = "") {
     this.#of = of;
   }
@@ -17,7 +17,7 @@ class Names {
   add(name: string, thing: string): void {
     const other = this.#known.get(name);
     if (other !== undefined && other !== thing)
-      throw new Error(`Two things would be called ${this.#of}${name}: ${other}, and ${thing}`);
+      throw new Error(`Two things would have the name ${this.#of}${name}: ${other}, and ${thing}`);
     this.#known.set(name, thing);
   }
 }
@@ -25,10 +25,10 @@ class Names {
 const inSql = ({ name, extensions }: PgCodec): string =>
   extensions?.pg ? `${extensions.pg.schemaName}.${extensions.pg.name}` : name;
 
-/** Refuses two things of one name with the names that both have in SQL: the library names neither in these cases. */
+/** Refuses two things with the same name. The message has their names in SQL, which the library's error lacks. */
 export const ClashesPlugin: GraphileConfig.Plugin = {
   name: "ClashesPlugin",
-  description: "Tells which views, enums, columns and relations would have the same name",
+  description: "Reports views, enums, columns and relations that would have the same name",
   schema: {
     hooks: {
       init: {

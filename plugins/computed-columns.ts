@@ -5,7 +5,7 @@ import { nameWithoutView } from "./lib/read-functions.ts";
 import { hasTag } from "./lib/tags.ts";
 import { exactly } from "./lib/text-codecs.ts";
 
-/** The view whose rows a function takes, and nothing else; undefined of other functions. */
+/** Returns the view of a function whose only argument is a row of a view; undefined for other functions. */
 function rowOf({ parameters, isMutation, isUnique, codec }: PgResource): PgCodec | undefined {
   const [row, ...others] = parameters ?? [];
   const isOfRow = row?.codec.attributes && row.codec.extensions?.isTableLike !== false;
@@ -14,8 +14,8 @@ function rowOf({ parameters, isMutation, isUnique, codec }: PgResource): PgCodec
 }
 
 /**
- * Functions over the rows of a view, `products_margin(product api_unstable.products)`, are columns of it that are worked
- * out: `margin`. What holds for columns holds for them: both executors, scopes by tags, filters.
+ * Makes computed columns of functions over a view's row: `products_margin(product api_unstable.products)` becomes the
+ * column `margin`. It works like other columns: in both executors, with scopes by tags, and in filters.
  */
 export const ComputedColumnsPlugin: GraphileConfig.Plugin = {
   name: "ComputedColumnsPlugin",

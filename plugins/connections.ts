@@ -28,14 +28,14 @@ const aboutPage = ["hasNextPage", "hasPreviousPage", "startCursor", "endCursor"]
 const isAboutPage = (name: string): name is (typeof aboutPage)[number] =>
   aboutPage.some((one) => one === name);
 
-/** The primary key of a view, which orders its lists. */
+/** Returns the primary key of a view, by which its lists are sorted. */
 function keyOf(resource: PgResource): Key {
   const key = keyOfResource(resource);
   if (!key) throw new Error(`${resource.name} can't be listed: it has no @primaryKey`);
   return key;
 }
 
-/** The rows of a list in SQL: all of a view, those at the end of hops, or those that a function returns. */
+/** Returns the SQL source of a list: all rows of a view, the rows at the end of hops, or the rows that a function returns. */
 function listSource(
   build: GraphileBuild.Build,
   scope: FieldScope,
@@ -58,7 +58,7 @@ function listSource(
   };
 }
 
-/** The page that the arguments of a list request. */
+/** Plans the page that the arguments of a list request. */
 function planPage($rows: RowsStep, list: PagedList, args: FieldArgs): PageOfRows {
   const raw = (name: keyof RawPage): Step =>
     list.orders || name === "first" || name === "after" ? args.getRaw(name) : constant(undefined);
@@ -75,11 +75,11 @@ function planPage($rows: RowsStep, list: PagedList, args: FieldArgs): PageOfRows
 }
 
 /**
- * Relay connections: `edges` and `pageInfo`, `first` and `after`. WiderListsPlugin adds the other direction, orders and
- * counts.
+ * Makes Relay connections: `edges` and `pageInfo`, `first` and `after`. WiderListsPlugin adds backward pagination, sort
+ * orders and counts.
  *
- * Lists are ordered by primary key. Keys grow with time, so the oldest rows come first, and rows that are added while a
- * client reads pages come after the last page. Rows of followed lists may also come late (src/reads/followed.ts).
+ * Lists are sorted by primary key. Keys grow with time, so the oldest rows come first, and rows that are added while a
+ * client reads pages come after the last page. Rows of followed lists may also appear late (src/reads/followed.ts).
  */
 export const ConnectionsPlugin: GraphileConfig.Plugin = {
   name: "ConnectionsPlugin",
@@ -101,7 +101,7 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
           const list: PagedList = {
             list: `${Self.name}.${fieldName}`,
             key: keyOf(resource),
-            // A function may leave out what came late
+            // A function may leave out rows that appeared late
             followed: scope.readFunction ? undefined : followedOf(resource),
             orders: build.listOrders?.get(resource.codec),
           };
@@ -118,7 +118,7 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
           field.type = nonNull(new GraphQLList(nonNull(getNamedType(field.type))));
         }
         if (scope.isConnectionType && fieldName === "pageInfo") {
-          // Its fields are those of the page: each costs only when it is requested
+          // Its value is the page itself, so each field costs only if it is requested
           return withSource("pageInfo", { ...field, plan: ($page: PageOfRows) => $page });
         }
         if (scope.isConnectionEdgeType && fieldName === "node") field.type = nonNull(field.type);

@@ -3,13 +3,13 @@ import type { Tagged } from "./lib/tags.ts";
 import { tagLines } from "./lib/tags.ts";
 import { viewOfType } from "./lib/views.ts";
 
-/** A line of the tag: `2026-12-01 Use netPrice.`, or of one thing within: `price 2026-12-01 Use netPrice.` */
+/** A line of the tag: `2026-12-01 Use netPrice.`, or with the name of a part: `price 2026-12-01 Use netPrice.` */
 const pattern = /^(?:(\S+)\s+)?(\d{4}-\d\d-\d\d)\s+(\S.*)$/;
 
 /**
- * Why something is deprecated, by the tag of a comment.
+ * Returns the reason why something is deprecated, from the tag of a comment.
  *
- * @param names what it is called there; none for what the comment is about itself
+ * @param names the names that a part may have there; none for the commented object itself
  */
 function reasonOf(thing: Tagged | null | undefined, ...names: string[]): string | undefined {
   for (const line of tagLines(thing, "deprecated")) {
@@ -42,15 +42,15 @@ function reasonOfField(
 }
 
 /**
- * Marks as deprecated what comments say is: `@deprecated 2026-12-01 Use netPrice.` on a view, a function or a column; on a
- * view with the name of a column or relation before the day, on an enum type with that of a value.
+ * Adds `@deprecated` from comments: `@deprecated 2026-12-01 Use netPrice.` on a view, a function or a column. On a view,
+ * the name of a column or relation may come before the day; on an enum type, the name of a value.
  */
 export const DeprecationsPlugin: GraphileConfig.Plugin = {
   name: "DeprecationsPlugin",
-  description: "Marks as @deprecated what the tag of a comment says is, with its reason and day",
+  description: "Adds @deprecated, with reason and day, from the tag of a comment",
   schema: {
     hooks: {
-      // The library knows the tag as well, but neither its day nor what else a view's comment says by it
+      // The library reads the tag as well, but knows neither the day nor the names of parts
       GraphQLObjectType_fields_field(field, build, { scope }) {
         field.deprecationReason = reasonOfField(build, scope);
         return field;

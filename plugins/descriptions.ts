@@ -11,24 +11,24 @@ const inWords = (name: string): string => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g
 const article = (words: string): string => (/^[aeiou]/.test(words) ? `an ${words}` : `a ${words}`);
 
 const pageInfoFields: Readonly<Record<string, string>> = {
-  hasNextPage: "Whether the list goes on after this page.",
+  hasNextPage: "Whether the list has entries after this page.",
   hasPreviousPage: "Whether the list has entries before this page.",
   startCursor: "Cursor of the first entry of the page; null when the page is empty.",
   endCursor:
-    "Cursor of the last entry of the page, to be passed as `after` for the next one; null when the page is empty.",
+    "Cursor of the last entry of the page; null when the page is empty. Pass it as `after` to get the next page.",
 };
 
-/** The plural of a type in words: of StockMovement "stock movements". */
+/** The plural of a type in words: StockMovement becomes "stock movements". */
 const pluralInWords = (build: GraphileBuild.Build, typeName: string): string =>
   inWords(build.inflection.pluralize(typeName));
 
-/** The description that a comment gives to a name, by a line such as `@describe customers Who buys here.` */
+/** Returns the description of a name, from a comment's line such as `@describe customers Who buys here.` */
 const described = (thing: Tagged, name: string): string | undefined =>
   tagLines(thing, "describe")
     .find((line) => line.startsWith(`${name} `))
     ?.slice(name.length + 1);
 
-/** The description of a field by the view's comment. */
+/** Returns the description of a field, from the view's comment. */
 function statedDescription({
   pgRelationDetails,
   pgRefDetails,
@@ -47,12 +47,12 @@ function describeRelation(build: GraphileBuild.Build, owner: string, scope: Fiel
   const wayBack = relation?.isReferencee ? tagText(relation, "fieldName") : undefined;
   const condition = wayBack ? `whose \`${wayBack}\` is this` : "of the";
   if (scope.isPgSingleRelationField && relation?.isReferencee) {
-    return `The ${words} ${condition} ${inWords(owner)}. Null also when the caller may not read it.`;
+    return `The ${words} ${condition} ${inWords(owner)}. Also null if the caller may not read it.`;
   }
   if (scope.isPgSingleRelationField) {
     const column = relation?.localCodec.attributes[relation.localAttributes[0]!];
     const about = column?.description ?? `The ${words} of the ${inWords(owner)}.`;
-    return `${about} Null also when the caller may not read it.`;
+    return `${about} Also null if the caller may not read it.`;
   }
   const { codec: target } = (relation?.remoteResource ?? scope.pgFieldResource) as PgResource;
   const entries = pluralInWords(build, build.inflection.tableType(target));
@@ -63,9 +63,9 @@ function describeField(build: GraphileBuild.Build, owner: string, scope: FieldSc
   const { fieldName } = scope;
   if (scope.readFunction) return scope.readFunction.resource.description ?? `The ${inWords(fieldName)}.`;
   if (scope.isPageInfo) return pageInfoFields[fieldName];
-  if (scope.isSubscription) return "Each new entry of the log, once it is committed.";
+  if (scope.isSubscription) return "Each new entry of the log, after its commit.";
   if (scope.isRootNodeField)
-    return "Anything with a global id, whatever its type; null when the caller may not read it.";
+    return "The object with this global id, of any type; null when there is none that the caller may read.";
   if (scope.nodeAccessorTypeName) {
     return `The ${inWords(scope.nodeAccessorTypeName)} with this id; null when there is none that the caller may read.`;
   }
@@ -78,21 +78,21 @@ function describeField(build: GraphileBuild.Build, owner: string, scope: FieldSc
     return describeRelation(build, owner, scope);
   if (scope.isConnectionEdgeType) {
     return fieldName === "cursor"
-      ? "Position of the entry in the list, to be passed as `after`."
+      ? "Position of the entry in the list. Pass it as `after` to get the entries that follow."
       : "The entry itself.";
   }
   if (scope.isConnectionType && fieldName === "edges") return "The entries of the page.";
-  if (scope.isConnectionType && fieldName === "pageInfo") return "Where the page stands in the list.";
+  if (scope.isConnectionType && fieldName === "pageInfo") return "Position of the page in the list.";
   // The remaining fields are columns, which SQL describes. Ids need no description.
   if (fieldName === "id" && scope.pgFieldAttribute)
-    return `Global id of the ${inWords(owner)}: gid://service/${owner}/ and a uuid.`;
+    return `Global id of the ${inWords(owner)}: gid://service/${owner}/<uuid>.`;
   if ((scope.pgFieldAttribute?.codec as PgCodec | undefined)?.extensions?.globalIdOf) {
     return `Global id of the ${inWords(fieldName.replace(/Id$/, ""))}.`;
   }
   return undefined;
 }
 
-/** The description of a function's argument by its comment. */
+/** Returns the description of a function's argument, from its comment. */
 function describeArgument({
   readFunction,
   argName,
@@ -103,25 +103,25 @@ function describeArgument({
 }
 
 const argumentDescriptions: Readonly<Record<string, string>> = {
-  first: `How many entries the page has at most: 0 to ${maxPageSize}.`,
+  first: `Maximum number of entries on the page: 0 to ${maxPageSize}.`,
   after:
-    "Cursor of the entry after which the page begins, from the same list; without it, the page is the first.",
-  last: `How many entries the page has at most, counted from the end: 0 to ${maxPageSize}. Not together with \`first\`.`,
+    "Cursor from the same list. The page begins after its entry; without a cursor, at the start of the list.",
+  last: `Maximum number of entries on the page, counted from the end: 0 to ${maxPageSize}. Not together with \`first\`.`,
   before:
-    "Cursor of the entry before which the page ends, from the same list and order. Without `first` or `last` the page is the one that ends there.",
-  orderBy: "The order of the list. Its cursors are valid for the same order only.",
+    "Cursor from the same list and sort order. The page ends before its entry; without `first` or `last`, it is the page right before it.",
+  orderBy: "Sort order of the list. A cursor is valid only for the sort order that it came from.",
   id: "Global id, of the form gid://service/<Type>/<uuid>.",
 };
 
 const subscriptionArguments: Readonly<Record<string, string>> = {
-  topics: "Topics to be told of; without them, all that the caller may read.",
+  topics: "Topics of the events to send; without it, all topics that the caller may read.",
   after:
-    "Cursor of the list of the same name, after which to begin; without it, with what happens from now on.",
+    "Cursor from the list of the same name. The subscription begins after its entry; without a cursor, with the next new entry.",
 };
 
 /**
- * Describes fields that no SQL object stands for: root fields, relations, connections and their arguments. Comments
- * describe what exists in SQL. A view's comment can replace the generated description of a relation or list:
+ * Describes fields without an SQL object of their own: root fields, relations, connections and their arguments. Comments
+ * in SQL describe all others. A view's comment can replace the generated description of a relation or list:
  * `@describe customers Who buys here.`
  */
 export const DescriptionsPlugin: GraphileConfig.Plugin = {
@@ -132,12 +132,12 @@ export const DescriptionsPlugin: GraphileConfig.Plugin = {
       GraphQLObjectType(config, build, { scope }) {
         const { isConnectionType, isConnectionEdgeType, isPageInfo, isRootQuery, isRootMutation, pgCodec } =
           scope;
-        if (isRootQuery) config.description = "What can be read: each type by id and as a list.";
+        if (isRootQuery) config.description = "Root type of queries: each type by id and as a list.";
         if (isRootMutation)
-          config.description = "What can be changed. A mutation does all that its input says, or nothing.";
+          config.description = "Root type of mutations. A mutation does all that its input says, or nothing.";
         if (scope.isRootSubscription)
-          config.description = "What is sent as it happens. Ask for it as text/event-stream.";
-        if (isPageInfo) config.description = "Where a page stands in its list.";
+          config.description = "Root type of subscriptions. Request their events as text/event-stream.";
+        if (isPageInfo) config.description = "Position of a page in its list.";
         if ((isConnectionType || isConnectionEdgeType) && pgCodec) {
           const words = inWords(build.inflection.tableType(pgCodec));
           const plural = pluralInWords(build, build.inflection.tableType(pgCodec));
@@ -149,18 +149,18 @@ export const DescriptionsPlugin: GraphileConfig.Plugin = {
       },
       GraphQLInterfaceType(config) {
         if (config.name === "Node")
-          config.description = "Anything that has a global id, by which it can be found again.";
+          config.description = "An object with a global id, by which it can be looked up.";
         return config;
       },
       GraphQLInterfaceType_fields_field(field, _build, { Self, scope }) {
         if (Self.name === "Node" && scope.fieldName === "id") {
-          field.description = "Global id: gid://service/ and type and uuid. It never changes.";
+          field.description = "Global id: gid://service/<Type>/<uuid>. It never changes.";
         }
         return field;
       },
       GraphQLScalarType(config) {
         if (config.name === "JSON")
-          config.description = "Any JSON value: object, list, text, number, true, false or null.";
+          config.description = "Any JSON value: object, array, string, number, true, false or null.";
         return config;
       },
       GraphQLObjectType_fields_field(field, build, { Self, scope }) {

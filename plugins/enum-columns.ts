@@ -6,7 +6,7 @@ import { tagLines, tagText } from "./lib/tags.ts";
 declare global {
   namespace DataplanPg {
     interface PgCodecExtensions {
-      /** The enum that clients see for a text codec. */
+      /** The enum that clients see instead of the text. */
       enumOfText?: PgEnumCodec;
     }
   }
@@ -33,7 +33,7 @@ function describeValues(codec: PgEnumCodec): void {
   }
 }
 
-/** A label as a name of GraphQL: signs that names can't have become underscores, and letters lose their marks. */
+/** Turns a label into a GraphQL name: letters lose their accents, and other characters become underscores. */
 function nameOfLabel(label: string): string {
   if (/^[_A-Za-z]\w*$/.test(label) && !/^(__|(true|false|null)$)/.test(label)) return label;
   const plain = label
@@ -54,7 +54,7 @@ function requireDistinctNames(build: GraphileBuild.Build, codec: PgEnumCodec): v
     const other = labels.get(name);
     if (other !== undefined)
       throw new Error(
-        `The enum ${codec.name}: its labels "${other}" and "${value}" would both be called ${name}`,
+        `The enum ${codec.name}: its labels "${other}" and "${value}" would have the same name, ${name}`,
       );
     labels.set(name, value);
   }
@@ -80,7 +80,7 @@ export const EnumColumnsPlugin: GraphileConfig.Plugin = {
         const enumName = tagText(attribute, "enum");
         if (!enumName) return;
         const column = `${pgClass.relname}.${pgAttribute.attname}`;
-        if (attribute.codec !== TYPES.text) throw new Error(`${column} has the tag @enum but is no text`);
+        if (attribute.codec !== TYPES.text) throw new Error(`${column} has the tag @enum but isn't text`);
         const schema = pgClass.getNamespace()!.nspname;
         const type = await info.helpers.pgIntrospection.getTypeByName(serviceName, schema, enumName);
         const enumCodec = type && (await info.helpers.pgCodecs.getCodecFromType(serviceName, type._id));

@@ -16,18 +16,18 @@ import { takesNoFilter, viewsOf } from "./lib/views.ts";
 declare global {
   namespace GraphileBuild {
     interface Build {
-      /** What the filter of each view offers. */
+      /** The fields of each view's filter. */
       filterFields: Map<PgCodec, Map<string, FilterColumn | FilterRelation>>;
     }
     interface ScopeInputObject {
-      /** The view whose rows it is the filter of. */
+      /** The view whose rows the input filters. */
       filteredRows?: PgCodec;
     }
   }
 }
 
 /**
- * The `filter` argument of connections: one input type per view, with the columns in its tag @filters, and one per
+ * Adds the `filter` argument to connections: one input type per view, with the columns in its tag @filters, and one per
  * scalar, with its operators. src/reads/filter-conditions.ts defines what filters mean.
  */
 export const FiltersPlugin: GraphileConfig.Plugin = {
@@ -36,7 +36,7 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
   schema: {
     hooks: {
       build(build) {
-        return build.extend(build, { filterFields: new Map() }, "Adding what filters can look at");
+        return build.extend(build, { filterFields: new Map() }, "Adding the fields of filters");
       },
       init: {
         after: ["PgCodecs"],
@@ -65,7 +65,7 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
           args,
           {
             filter: {
-              description: "Which entries the list has; without it, all.",
+              description: "Filter for the entries of the list; without it, the list has all.",
               type: build.getInputTypeByName(`${typeName}FilterInput`),
               applyPlan(_$parent: Step, $page: PageOfRows, argument: FieldArg) {
                 $page.getSubplan().apply(lambda(argument.getRaw(), filterRows(fields)));
@@ -79,7 +79,7 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
   },
 };
 
-/** The condition is made from the value at run time, so that other values use the same plan. */
+/** Filters rows by a value that is read at run time, so that other values use the same plan. */
 const filterRows = (fields: FilterFields) => (filter: FilterValue | null | undefined) => {
   const keepAll = () => {};
   if (filter == null) return keepAll;

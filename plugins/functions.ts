@@ -28,14 +28,13 @@ declare global {
 }
 
 /**
- * Stable functions as fields: of a view's row with arguments, `seed_packets_price(packet seed_packets, percent integer)`,
- * and such that return rows of a view, `returns setof seed_packets`, which are lists, or one row of a view or of a composite
- * type: at the root, or of the row that they take. Functions of a row without arguments that return a value are columns
- * (computed-columns.ts).
+ * Offers stable functions as fields: at the root, or of the row that they take. They return a value of a row by arguments,
+ * `seed_packets_price(packet seed_packets, percent integer)`; a list of a view's rows, `returns setof seed_packets`; or one
+ * row of a view or composite type. A function that takes only a row, and returns a value, is a column (computed-columns.ts).
  */
 export const FunctionsPlugin: GraphileConfig.Plugin = {
   name: "FunctionsPlugin",
-  description: "Offers stable functions with arguments as fields, and those that return rows as lists",
+  description: "Offers stable functions with arguments as fields, and functions that return rows as lists",
   schema: {
     hooks: {
       GraphQLObjectType_fields(fields, build, { Self, scope, fieldWithHooks }) {
@@ -67,7 +66,7 @@ function argumentsOf(build: GraphileBuild.Build, { call, required }: ReadFunctio
   return Object.fromEntries(config);
 }
 
-/** The values of arguments, checked; those that aren't given are undefined, and have their defaults in SQL. */
+/** Plans the checked values of arguments. Omitted ones are undefined, and get their defaults in SQL. */
 function valuesOf({ call }: ReadFunction, args: FieldArgs): PgSelectArgumentSpec[] {
   return call.arguments.map((argument) => {
     const { fieldName, name, codec } = argument;
@@ -75,7 +74,7 @@ function valuesOf({ call }: ReadFunction, args: FieldArgs): PgSelectArgumentSpec
       readArgument(argument, value);
       return value;
     };
-    // Once for the operation, so that it is known whether the value is given
+    // Once per operation, because only there it is known whether the value was given
     const step = operationPlan().withRootLayerPlan(() => lambda(args.getRaw(fieldName), check));
     return { step, pgCodec: codec, name };
   });
@@ -103,7 +102,7 @@ function valueField(build: GraphileBuild.Build, offered: ReadFunction): GrafastF
   });
 }
 
-/** A list of rows, whose source ConnectionsPlugin declares, or one of them. */
+/** Makes the field of a function that returns rows, or one row. ConnectionsPlugin declares the source of lists. */
 function rowsField(build: GraphileBuild.Build, offered: ReadFunction): GrafastFieldConfig<Step> {
   const { resource, owner, call, codec, makes, rows, present } = offered;
   const isList = makes === "list";
@@ -130,7 +129,7 @@ function rowsField(build: GraphileBuild.Build, offered: ReadFunction): GrafastFi
   });
 }
 
-/** The values of the key of a row, as texts. */
+/** Plans the values of a row's key, as texts. */
 function keysOf(owner: PgResource, $row: RowStep): PgSelectArgumentSpec[] {
   const key = keyOfResource(owner)!;
   const $values = lambda($row.get("id"), (id) => {
@@ -140,7 +139,7 @@ function keysOf(owner: PgResource, $row: RowStep): PgSelectArgumentSpec[] {
   return key.map((_column, index) => ({ step: access($values, [index]), pgCodec: TYPES.text, name: "" }));
 }
 
-/** Finds the row by its key and calls the function of it: the library would pass the text of the whole row. */
+/** Finds the row by its key and passes it to the function. The library would pass the text of the whole row. */
 function makeOfRow(offered: ReadFunction, owner: PgResource) {
   const key = keyOfResource(owner)!;
   const { name } = offered.call;

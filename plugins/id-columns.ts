@@ -6,12 +6,12 @@ import { onElement } from "./lib/text-codecs.ts";
 import { viewsOf } from "./lib/views.ts";
 
 /**
- * Makes ids of columns: of primary keys called `id`, of foreign keys that point to one, and of what the tag @gid names
- * (`@gid StockContainer` on the column, or `@gid stock_container_id StockContainer` on the view). A column may hold a list
- * of them. An argument of a function is one by a line `@gid supplier_id Supplier` of its comment. A view whose key is called otherwise, or has several columns, gets the id as a field beside them.
+ * Makes global ids of columns: of primary keys called `id`, foreign keys to one, and columns with the tag @gid, which may
+ * be lists. The tag is `@gid StockContainer` on the column, or `@gid stock_container_id StockContainer` on the view. The
+ * line `@gid supplier_id Supplier` in a function's comment does the same to an argument. If a view's key has another name,
+ * or several columns, the view gets a field `id` in addition.
  *
- * The columns get another codec. So there is one place that turns keys into global ids and back, whatever the way:
- * fields, filters, `node`, arguments of functions.
+ * The columns get another codec, so one place turns keys into global ids and back: for fields, filters, `node` and arguments.
  */
 export const IdColumnsPlugin: GraphileConfig.Plugin = {
   name: "IdColumnsPlugin",
@@ -40,13 +40,13 @@ export const IdColumnsPlugin: GraphileConfig.Plugin = {
   },
 };
 
-/** The ids of one version. */
+/** Makes the id columns of one version. */
 class IdColumns {
   readonly #registry: PgRegistry;
   readonly #nameOf: (codec: PgCodec) => string;
   readonly #codecs = new Map<string, PgCodec>();
   readonly #primaryKeys = new Set<PgCodecAttribute>();
-  /** By the names of types: the views that have a key. */
+  /** Views that have a key, by type name. */
   readonly #views = new Map<string, PgResource>();
 
   constructor(registry: PgRegistry, nameOf: (codec: PgCodec) => string) {
@@ -90,7 +90,7 @@ class IdColumns {
     }
   }
 
-  /** What tags name. */
+  /** Makes ids of the columns that tags name. */
   #makeNamed(): void {
     for (const codec of Object.values<PgCodec>(this.#registry.pgCodecs)) {
       for (const line of tagLines(codec, "gid")) {
@@ -104,7 +104,7 @@ class IdColumns {
     }
   }
 
-  /** Arguments of functions, by lines `@gid supplier_id Supplier` of their comments. */
+  /** Makes ids of functions' arguments, by lines `@gid supplier_id Supplier` of their comments. */
   #makeArguments(): void {
     for (const resource of Object.values(this.#registry.pgResources) as PgResource[]) {
       if (!resource.parameters || resource.isMutation) continue;
@@ -132,10 +132,10 @@ class IdColumns {
   }
 
   /**
-   * The codec of a type's ids.
+   * Returns the codec of a type's ids.
    *
    * @param owner the column, for messages
-   * @param column that of a column that holds keys; by default one for texts of keys
+   * @param column the codec of a column that holds keys; by default, the ids are made of texts of keys
    */
   #codecOf(typeName: string, owner: string, column?: PgCodec): PgCodec {
     const view = this.#views.get(typeName);

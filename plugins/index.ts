@@ -28,20 +28,20 @@ import { WiderListsPlugin } from "./wider-lists.ts";
 
 export { catalogQuery, readCatalog };
 
-/** The differences between the instances of the API. */
+/** Options of an instance of the API. */
 export interface PresetOptions {
   /** The database, with its adaptor. Instances may share it. */
   pgService: GraphileConfig.PgServiceConfiguration;
   /** The Postgres schema of the version: its views, types and functions. */
   schemaName: string;
-  /** What the catalog has about it, where that has been read before: see {@link readCatalog}. */
+  /** The catalog of that schema, if it has been read before: see {@link readCatalog}. */
   catalog?: (() => Promise<string>) | undefined;
-  /** Whether to answer each known read by one statement. */
+  /** Whether to answer reads by one SQL statement, where that is possible. */
   fastReads?: boolean;
 }
 
 const { inflection: shortNames } = PgSimplifyInflectionPlugin;
-/** It also names things that switched-off plugins below would make. */
+/** Shortens names. Its names for things of plugins that are switched off below are ignored. */
 const ShortNamesPreset: GraphileConfig.Preset = {
   ...PgSimplifyInflectionPreset,
   plugins: [
@@ -57,9 +57,9 @@ const ShortNamesPreset: GraphileConfig.Preset = {
 
 /** Plugins of the library that are switched off. */
 const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
-  // Ours takes its place (catalog.ts)
+  // Replaced by ours (catalog.ts)
   "PgIntrospectionPlugin",
-  // It drops fields when their plugin fails. We want to know.
+  // It drops fields when their plugin fails; we want the error
   "SwallowErrorsPlugin",
   // Fields and types that the contract doesn't have
   "QueryQueryPlugin",
@@ -73,8 +73,8 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
   "PgFirstLastBeforeAfterArgsPlugin",
   "PgConditionArgumentPlugin",
   "PgConnectionArgOrderByPlugin",
-  // They search every view and column for features that we don't offer, which takes half of the time of a start:
-  // look-ups by other unique columns, functions as fields, orders, conditions, generated mutations, tokens
+  // They search every view and column for features that we don't offer, which takes half of the start-up time.
+  // Features: look-ups by other unique columns, functions as fields, orders, conditions, generated mutations, tokens
   "PgRowByUniquePlugin",
   "PgCustomTypeFieldPlugin",
   "PgOrderAllAttributesPlugin",
@@ -89,7 +89,7 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
   "PgJWTPlugin",
   "PgInterfaceModeUnionAllRowsPlugin",
   "PgPolymorphismOnlyArgumentPlugin",
-  // It hides everything that the role of the connection may not see: the schema would depend on the role, and a
+  // It hides everything that the connection's role may not see. The schema would depend on the role, and a
   // forgotten grant would remove a field instead of causing an error.
   "PgRBACPlugin",
   // It hides relations whose foreign key has no index. Views have none; `db/lint` checks the tables.
@@ -97,9 +97,9 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
 ];
 
 /**
- * The GraphQL schema of one version: its plugins, in order.
+ * Returns the preset of one version's GraphQL schema: its plugins, in order.
  *
- * Each execution brings its own context (src/graphql/context.ts).
+ * Each execution has its own context (src/graphql/context.ts).
  */
 export function createPreset({
   pgService,
@@ -107,7 +107,7 @@ export function createPreset({
   catalog = () => readCatalog(pgService, schemaName),
   fastReads = true,
 }: PresetOptions): GraphileConfig.Preset {
-  // It was frozen before lists and scalars had what these plugins add
+  // It was frozen before the plugins that it lacks below existed
   const isFirst = schemaName === "api_2026_06_unstable";
   return {
     extends: [
@@ -118,9 +118,9 @@ export function createPreset({
       aggregatesPreset,
     ],
     plugins: [
-      // What is known of the database
+      // The catalog of the database
       makeCatalogPlugin(catalog),
-      // Names, and what is offered
+      // Names, and which fields there are
       NamingPlugin,
       SurfacePlugin,
       ClashesPlugin,
@@ -146,7 +146,7 @@ export function createPreset({
       ScopesPlugin,
       // Reads by one statement
       ...(fastReads ? [ReadsPlugin] : []),
-      // Descriptions of what the plugins above made
+      // Descriptions of fields that the plugins above add
       DeprecationsPlugin,
       DescriptionsPlugin,
     ],

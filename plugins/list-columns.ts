@@ -16,15 +16,15 @@ function listOf(type: GraphQLOutputType, mayHoldNull: boolean) {
 }
 
 /**
- * Columns that are arrays of texts or of a composite type such as prices: `[Price!]`; with the derived tag @nullElements
- * `[String]`.
+ * Types columns that are arrays of texts, or of a composite type such as prices: `[Price!]`, or `[String]` with the
+ * derived tag @nullElements.
  *
  * The library unnests arrays of composites in SQL, where a null array looks like an empty one. Here null stays null.
  */
 export const ListColumnsPlugin: GraphileConfig.Plugin = {
   name: "ListColumnsPlugin",
   description:
-    "Lists in columns hold null only where the table does, and a list that is null is not an empty one",
+    "Types columns that are lists: elements are null only where the table allows it, and null isn't an empty list",
   schema: {
     hooks: {
       GraphQLObjectType_fields_field(field, _build, { scope }) {

@@ -3,6 +3,7 @@ import type { FieldArgs, GrafastFieldConfig, Step } from "postgraphile/grafast";
 import { context, sideEffect } from "postgraphile/grafast";
 import type { GraphQLInputType, GraphQLObjectType } from "postgraphile/graphql";
 import { GraphQLNonNull } from "postgraphile/graphql";
+import type { MutationSource } from "../src/mutations/source.ts";
 import { withSource } from "../src/reads/field-source.ts";
 import type { Mutation } from "./lib/mutation-functions.ts";
 import { describeMutation, isInput, isOutput, mutationsOf } from "./lib/mutation-functions.ts";
@@ -27,7 +28,7 @@ declare global {
 
 /**
  * Makes mutations from the functions in the version's schema. SQL defines what they do, who may call them and what they
- * refuse; here their inputs and payloads get GraphQL types, and `mutation.run` is called.
+ * refuse. This plugin gives their inputs and payloads GraphQL types, and calls `mutation.run`.
  */
 export const MutationFieldsPlugin: GraphileConfig.Plugin = {
   name: "MutationFieldsPlugin",
@@ -98,7 +99,7 @@ export const MutationFieldsPlugin: GraphileConfig.Plugin = {
       GraphQLInputObjectType_fields(fields, build, { Self, scope }) {
         const { isInputType, pgCodec } = scope;
         if (!isInputType || !mutationsOf(build).some(({ input }) => input === pgCodec)) return fields;
-        return build.extend(fields, fieldsOfEveryInput(), `Adding what every mutation takes to ${Self.name}`);
+        return build.extend(fields, fieldsOfEveryInput(), `Adding the fields of every input to ${Self.name}`);
       },
       GraphQLInputObjectType_fields_field(field, _build, { scope }) {
         const { pgCodec, pgAttribute } = scope;
@@ -125,14 +126,15 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
   const decode = answerDecoder(build, mutation);
   const secretColumn = secretColumnOf(mutation);
   const together = tagText(resource, "together");
-  const source = { version, operation, hasSecret: secretColumn !== undefined, together, encode, decode };
+  const hasSecret = secretColumn !== undefined;
+  const source: MutationSource = { version, operation, hasSecret, together, encode, decode };
   return withSource("mutation", {
     extensions: { mutation: source },
     type: build.getTypeByName(payloadName) as GraphQLObjectType,
     args: {
       input: {
         type: new GraphQLNonNull(build.getGraphQLTypeByPgCodec(input, "input") as GraphQLInputType),
-        description: "What to do.",
+        description: "Input of the mutation.",
       },
     },
     description: describeMutation(mutation),

@@ -3,12 +3,12 @@ import { tagText } from "./lib/tags.ts";
 
 const names = perObject<object, Map<string, string>>(() => new Map());
 
-/** A name that has been made of another before. The library makes each a hundred times, which takes a sixth of a build. */
+/** Makes a name, or returns it from the cache. The library makes each a hundred times, which takes a sixth of a build. */
 const once = (preset: object, what: string, name: string, make: (name: string) => string): string =>
   remembered(names(preset), `${what} ${name}`, () => make(name));
 
 /**
- * Names of root fields. Smart tags of views, `@graphile/simplify-inflection` and the library's defaults name everything
+ * Names root fields. Smart tags of views, `@graphile/simplify-inflection` and the library's defaults name everything
  * else.
  */
 export const NamingPlugin: GraphileConfig.Plugin = {
@@ -20,7 +20,7 @@ export const NamingPlugin: GraphileConfig.Plugin = {
       singularize: (previous, preset, word) => once(preset, "singularize", word, previous!),
       pluralize: (previous, preset, word) => once(preset, "pluralize", word, previous!),
       coerceToGraphQLName: (previous, preset, name) => once(preset, "coerce", name, previous!),
-      // Only the name of the codec goes into it
+      // It depends only on the codec's name
       tableType: (previous, preset, codec) =>
         once(preset, "type", codec.name as string, () => previous!(codec)),
       nodeById(_previous, _preset, typeName) {

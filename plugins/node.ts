@@ -13,7 +13,7 @@ import { keyOfType, viewOfType } from "./lib/views.ts";
 
 type NodeIdHandler = Parameters<NonNullable<GraphileBuild.Build["registerNodeIdHandler"]>>[0];
 
-/** Finds rows by the values of their key where the id is no column: the library knows columns only. */
+/** Makes a handler that finds rows by their key, where the id isn't a column: the library looks up columns only. */
 function byKey(build: GraphileBuild.Build, handler: NodeIdHandler): NodeIdHandler {
   const resource = viewOfType(build, handler.typeName)!;
   if (!resource.codec.attributes!.id!.expression) return handler;
@@ -24,18 +24,17 @@ function byKey(build: GraphileBuild.Build, handler: NodeIdHandler): NodeIdHandle
   };
 }
 
-/** The keys of types whose rows can be found. */
+/** Makes a function that returns the key of a type; undefined for types whose rows can't be looked up. */
 const keyOf =
   (build: GraphileBuild.Build): KeyOf =>
   (typeName) =>
     build.getNodeIdHandler!(typeName) ? keyOfType(build, typeName) : undefined;
 
 /**
- * The `Node` interface, `node(id:)`, and one root field by id for each type.
+ * Adds the `Node` interface, `node(id:)`, and one root field by id for each type.
  *
- * A text that is no global id, or in `product(id:)` the id of another type, is the caller's mistake and refused. A
- * valid id of nothing that the caller may read gives null: an unknown row, a row hidden by row-level security, a kind
- * of object without a GraphQL type.
+ * A text that isn't a global id is refused, and so is the id of another type in `product(id:)`. A valid id returns null if
+ * it is unknown, if row-level security hides its row, or if its kind of object has no GraphQL type.
  */
 export const NodePlugin: GraphileConfig.Plugin = {
   name: "GlobalNodePlugin",
@@ -98,7 +97,7 @@ export const NodePlugin: GraphileConfig.Plugin = {
   },
 };
 
-/** `nodes(ids:)`: several things by their global ids, in their order. */
+/** Adds `nodes(ids:)`, which looks up several objects by global id, in the order of the ids. */
 export const NodesPlugin: GraphileConfig.Plugin = {
   name: "NodesPlugin",
   description: "Looks up several rows by global id, in the root field `nodes`",
@@ -110,7 +109,7 @@ export const NodesPlugin: GraphileConfig.Plugin = {
         const nodes = fieldWithHooks({ fieldName: "nodes" }, () =>
           withSource("nodes", {
             description:
-              "Things with global ids, whatever their types, in the order of the ids; null where there is none that the caller may read.",
+              "The objects with these global ids, of any type, in the order of the ids; null where there is none that the caller may read.",
             type: new GraphQLNonNull(new GraphQLList(build.getOutputTypeByName("Node"))),
             args: {
               ids: {

@@ -14,11 +14,11 @@ const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
   getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;
 
 /**
- * Answers read operations by one SQL statement each, which makes the finished JSON text.
+ * Answers each read operation by one SQL statement, which returns the finished JSON text.
  *
- * It declares the sources of fields that the library makes, as other plugins do beside their own plans, and accepts an
- * operation only when all parts have one. Everything else goes to Grafast, whose answers are the standard: test/reads
- * compares them. docs/internals/fast-paths.md says what is covered.
+ * It declares the sources of the library's fields; other plugins declare the sources of theirs. An operation is accepted
+ * only if all its parts have one. Everything else goes to Grafast, whose results are the reference: test/reads compares
+ * both. docs/internals/fast-paths.md says what is covered.
  */
 export const ReadsPlugin: GraphileConfig.Plugin = {
   name: "ReadsPlugin",
@@ -56,7 +56,7 @@ export const ReadsPlugin: GraphileConfig.Plugin = {
   },
 };
 
-/** The source of a field that has the library's own plan, according to the scope that the library gives it. */
+/** Returns the source of a field with the library's own plan, from the scope that the library gives it. */
 function sourceOfLibrary(build: GraphileBuild.Build, scope: FieldScope): FieldSource | undefined {
   const { fieldName } = scope;
   if (scope.pgFieldAttribute) return columnSource(scope);
@@ -75,7 +75,7 @@ function sourceOfLibrary(build: GraphileBuild.Build, scope: FieldScope): FieldSo
   return undefined;
 }
 
-/** The column that a field shows. */
+/** Returns the source of a field that shows a column. */
 export function columnSource({
   pgCodec,
   pgFieldAttribute: attribute,

@@ -12,15 +12,15 @@ import { fieldNameOf, hopOf, hopsTo, takesNoFilter } from "./lib/views.ts";
 
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The relation that filters of the type follow by this field's name. */
+    /** The relation that filters of the type follow, by a field with the same name. */
     filtered?: { hops: readonly Hop[]; isMany: boolean; codec: PgCodec };
   }
 }
 
 const descriptions: Record<Quantifier, string> = {
-  some: "At least one of them matches this filter. An empty filter: there is one.",
-  none: "None of them matches this filter. An empty filter: there is none.",
-  every: "All of them match this filter, or there are none. One whose comparison is with null doesn't match.",
+  some: "At least one entry matches this filter. With an empty filter: there is an entry.",
+  none: "No entry matches this filter. With an empty filter: there is no entry.",
+  every: "All entries match this filter, or there are none. A comparison with null doesn't match.",
 };
 
 /** Whether an index finds the rows that a hop leads to. */
@@ -31,7 +31,7 @@ function isIndexed({ to, on }: Hop): boolean {
   return isKey || (others.length === 0 && hasTag(to.codec.attributes?.[first], "indexed"));
 }
 
-/** The relation that a field follows, if filters may follow it too: each step by an index. */
+/** Returns the relation that a field follows, if filters may follow it too: an index has to answer each hop. */
 function filteredBy(
   build: GraphileBuild.Build,
   scope: FieldScope,
@@ -45,7 +45,7 @@ function filteredBy(
   return { hops, isMany, codec };
 }
 
-/** A filter's fields that follow the relations of its type. */
+/** Returns a filter's fields that follow the relations of its type. */
 function relationFields(build: GraphileBuild.Build, codec: PgCodec): GraphQLInputFieldConfigMap {
   const type = build.getTypeByName(build.inflection.tableType(codec));
   if (!isObjectType(type)) return {};
@@ -64,7 +64,7 @@ function relationFields(build: GraphileBuild.Build, codec: PgCodec): GraphQLInpu
       type: build.getInputTypeByName(`${entry}${isMany ? "ListFilter" : "FilterInput"}`),
       description: isMany
         ? `Conditions on the entries of \`${name}\`.`
-        : `Condition on \`${name}\`, which there must be. The ${getNamedType(target).name} matches this filter.`,
+        : `Condition on \`${name}\`: the ${getNamedType(target).name} must exist and match this filter.`,
       extensions: requiresScopes ? { requiresScopes, indexes } : { indexes },
     };
     fields[name] = field;
@@ -79,7 +79,7 @@ function registerListFilter(build: GraphileBuild.Build, codec: PgCodec): void {
     `${entry}ListFilter`,
     {},
     () => ({
-      description: `Conditions on entries of type ${entry} that belong to something, which must all hold.`,
+      description: `Conditions on a list of entries of type ${entry}, which must all hold.`,
       fields: () =>
         Object.fromEntries(
           quantifiers.map((name) => [
@@ -93,8 +93,8 @@ function registerListFilter(build: GraphileBuild.Build, codec: PgCodec): void {
 }
 
 /**
- * Filters through relations: each relation field of a type that an index answers is also a field of its filter. It needs
- * the scopes of that field, which src/graphql/filter-relations.ts finds in operations.
+ * Adds filters through relations: each relation field that an index answers is also a field of its type's filter. It needs
+ * the scopes of the relation field, which src/graphql/filter-relations.ts finds in operations.
  */
 export const RelationFiltersPlugin: GraphileConfig.Plugin = {
   name: "RelationFiltersPlugin",

@@ -9,7 +9,7 @@ import { hasTag, tagLines, tagWords } from "./lib/tags.ts";
 import { relationOf, viewOfType } from "./lib/views.ts";
 
 /**
- * Reads the tag `@requiresScopes`: scopes of which one is enough, and after the word `allOf:` those that are all
+ * Reads the tag `@requiresScopes`: scopes of which one is enough, and after the word `allOf:`, scopes that are all
  * needed.
  *
  * @returns undefined without the tag
@@ -29,7 +29,7 @@ export function requirementOf(thing: Tagged | null | undefined): ScopeRequiremen
   return requirement;
 }
 
-/** The view of a field's rows: of a root field, a foreign key or a ref. */
+/** Returns the view of a field's rows, for a root field, a foreign key or a ref. */
 function targetOf(
   build: GraphileBuild.Build,
   scope: GraphileBuild.ScopeObjectFieldsField,
@@ -47,11 +47,11 @@ function targetOf(
 }
 
 /**
- * Adds requirements to fields. They are declared once, on the view; fields that lead to its rows inherit them, unless
- * the foreign key or column has the tag itself. Row-level security of the tables checks them again.
+ * Adds required scopes to fields. They are declared once, on the view. Fields that lead to its rows inherit them, unless
+ * the foreign key or column has the tag itself. Row-level security of the tables checks scopes again.
  *
- * An operation is refused before any of it runs, when the caller lacks a scope for one of its fields. A check in the plan
- * would come too late: a mutation would have been committed before a field below it is refused.
+ * An operation is refused before it runs if the caller lacks a scope for one of its fields. A check in the plan would come
+ * too late: a mutation would have been committed before a field of its payload is refused.
  */
 export const ScopesPlugin: GraphileConfig.Plugin = {
   name: "ScopesPlugin",

@@ -12,7 +12,7 @@ import { fieldNameOf, searchOf } from "./lib/views.ts";
 
 const oneOf = new Intl.ListFormat("en", { type: "disjunction" });
 
-/** What the tag of a view says, for readers of the schema. */
+/** Describes the search of a view, from its tag. */
 function describe(build: GraphileBuild.Build, resource: PgResource): string {
   const codec = resource.codec;
   const [columns] = tagText(codec, "search")!.split(/\s+in\s+/);
@@ -27,17 +27,17 @@ function describe(build: GraphileBuild.Build, resource: PgResource): string {
   const own = found.flatMap(({ name, target }) => (target ? [] : [`\`${fieldNameOf(build, codec, name)}\``]));
   const others = found.flatMap(({ target }) =>
     target
-      ? [` So are those whose ${build.inflection.tableType(target.codec)} is found, if you may read it.`]
+      ? [` Also finds entries whose ${build.inflection.tableType(target.codec)} matches, if you may read it.`]
       : [],
   );
   return (
-    `Entries in which each of these words is found, anywhere and in upper or lower case, in ${oneOf.format(own)}.${others.join("")} ` +
+    `Finds entries that contain each of these words, regardless of case, in ${oneOf.format(own)}.${others.join("")} ` +
     "At most six words and 100 characters; one word must have three letters or digits. " +
-    "Refused when it finds more than 10,000 entries."
+    "A search with more than 10,000 matches is refused."
   );
 }
 
-/** The `search` argument of root lists whose view has the tag `@search`. src/reads/search-words.ts defines what it means. */
+/** Adds the `search` argument to root lists whose view has the tag `@search`. src/reads/search-words.ts defines its meaning. */
 export const SearchPlugin: GraphileConfig.Plugin = {
   name: "SearchPlugin",
   description: "Adds `search` to root lists, driven by the tag @search",

@@ -17,12 +17,12 @@ const logsOf = (build: GraphileBuild.Build): PgResource[] =>
   viewsOf(build).filter(({ codec }) => hasTag(codec, "log"));
 
 /**
- * Subscriptions to the views with the tag `@log`, whose list is the log of events, and the directive `@live`. They only
- * appear here: src/live answers them, by pages of the list that the field is called after.
+ * Declares the directive `@live`, and subscriptions to views with the tag `@log`, such as the log of events. src/live
+ * answers them, from pages of the list with the same name.
  */
 export const SubscriptionsPlugin: GraphileConfig.Plugin = {
   name: "SubscriptionsPlugin",
-  description: "Offers subscriptions to the log of events, and queries that are kept up to date",
+  description: "Offers subscriptions to the log of events, and live queries",
   schema: {
     hooks: {
       GraphQLSchema(config, build) {

@@ -2,16 +2,16 @@ import type { PgResource } from "postgraphile/@dataplan/pg";
 import { hasTag } from "./lib/tags.ts";
 
 /**
- * What a view without tags offers: one root field by id, one root connection, its relations. Lists without pages,
- * look-ups by other unique columns, and writing to views are never offered: functions change data. A schema without any
- * view is a mistake and not built.
+ * Decides what a view without tags offers: one root field by id, one root connection, its relations. Lists without
+ * pagination, look-ups by other unique columns and writes to views are never offered: functions change data. A schema
+ * without views is refused as a mistake.
  *
- * Foreign keys always give a field forward, but backward only with a declared name: a list that nobody needs would
- * still have to stay fast.
+ * A foreign key always makes a forward field, but a backward one only with a declared name: even a list that nobody needs
+ * would have to stay fast.
  */
 export const SurfacePlugin: GraphileConfig.Plugin = {
   name: "SurfacePlugin",
-  description: "Offers views by id and as connections, and relations back where they have a name",
+  description: "Offers views by id and as connections, and backward relations that have a name",
   gather: {
     hooks: {
       pgRegistry_PgRegistry(info, { registry }) {

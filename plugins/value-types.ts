@@ -9,27 +9,24 @@ import { parseDateTime } from "./lib/date-time.ts";
 import { inputReader, parseJson, rangeReader, readers } from "./lib/scalar-texts.ts";
 import { hasTag, tagWords } from "./lib/tags.ts";
 
-/** Of each scalar an example, and what it is. */
+/** An example and a description of each scalar. */
 const scalars: Readonly<Record<Exclude<ScalarName, "DateTime">, [example: string, description: string]>> = {
-  UUID: ['"0198aa5e-0c55-7c01-8a5f-2a5d5c0d3a11"', "A UUID, as a text in lower case."],
-  Date: ['"2026-06-30"', "A day, as a text such as `2026-06-30`."],
-  Time: ['"08:15:00"', "A time of day, as a text such as `08:15:00`, with up to six decimals of a second."],
+  UUID: ['"0198aa5e-0c55-7c01-8a5f-2a5d5c0d3a11"', "A UUID, as a string in lower case."],
+  Date: ['"2026-06-30"', "A date, as a string such as `2026-06-30`."],
+  Time: ['"08:15:00"', "A time of day, as a string such as `08:15:00`, with up to six decimals of a second."],
   LocalDateTime: [
     '"2026-06-30T08:15:00"',
-    "A day and a time of day, without a time zone, as a text such as `2026-06-30T08:15:00`.",
+    "A date and time without a time zone, as a string such as `2026-06-30T08:15:00`.",
   ],
-  Duration: ['"P1DT2H30M"', "A length of time by ISO 8601, as a text such as `P1DT2H30M`."],
-  Base64: ['"aGVsbG8="', "Bytes, as a text in Base64."],
-  InternetAddress: [
-    '"10.0.0.1"',
-    "An address of IPv4 or IPv6, or a network such as `10.0.0.0/8`, as a text.",
-  ],
-  MacAddress: ['"08:00:2b:01:02:03"', "A MAC address, as a text such as `08:00:2b:01:02:03`."],
-  BigInt: ['"9007199254740993"', "A whole number of up to 64 bits, as a text, so that no digit is lost."],
-  Decimal: ['"12.50"', "A decimal number, as a text, so that no digit is lost."],
+  Duration: ['"P1DT2H30M"', "A duration in ISO 8601 format, as a string such as `P1DT2H30M`."],
+  Base64: ['"aGVsbG8="', "Bytes, as a string in Base64."],
+  InternetAddress: ['"10.0.0.1"', "An IPv4 or IPv6 address, or a network such as `10.0.0.0/8`, as a string."],
+  MacAddress: ['"08:00:2b:01:02:03"', "A MAC address, as a string such as `08:00:2b:01:02:03`."],
+  BigInt: ['"9007199254740993"', "An integer of up to 64 bits, as a string, so that no digit is lost."],
+  Decimal: ['"12.50"', "A decimal number, as a string, so that no digit is lost."],
 };
 
-/** Scalars of ranges, with those of their bounds. */
+/** Scalars of ranges, with the scalar of their bounds. */
 const ranges: Readonly<Record<string, [bound: ScalarName, example: string]>> = {
   IntRange: ["BigInt", '"[1,10)"'],
   BigIntRange: ["BigInt", '"[1,10)"'],
@@ -46,13 +43,13 @@ const configs = new Map<string, Config>([
     configOf(name, description, inputReader(name, readers[name as ScalarName], example)),
   ),
   ...Object.entries(ranges).map(([name, [bound, example]]) => {
-    const description = `A range of values, as a text such as \`${example.slice(1, -1)}\`. A bound that is missing is open.`;
+    const description = `A range of values, as a string such as \`${example.slice(1, -1)}\`. Without a bound, that side is unlimited.`;
     return configOf(name, description, inputReader(name, rangeReader(bound), example));
   }),
   configOf(
     "DateTime",
-    "A moment, as an RFC 3339 text such as `2026-06-30T08:15:00+00:00`. " +
-      "Answers are in UTC, to the second. Inputs may have any offset, or `Z`.",
+    "A date and time, as an RFC 3339 string such as `2026-06-30T08:15:00+00:00`. " +
+      "Output is in UTC, to the second. Input may have any offset, or `Z`.",
     {
       parseValue: parseDateTime,
       parseLiteral: (node) => parseDateTime(node.kind === Kind.STRING ? node.value : print(node)),
@@ -65,32 +62,31 @@ function configOf(name: string, description: string, read: Config): [string, Con
   return [name, { description, serialize: (value) => value, ...read }];
 }
 
-/** Types of Postgres itself that the library reads as we do. It makes objects of points, and money a number that isn't exact. */
+/** Built-in types that the library reads as we want. Of others, it makes objects (points) or inexact numbers (money). */
 const leftToLibrary = new Set(
   "bool int2 int4 int8 float4 float8 numeric text varchar name char json jsonb".split(" "),
 );
 
-/** By the types of one introspection. */
+/** Codecs by the types of one introspection. */
 const codecs = new WeakMap<object, PgCodec>();
 
 /**
- * Types of values for which the library has no scalar, or one that refuses nothing: what a client gives is checked here,
- * so that it is the client who is told, and answers don't depend on settings of the session.
+ * Adds scalars for types of values for which the library has none, or one that accepts everything. Input is checked here,
+ * so that clients get the error, and output doesn't depend on settings of the session.
  *
- * bigint and numeric are Floats in versions made before there were BigInt and Decimal, and in the views and types that
- * the tag @floats of the schema names.
+ * bigint and numeric are Float in versions that are older than BigInt and Decimal, and in the views and types that the
+ * schema's tag @floats names.
  */
 export const ValueTypesPlugin: GraphileConfig.Plugin = {
   name: "ValueTypesPlugin",
-  description:
-    "Moments, dates, times, durations, bytes, addresses, ranges, and numbers that lose no digit, as texts",
+  description: "Shows dates, times, durations, bytes, addresses, ranges and exact numbers as strings",
   before: ["PgCodecsPlugin"],
   gather: {
     hooks: {
       async pgCodecs_findPgCodec(info, event) {
         const { pgType, serviceName } = event;
         if (event.pgCodec) return;
-        // Asked for again for each modifier of the type, such as the length of a text
+        // The library asks again for each modifier of the type, such as the length of a text
         const known = codecs.get(pgType);
         if (known) {
           event.pgCodec = known;
@@ -113,7 +109,7 @@ export const ValueTypesPlugin: GraphileConfig.Plugin = {
         } else if (typtype === "m") {
           event.pgCodec = otherCodec(typname, sqlType, oid);
         } else if (typcategory === "A") {
-          // Those that the library has for types of Postgres itself hold its own codecs
+          // The library's arrays of built-in types would hold its own codecs
           const inner = schema === "pg_catalog" && pgType.typelem && (await codecOf(pgType.typelem));
           if (inner && inner.castFromPg && inner.listCastFromPg)
             event.pgCodec = listOfCodec(inner as PgCodecAnyScalar);
@@ -152,7 +148,7 @@ export const ValueTypesPlugin: GraphileConfig.Plugin = {
           return _;
         },
       },
-      // The library has some of these names for scalars that refuse nothing
+      // The library has scalars of some of these names, which accept everything
       GraphQLScalarType: (config) => ({ ...config, ...configs.get(config.name) }),
     },
   },
@@ -161,7 +157,7 @@ export const ValueTypesPlugin: GraphileConfig.Plugin = {
 const postgres = "https://www.postgresql.org/docs/18";
 const rangeTypes = `${postgres}/rangetypes.html#RANGETYPES-IO`;
 
-/** Of each scalar, what specifies its texts. */
+/** The specification of each scalar. */
 const specifications: Readonly<Record<string, string>> = {
   DateTime: "https://www.rfc-editor.org/rfc/rfc3339#section-5.6",
   Date: "https://www.rfc-editor.org/rfc/rfc3339#section-5.6",
@@ -186,7 +182,7 @@ const specifications: Readonly<Record<string, string>> = {
 /** Adds `@specifiedBy` to scalars. */
 export const SpecifiedScalarsPlugin: GraphileConfig.Plugin = {
   name: "SpecifiedScalarsPlugin",
-  description: "Scalars say what specifies them",
+  description: "Adds `@specifiedBy` to scalars",
   schema: {
     hooks: {
       GraphQLScalarType: (config) => ({

@@ -12,7 +12,7 @@ import { viewsOf } from "./lib/views.ts";
 declare global {
   namespace GraphileBuild {
     interface Build {
-      /** The orders that lists of each view offer. Versions without it have lists in one order and direction. */
+      /** Sort orders of each view's lists. In versions without it, lists have one order and direction. */
       listOrders?: Map<PgCodec, Orders>;
     }
   }
@@ -27,10 +27,10 @@ function registerCount(build: GraphileBuild.Build): void {
     "CountPrecision",
     {},
     () => ({
-      description: "How exact a count is.",
+      description: "Precision of a count.",
       values: {
-        [exactly]: { description: "There are as many." },
-        [atLeast]: { description: `There are more: lists are counted up to ${maxCount}.` },
+        [exactly]: { description: "The count is exact." },
+        [atLeast]: { description: `There are more entries: counting stops at ${maxCount}.` },
       },
     }),
     "WiderListsPlugin",
@@ -43,7 +43,7 @@ function registerCount(build: GraphileBuild.Build): void {
     "TotalCount",
     {},
     () => ({
-      description: "How many entries a list has, on all of its pages.",
+      description: "Number of entries of a list, on all of its pages.",
       fields: ({ fieldWithHooks }) => ({
         count: fieldWithHooks({ fieldName: "count" }, () =>
           withSource("count", {
@@ -54,7 +54,7 @@ function registerCount(build: GraphileBuild.Build): void {
         ),
         precision: fieldWithHooks({ fieldName: "precision" }, () =>
           withSource("precision", {
-            description: "Whether there are as many, or more.",
+            description: "Whether `count` is exact, or there are more entries.",
             type: new GraphQLNonNull(build.getOutputTypeByName("CountPrecision")),
             plan: counted((count) => (count > maxCount ? atLeast : exactly)),
           }),
@@ -66,8 +66,7 @@ function registerCount(build: GraphileBuild.Build): void {
 }
 
 /**
- * What lists have beyond pages forward: pages backward (`last`, `before`), other orders (`orderBy`), and their length
- * (`totalCount`).
+ * Adds backward pagination (`last`, `before`), sort orders (`orderBy`) and the number of entries (`totalCount`) to lists.
  */
 export const WiderListsPlugin: GraphileConfig.Plugin = {
   name: "WiderListsPlugin",
@@ -83,7 +82,7 @@ export const WiderListsPlugin: GraphileConfig.Plugin = {
         callback(_, build) {
           registerCount(build);
           for (const resource of viewsOf(build)) {
-            // As filters are offered
+            // Only views that have a filter
             if (!build.filterFields.has(resource.codec)) continue;
             const orders = ordersOf(build, resource);
             build.listOrders!.set(resource.codec, orders);
@@ -96,7 +95,7 @@ export const WiderListsPlugin: GraphileConfig.Plugin = {
         if (!scope.isConnectionType || !build.listOrders!.has(scope.pgCodec as PgCodec)) return fields;
         const totalCount = fieldWithHooks({ fieldName: "totalCount" }, () =>
           withSource("totalCount", {
-            description: `How many entries the list has, on all pages, with its filter. Counted up to ${maxCount}.`,
+            description: `Number of entries of the list, on all pages, with its filter. Counting stops at ${maxCount}.`,
             type: new GraphQLNonNull(build.getOutputTypeByName("TotalCount")),
             plan: ($page: Step) => ($page as PageOfRows).totalCount(),
           }),
@@ -116,7 +115,7 @@ export const WiderListsPlugin: GraphileConfig.Plugin = {
           },
           `Adding the other page arguments to ${Self.name}.${scope.fieldName}`,
         );
-        // Without a default: with `last` there is none
+        // No default, because `last` excludes `first`
         return { ...wider, first: { ...wider.first!, defaultValue: undefined } };
       },
     },

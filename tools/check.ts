@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { Program, run } from "../src/commands/program.ts";
 
 const parts = [
-  // Types, and rules that need them
+  // Types, and lint rules that need types
   "oxlint --type-aware --type-check --ignore-pattern bench/peers/**",
-  // Whose packages are only there after a run of `npm run bench`
+  // Without types: the peers' packages are only installed by `npm run bench`
   "oxlint bench/peers",
   "oxfmt --check .",
   "depcruise --config tools/architecture/rules.ts src plugins bench test examples tools",
@@ -23,7 +23,7 @@ const env = {
   FORCE_COLOR: "1",
 };
 
-/** Runs a check, and then shows its output. */
+/** Runs a check and then prints its output. */
 function check(part: string): Promise<void> {
   const begin = performance.now();
   const [program, ...parameters] = part.split(" ");
@@ -39,7 +39,7 @@ function check(part: string): Promise<void> {
   });
 }
 
-/** Does all, as many parts at once as the machine has cores; what takes longest comes first. */
+/** Runs all checks, as many at once as the machine has cores. The slowest come first. */
 async function checkAll(): Promise<void> {
   const waiting = parts.values();
   const worker = async () => {

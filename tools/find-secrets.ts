@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { createEngine } from "@secretlint/node";
 import { Program, run } from "../src/commands/program.ts";
 
-/** Ignored: files in .gitignore, and those that are no text. */
+/** Folders and files to skip: those in .gitignore. */
 const leftOut = new Set(["node_modules", ".git", ".data", ".env"]);
 const binary = new Set([".png"]);
 

@@ -1,4 +1,4 @@
-/** A fault of style in a line of SQL. */
+/** A violation of our SQL style. */
 export interface StyleFault {
   line: number;
   reason: string;
@@ -8,8 +8,8 @@ const maxColumns = 110;
 const maxFunctionLines = 70;
 
 /**
- * Checks SQL against our style: width and indentation of lines, lower case, and functions that fit a page. No formatter
- * does, see docs/internals/decisions/ (checked style).
+ * Checks SQL against our style: width and indentation of lines, lower case, and the length of functions. No formatter does
+ * that, see docs/internals/decisions/ (checked style).
  */
 export function styleFaults(text: string): StyleFault[] {
   const code = codeOf(text).split("\n");
@@ -49,7 +49,7 @@ function longFunctions(code: string[]): StyleFault[] {
 const noCode =
   /--[^\n]*|(?<!\b(?:as|do) |^)\$(\w*)\$[^]*?\$\1\$|\bE'(?:[^'\\]|''|\\[^])*'|(?:\bU&)?'(?:[^']|'')*'|"[^"]*"/gm;
 
-/** The text with comments and quoted texts replaced by apostrophes. */
+/** Replaces comments and quoted texts by apostrophes. */
 function codeOf(text: string): string {
   return text.replace(noCode, (match) => match.replace(/[^\n]/g, "'"));
 }

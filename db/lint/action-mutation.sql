@@ -1,5 +1,5 @@
 -- Actions that clients are told they can do, and that are done by no mutation.
--- Way out: name the function of the mutation in erp.state_transition.mutation, or leave it null.
+-- Remedy: name the function of the mutation in erp.state_transition.mutation, or leave it null.
 select format('%s: %s from %s', t.machine, t.action, t.from_state) as object, t.mutation
 from erp.state_transition t
 where t.mutation is not null and not exists (

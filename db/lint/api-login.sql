@@ -1,6 +1,6 @@
 -- Who service_api_login can become beside service_api, and what it may do by itself. Clients' operations
 -- run on its connections: a role that holds secrets, or may change roles, must not be within reach there.
--- Way out: revoke the membership, the attribute or the right from the role that the line names;
+-- Remedy: revoke the membership, the attribute or the right from the role that the line names;
 -- db/roles.sql has those that it should have.
 select r.rolname as role, 'service_api_login can become it' as fault
 from pg_roles r

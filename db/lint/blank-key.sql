@@ -1,6 +1,6 @@
 -- Texts of unique keys that mutations write, and that nothing keeps from being blank. All rows of a client
 -- who sends "" for none would be the same one: an upsert would put the second over the first.
--- Way out: alter table OBJECT add check (not erp.is_blank(code)), with a user error in its comment. A
+-- Remedy: alter table OBJECT add check (not erp.is_blank(code)), with a user error in its comment. A
 -- pattern, a length from 1, a list of values or a foreign key will do; or '@internal' in the comment of the
 -- unique key, and which function sees to it.
 select i.indrelid::regclass as object, a.attname

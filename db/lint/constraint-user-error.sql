@@ -2,7 +2,7 @@
 -- user error in their comment, or with one that names no code or no column; foreign keys, too, unless an
 -- input has a column of their name, for then it is clear what is missing. Clients who violate such a rule
 -- would get an internal error.
--- Way out: comment on constraint … on OBJECT is E'@userError NOT_UNIQUE code\nAnother one has this code.'; or
+-- Remedy: comment on constraint … on OBJECT is E'@userError NOT_UNIQUE code\nAnother one has this code.'; or
 -- '@internal' where the functions that write already ensure the rule.
 select c.conrelid::regclass as object, c.conname
 from pg_constraint c

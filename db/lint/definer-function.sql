@@ -1,5 +1,5 @@
 -- Functions with the rights of their owner that every role may call.
--- Way out: revoke execute on function OBJECT from public; and grant it to the role that needs it.
+-- Remedy: revoke execute on function OBJECT from public; and grant it to the role that needs it.
 select p.oid::regprocedure as object
 from pg_proc p join api_meta.own_schema s on s.oid = p.pronamespace
 where p.prosecdef

@@ -1,5 +1,5 @@
 -- Deprecations that don't say since when, or why: clients must know what to use instead.
--- Way out: @deprecated 2026-12-01 Use netPrice. On a view or an enum type with the name before the day:
+-- Remedy: @deprecated 2026-12-01 Use netPrice. On a view or an enum type with the name before the day:
 -- @deprecated price 2026-12-01 Use netPrice.
 with noted as (
   select c.oid::regclass::text as object, obj_description(c.oid, 'pg_class') as note

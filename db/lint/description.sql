@@ -1,5 +1,5 @@
 -- Columns of API views, and API types, without a description; tables and functions without a comment.
--- Way out: comment on … OBJECT is '…'. The column of a view takes the comment of the table's column of the
+-- Remedy: comment on … OBJECT is '…'. The column of a view takes the comment of the table's column of the
 -- same name.
 select format('%I.%I.%I', v.schema, v.name, a.attname) as object
 from api_meta.api_view v join pg_attribute a on a.attrelid = v.view and a.attnum > 0 and not a.attisdropped

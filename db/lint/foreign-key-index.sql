@@ -1,6 +1,6 @@
 -- Foreign keys without an index that starts with their columns. Deleting the row that they point to, and
 -- every relation of the API, would read the whole table.
--- Way out: create an index that begins with the columns of the foreign key: create index on OBJECT (…); on
+-- Remedy: create an index that begins with the columns of the foreign key: create index on OBJECT (…); on
 -- a large table concurrently, in a migration of its own. Where neither ever happens, the comment on the
 -- foreign key says @unindexed, and why.
 select c.conrelid::regclass as object, c.conname

@@ -1,5 +1,5 @@
 -- Frozen API schemas that read something of another API schema. They would change with it.
--- Way out: read the tables instead, or the view of the same version.
+-- Remedy: read the tables instead, or the view of the same version.
 with
   -- Once: Postgres expects few views, and would look for all of them again for each that one of them reads
   api_view as materialized (select * from api_meta.api_view)

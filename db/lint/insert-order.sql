@@ -1,7 +1,7 @@
 -- Inserts of several rows without an order, into a table whose ids sort by the time when they are drawn.
 -- Lists are ordered by id, so the rows would be in a random order. The query takes a text apart at its
 -- parentheses, from the innermost outwards, to check each select by itself.
--- Way out: order by, at the end of the select.
+-- Remedy: order by, at the end of the select.
 with recursive source as (
   select p.oid, lower(regexp_replace(
     regexp_replace(raw.text, '--[^\n]*', '', 'g'), '''[^'']*''', '', 'g')) as text

@@ -1,7 +1,7 @@
 -- Functions of API schemas that are no mutations: without a scope, or with user errors or warnings that the
 -- version does not list; and such that run with the rights of their owner, which is what mutation.run is
 -- for.
--- Way out: give the function's comment @requiresScopes <things>:write, and leave codes out that the
+-- Remedy: give the function's comment @requiresScopes <things>:write, and leave codes out that the
 -- version's enums don't have; security invoker.
 select p.oid::regprocedure as object, fault
 from pg_proc p join api_meta.own_schema s on s.oid = p.pronamespace and s.is_api

@@ -1,7 +1,7 @@
 -- Columns of views that are never null for clients (@notNull, or a key), and may be null: the column of the
 -- table may, an outer join may leave it empty, or the expression can end in null. One such row fails the
 -- whole page that shows it.
--- Way out: make the column of the table not null, or give coalesce in the view; else take @notNull out of
+-- Remedy: make the column of the table not null, or give coalesce in the view; else take @notNull out of
 -- the comment of OBJECT, or name the column in @nullable of the view.
 select format('%I.%I.%I', s.name, o.name, o.column_name) as object,
   coalesce((

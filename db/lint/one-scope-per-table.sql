@@ -1,7 +1,7 @@
 -- Tables that more than one scope opens, other than by the link views of many-to-many relations. A view
 -- that joins another resource's table would let its own callers read that table. A table that is about
 -- several resources, the log of events, has a restrictive policy that tells its rows apart.
--- Way out: leave the other resource's table out of the view, and make a relation to its view by
+-- Remedy: leave the other resource's table out of the view, and make a relation to its view by
 -- @foreignKey.
 select r.table_id::regclass as object, r.scopes
 from api_meta.read_policy r

@@ -1,6 +1,6 @@
 -- Functions that say they are stable or immutable, and call what is neither, or write. Postgres may call them
 -- once for many rows, or once again, and fails when one writes; the API makes fields of them.
--- Way out: leave it out of OBJECT, or declare the function volatile, which makes a mutation of one in an API
+-- Remedy: leave it out of OBJECT, or declare the function volatile, which makes a mutation of one in an API
 -- schema.
 with routine as materialized (
   select p.oid, n.name as schema, p.proname, p.provolatile,

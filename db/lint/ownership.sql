@@ -1,5 +1,5 @@
 -- Tables and views that a role which serves requests owns, and rights to write that service_api has.
--- Way out: alter … OBJECT owner to service_owner; revoke the right from service_api: it writes by mutations
+-- Remedy: alter … OBJECT owner to service_owner; revoke the right from service_api: it writes by mutations
 -- only.
 select c.oid::regclass::text as object, r.name::text as role
 from pg_class c join api_meta.own_role r on r.oid = c.relowner

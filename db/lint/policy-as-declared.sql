@@ -1,7 +1,7 @@
 -- Policies of service_api that differ from what the @requiresScopes tags of the API views say. A scope is
 -- declared on the view and nowhere else; api_meta.derive() makes the policies. One for public holds for
 -- service_api too, and a restrictive one hides rows from clients that have the scope.
--- Way out: say in the view's comment who may read it; select api_meta.derive() makes the policy again. Drop
+-- Remedy: say in the view's comment who may read it; select api_meta.derive() makes the policy again. Drop
 -- one that was made by hand, or give it to other roles. A restrictive one says why it is there:
 -- comment on policy … on OBJECT.
 with own as materialized (

@@ -1,6 +1,6 @@
 -- Rights of every role that can log in: to make temporary tables or large objects, notify, create anything,
 -- or use a table. Roles that need them get them by name (db/fence.sql).
--- Way out: revoke it from public, and grant it to the role that needs it.
+-- Remedy: revoke it from public, and grant it to the role that needs it.
 select 'public' as role, 'temporary tables' as object
 where has_database_privilege('public', current_database(), 'temporary')
 union all

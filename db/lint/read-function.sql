@@ -1,7 +1,7 @@
 -- Functions of API schemas that change nothing, and that the API can't offer all the same. A field takes a
 -- row of a view and returns a value; or it returns rows of a view, one row of a view or one of a composite
 -- type of the same schema, with or without a row that it takes.
--- Way out: as the line says. A function that only other functions call belongs to another schema, and one
+-- Remedy: as the line says. A function that only other functions call belongs to another schema, and one
 -- that changes data is volatile.
 with view as (
   select v.view, v.schema, t.oid as type from api_meta.api_view v join pg_type t on t.typrelid = v.view

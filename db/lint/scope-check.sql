@@ -1,5 +1,5 @@
 -- auth.has_scope, by which all policies decide, says yes without the scope, or no with it.
--- Way out: --!include auth/has_scope.sql in a migration: OBJECT has to be what that file makes of it.
+-- Remedy: --!include auth/has_scope.sql in a migration: OBJECT has to be what that file makes of it.
 with caller as materialized (
   select set_config('service.scopes', scopes, true) as scopes, asked, expected
   from (values ('lint:read', 'lint:read', true), ('lint:read', 'lint:write', false), ('', 'lint:read', false))

@@ -1,7 +1,7 @@
 -- Views that can be searched (@search) without the index that finds what they are searched for, or with one
 -- of something else: a search would read the whole table. Also those whose rows have no id, a uuid, by which
 -- a search could find them.
--- Way out: select api_meta.index_search('OBJECT'); on a large table this statement, in a migration of its
+-- Remedy: select api_meta.index_search('OBJECT'); on a large table this statement, in a migration of its
 -- own, and a comment on the index that says the same.
 with searched as materialized (
   select v.view, coalesce(v.kept, v.relation) as place, api_meta.search_index(v) as statement

@@ -1,6 +1,6 @@
 -- Texts, and lists and objects as JSON, that mutations change and that nothing bounds. Each client could
 -- make them longer and longer, and then pages that show them would take everybody's memory and time.
--- Way out: alter table OBJECT add check (length(comment) <= 10000), with a user error in its comment. An
+-- Remedy: alter table OBJECT add check (length(comment) <= 10000), with a user error in its comment. An
 -- index is a bound, too, as are keys of other tables, lists of values, and patterns.
 select c.oid::regclass as object, a.attname
 from pg_class c join pg_attribute a on a.attrelid = c.oid

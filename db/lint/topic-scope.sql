@@ -1,6 +1,6 @@
 -- Topics whose scope is not the one that reads their subject, or whose subject has no view any more; scopes
 -- that open the log without a topic for them, and topics whose scope doesn't open it.
--- Way out: give the topic the scope of its subject's view, in db/fixtures/events/topics.sql, and the view
+-- Remedy: give the topic the scope of its subject's view, in db/fixtures/events/topics.sql, and the view
 -- api_unstable.events the scopes of all topics.
 select t.name as object, t.scope
 from events.topic t join events.subject s on s.type = t.subject_type

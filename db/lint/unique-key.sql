@@ -1,6 +1,6 @@
 -- Views whose @primaryKey nothing makes unique: no valid unique index of a table has only its columns. Two
 -- rows with one id are one to clients: pages skip rows, and caches mix them up.
--- Way out: make a unique index on these columns of the table, or name others in @primaryKey of OBJECT. A view
+-- Remedy: make a unique index on these columns of the table, or name others in @primaryKey of OBJECT. A view
 -- whose rows are unique for another reason is waived.
 with origin as materialized (
   select s.name as schema, o.* from api_meta.own_schema s cross join lateral api_meta.view_origins(s.name) o

@@ -2,7 +2,7 @@
 -- their columns is written, by a trigger of another column too, or what they refer to is deleted. Where the
 -- trigger is missing, switched off, older than the rule, or comes before another that sets the column,
 -- nothing refuses rows that break it.
--- Way out: select api_meta.derive_rules(), api_meta.derive_references(), or: alter table OBJECT enable
+-- Remedy: select api_meta.derive_rules(), api_meta.derive_references(), or: alter table OBJECT enable
 -- trigger uphold_rules; a foreign key of several columns has to be enforced; a trigger that sets a column
 -- needs a name before uphold
 select distinct c.conrelid::regclass as object, c.conname

@@ -1,6 +1,6 @@
 -- API views without a primary key or a scope, whose tags name a column that they don't have, or with a tag
 -- that nothing reads, perhaps because it is misspelt.
--- Way out: correct the tag in the comment of OBJECT.
+-- Remedy: correct the tag in the comment of OBJECT.
 with tag as materialized (
   select v.view, t[1] as name, t[2] as list
   from api_meta.api_view v

@@ -9,7 +9,7 @@ import { exactly } from "./text-codecs.ts";
 import { tagText, tagWords } from "./tags.ts";
 import { fieldNameOf } from "./views.ts";
 
-/** Names that the library gives, and doesn't declare. */
+/** Inflectors of the library that it doesn't declare. */
 interface Names {
   aggregateGroupByAttributeEnum(of: { resource: PgResource; attributeName: string }): string;
   aggregateGroupByAttributeDerivativeEnum(of: {
@@ -22,7 +22,7 @@ interface Names {
 export type Spec = GraphileBuild.Build["pgAggregateSpecs"][number];
 export type GroupSpec = GraphileBuild.Build["pgAggregateGroupBySpecs"][number];
 
-/** The columns that a tag of a view names. */
+/** Returns the columns that a tag of a view names. */
 function named(codec: PgCodec, tag: "aggregates" | "groupBy"): string[] {
   const columns = tagWords(codec, tag);
   for (const column of columns) {
@@ -49,10 +49,10 @@ const isMoment = ({ name }: PgCodec): boolean => name === "dateTime";
 const isExact = ({ extensions }: PgCodec): boolean => /^(BigInt|Decimal)$/.test(extensions?.scalar ?? "");
 const isNumber = (codec: PgCodec): boolean => codec.extensions?.isNumberLike === true || isExact(codec);
 
-/** An average is rounded, because a quotient has any number of digits. */
+/** Rounds an average, because a quotient may have any number of digits. */
 const average = (column: SQL): SQL => sql`round(avg(${column})::numeric,6)`;
 
-/** What the library offers, of numbers that lose no digit too, and with the first and last of moments. */
+/** Adapts the library's aggregates: all take exact numbers too, `min` and `max` also take times. */
 export function specsOf(specs: readonly Spec[]): Spec[] {
   const wanted = new Set(["sum", "distinctCount", "min", "max", "average"]);
   return specs
@@ -80,7 +80,7 @@ export function specsOf(specs: readonly Spec[]): Spec[] {
     });
 }
 
-/** Hours, days and months of moments, in UTC. */
+/** Groups by hour, day and month of times, in UTC. */
 export const groupSpecs: GroupSpec[] = ["hour", "day", "month"].map((part) => ({
   id: `truncated-to-${part}`,
   isSuitableType: (codec) => isMoment(codec as PgCodec),
@@ -90,7 +90,7 @@ export const groupSpecs: GroupSpec[] = ["hour", "day", "month"].map((part) => ({
 
 const groups = new WeakMap<PgResource, Groups>();
 
-/** What the rows of a view can be grouped by, by the values of the enum that the library makes. */
+/** Returns the groupings that a view's rows can have, by the values of the enum that the library makes. */
 export const groupsOf = ({ inflection }: GraphileBuild.Build, resource: PgResource): Groups =>
   remembered(groups, resource, () => {
     const names = inflection as unknown as Names;
@@ -108,7 +108,7 @@ export const groupsOf = ({ inflection }: GraphileBuild.Build, resource: PgResour
     return found;
   });
 
-/** What a field of an aggregate shows, by its name. */
+/** Returns the aggregate that a field shows, by the field's name. */
 export function aggregateOf(
   build: GraphileBuild.Build,
   { codec }: PgResource,

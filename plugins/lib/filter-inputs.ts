@@ -24,9 +24,9 @@ import { fieldNameOf } from "./views.ts";
 
 /** The type of a column's values in GraphQL. */
 export interface ValueType {
-  /** That of a list is that of its elements with `List`, which is no type itself. */
+  /** Its name. For a list it is its elements' type with `List`, which isn't a GraphQL type. */
   typeName: string;
-  /** That of the elements of a list, or of the bounds of a range. */
+  /** Name of the type of a list's elements, or of a range's bounds. */
   elementName: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface TypedColumn extends FilterColumn, ValueType {
   indexes: readonly (readonly string[])[] | undefined;
 }
 
-/** The indexes that begin with a column, by the tags that are derived in the head; undefined in other versions. */
+/** Returns the indexes that begin with a column, from tags that are derived in `unstable`; undefined in other versions. */
 function indexesOf(
   build: GraphileBuild.Build,
   resource: PgResource,
@@ -55,9 +55,9 @@ function indexesOf(
   return found.map((names) => names.map((column) => fieldNameOf(build, codec, column)));
 }
 
-/** Operators for a GraphQL type, or undefined when its values can't be filtered. */
+/** Returns the operators for a GraphQL type; undefined if its values can't be filtered. */
 function operatorsFor(codec: PgCodec, { typeName }: ValueType): Record<string, Operator> | undefined {
-  // Its values can't be given
+  // Clients can't pass its values
   if ((elementOf(codec) ?? codec).extensions?.pgType === "other") return undefined;
   const container = containerOperators(codec);
   if (container) return typeName === "" ? undefined : container;
@@ -66,7 +66,7 @@ function operatorsFor(codec: PgCodec, { typeName }: ValueType): Record<string, O
   return names && withOwnEquality(Object.fromEntries(names.map((name) => [name, operators[name]])), codec);
 }
 
-/** The scalar or enum for an SQL type; "" for composites, and for lists whose elements can't be compared. */
+/** Returns the scalar or enum for an SQL type; "" for composites, and for lists whose elements can't be compared. */
 function typeOf(build: GraphileBuild.Build, codec: PgCodec): ValueType {
   const nameOf = (one: PgCodec) =>
     one.attributes || one.arrayOfCodec ? "" : (build.getGraphQLTypeNameByPgCodec(one, "input") ?? "");
@@ -80,25 +80,25 @@ function typeOf(build: GraphileBuild.Build, codec: PgCodec): ValueType {
   return { typeName: isComparable ? `${elementName}List` : "", elementName };
 }
 
-/** A Float that is compared with a bigint. */
+/** The codec of a Float that is compared with a bigint. */
 const wholeFloat: PgCodec = {
   ...(TYPES.bigint as PgCodec),
   name: "wholeFloat",
   toPg(value: number) {
     if (Number.isSafeInteger(value)) return String(value);
-    throw apiError("BAD_USER_INPUT", `${value} is no whole number up to 2^53.`);
+    throw apiError("BAD_USER_INPUT", `${value} is not an integer up to 2^53.`);
   },
 };
 
-/** A smallint is compared as an integer, so that a larger value is merely not found. */
+/** Returns the codec of a column's operands. A smallint is compared as an integer: a larger value is merely not found. */
 function operandOf(codec: PgCodec): PgCodec {
   if (elementOf(codec) === TYPES.bigint) return listOfCodec(wholeFloat as PgCodecAnyScalar);
   return codec === TYPES.int2 ? TYPES.int : codec === TYPES.bigint ? wholeFloat : codec;
 }
 
 /**
- * The columns that the filter of a view looks at: its id, those that the tag @filters names, and those with the tags
- * @indexed and @foundExactly unique. Of the last, texts are compared as ids are, unless @filters names them.
+ * Returns the columns of a view's filter: its id, columns that the tag @filters names, and columns with the tags @indexed
+ * or `@foundExactly unique`. Texts with the latter are compared like ids, unless @filters names them.
  */
 export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map<string, TypedColumn> {
   const codec = resource.codec as PgCodecWithAttributes;
@@ -117,7 +117,7 @@ export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map
     if (!build.behavior.pgCodecAttributeMatches([codec, name], "attribute:select")) continue;
     const ownType = typeOf(build, attribute.codec);
     const type = isLikeId && ownType.typeName === "String" ? { ...ownType, typeName: "ID" } : ownType;
-    // Those of lists and JSON came later, and `*` still means what it meant
+    // Filters of lists and JSON came later than `*`, which must not add them to existing views
     if (!named && !type.typeName.endsWith("Range") && containerOperators(attribute.codec)) continue;
     // A column with its own scopes is left out, because comparisons would reveal its values.
     const offered = requirementOf(attribute) ? undefined : operatorsFor(attribute.codec, type);
@@ -138,7 +138,7 @@ export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map
   return columns;
 }
 
-/** What an id is compared by that is worked out of the columns of the key. */
+/** Returns the expression and operators of an id that is computed from the columns of the key. */
 function ofKey(
   build: GraphileBuild.Build,
   resource: PgResource,
@@ -162,7 +162,7 @@ export function registerFilterInput(
     name,
     { pgCodec: codec, filteredRows: codec },
     () => ({
-      description: "Conditions that must all hold. An empty filter holds for everything.",
+      description: "Conditions that must all hold. An empty filter matches everything.",
       fields: () => {
         const self = build.getInputTypeByName(name);
         const list = new GraphQLList(new GraphQLNonNull(self));
@@ -177,15 +177,15 @@ export function registerFilterInput(
         }
         return {
           ...fields,
-          AND: { type: list, description: "Filters that must all hold. An empty list holds for everything." },
+          AND: { type: list, description: "Filters that must all match. An empty list matches everything." },
           OR: {
             type: list,
-            description: "Filters of which one must hold. An empty list holds for everything.",
+            description: "Filters of which at least one must match. An empty list matches everything.",
           },
           NOT: {
             type: self,
             description:
-              "A filter that must not hold. Where it compares with null it neither holds nor fails, as in SQL.",
+              "A filter that must not match. A comparison with null neither matches nor fails, as in SQL.",
           },
         };
       },

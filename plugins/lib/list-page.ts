@@ -29,7 +29,7 @@ export type RowsStep = PgSelectStep<View>;
 export type RowStep = PgSelectSingleStep<View>;
 export type EdgeOfRows = EdgeStep<unknown, RowStep>;
 
-/** The arguments of a list: cursor and order, and all of them checked. */
+/** Steps for the arguments of a list: the cursor, the sort order, and all of them checked. */
 export interface PageSteps {
   $after: Step;
   $orderBy: Step;
@@ -39,25 +39,25 @@ export interface PageSteps {
 // An edge knows its rows, but not the field that lists them
 const cursorsOf = new WeakMap<RowsStep, Cursors>();
 
-/** What cursors of a list are made of. */
+/** The parts of which a list's cursors are made. */
 interface Cursors {
   list: PagedList;
   $page: Step<PageRequest>;
   /** In a followed list, a placeholder for the text of the cursor that the page begins after; else null. */
   after: SQL | null;
-  /** The text of a row's place in the order that was asked for; null where only that of the key can be. */
+  /** The text of a row's place in the requested sort order; null if the list is sorted by its key only. */
   place: SQL | null;
 }
 
-/** Of a row: the id, its place in another order, the open transactions, the cursor of the page, as Postgres returns them. */
+/** A row's id, its place in another order, the open transactions, and the page's cursor, as Postgres returns them. */
 type Values = readonly [id: unknown, place: unknown, open: string, cursor: string | null, page: PageRequest];
 
-/** The cursor of a row of a list. */
+/** Plans the cursor of a row of a list. */
 export function cursorOf($row: RowStep): Step {
   const { list, $page, after, place } = cursorsOf.get($row.getClassStep())!;
-  // Called `id` whatever the key is made of (plugins/id-columns.ts)
+  // It has this name whatever columns the key has (plugins/id-columns.ts)
   const $id = $row.get("id");
-  // In the statement that reads the rows, because its snapshot matters
+  // Read by the statement that reads the rows, because its snapshot matters
   const $open = list.followed ? $row.select(openTransactions, TYPES.text) : constant("");
   const $after = after ? $row.select(sql`${after}::text`, TYPES.text) : constant(null);
   const $place = place ? $row.select(place, TYPES.text) : constant(null);
@@ -116,8 +116,8 @@ export class PageOfRows extends ConnectionStep<
   }
 
   /**
-   * Whether a row comes after the page, or before it. The library fetches one row more than requested, except for 0 rows;
-   * beyond a cursor there is its own row, unless it was deleted, or another.
+   * Plans whether a row follows the page, or precedes it. The library fetches one row more than requested, except for 0
+   * rows. Beyond a cursor there is the cursor's own row, unless it was deleted, or another row.
    */
   #hasMore(question: "hasNextPage" | "hasPreviousPage"): Step {
     const isNext = question === "hasNextPage";
@@ -139,7 +139,7 @@ export class PageOfRows extends ConnectionStep<
     return lambda($parts, (answers) => answers.some(Boolean));
   }
 
-  /** How many rows the list has, on all pages: counted by the library without an end, and said only up to the maximum. */
+  /** Plans the number of rows on all pages. Grafast counts them all, but the field shows at most the maximum. */
   totalCount(): Step {
     const $rows: RowsStep = this.cloneSubplanWithoutPagination("aggregate");
     return $rows.singleAsRecord().select(sql`count(*)`, TYPES.bigint, true);
@@ -154,7 +154,7 @@ export class PageOfRows extends ConnectionStep<
   }
 
   /**
-   * Whether the list has a row in a part beside the page: one look at an index, and only when it is needed.
+   * Plans whether the list has a row in a part outside the page: one index lookup, only if it is needed.
    *
    * The clone has mode "aggregate", the library's word for "all rows under the same conditions, unordered".
    */
@@ -175,14 +175,14 @@ const lastItem = (page: { items: unknown } | null): unknown => itemsOf(page).at(
 /** Changes a query of rows before it is run. */
 type Condition = (rows: PgSelectQueryBuilder) => void;
 
-/** The place in a cursor as parameters. */
+/** Returns the place in a cursor as SQL parameters. */
 function placeSql({ columns }: Order, key: string): (SQL | null)[] {
   return readPlace(columns, key)!.map((value, part) =>
     value === null ? null : sql`${sql.value(value)}::${parameterType(columns[part]!)}`,
   );
 }
 
-/** Leaves of a list a part of it. */
+/** Restricts a list to a part of it. */
 const keep =
   (list: PagedList, range: Range) =>
   ({ order, after, before }: PageRequest): Condition =>
@@ -200,7 +200,7 @@ const keep =
     if (parts.length > 0) rows.where(sql.parens(sql.join(parts, " or ")));
   };
 
-/** Makes the page stay between its cursors. Clones of mode "aggregate", which look beside the page, ignore that. */
+/** Restricts the page to rows between its cursors, but not clones of mode "aggregate", which look outside the page. */
 const stayWithin =
   (list: PagedList) =>
   (page: PageRequest): Condition =>
@@ -208,7 +208,7 @@ const stayWithin =
     if (rows.mode !== "aggregate") keep(list, "page")(page)(rows);
   };
 
-/** Orders rows as the page asks for. */
+/** Sorts rows in the order that the page requests. */
 const orderRows =
   ({ order }: PageRequest): Condition =>
   (rows) => {
@@ -223,7 +223,7 @@ const orderRows =
     }
   };
 
-/** The text of a row's place in the order that was asked for. */
+/** Returns SQL for the text of a row's place in the requested order. */
 function placeOf($rows: RowsStep, { orders }: PagedList, $page: Step<PageRequest>): SQL {
   const $name = lambda($page, ({ order }) => order.name);
   const cases = [...orders!.values()]

@@ -11,19 +11,19 @@ export interface Mutation {
   input: PgCodec;
   payload: PgCodec;
   userError: PgCodec;
-  /** Only in payloads that can have warnings. */
+  /** The type of warnings, in payloads that can have them. */
   warning: PgCodec | undefined;
-  /** What becomes of a row of an upsert; only in payloads of these. */
+  /** The type of a row's result, in payloads of upserts. */
   result: PgCodec | undefined;
 }
 
 const isComposite = (codec: PgCodec, name: RegExp): boolean =>
   codec.extensions?.isTableLike === false && name.test(codec.extensions.pg?.name ?? "");
 
-/** Whether a codec is that of a mutation's input. The library makes its GraphQL type. */
+/** Whether a codec belongs to a mutation's input. The library makes its GraphQL type. */
 export const isInput = (codec: PgCodec): boolean => isComposite(codec, /_input$/);
 
-/** Whether a codec is that of a mutation's payload. mutation-types.ts makes its GraphQL type. */
+/** Whether a codec belongs to a mutation's payload. mutation-types.ts makes its GraphQL type. */
 export const isOutput = (codec: PgCodec): boolean =>
   isComposite(codec, /_(payload|result)$|^user_error$|^warning$/);
 
@@ -34,7 +34,7 @@ function readMutation({ inflection }: GraphileBuild.Build, resource: PgResource)
   const userError = attributes?.user_errors && elementOf(attributes.user_errors.codec);
   if (input?.name !== "input" || !input.codec.attributes || !userError) {
     throw new Error(
-      `The function ${name} is no mutation: it must take a composite \`input\` and answer one with user_errors.`,
+      `The function ${name} is not a mutation: it must take a composite \`input\` and return one with user_errors.`,
     );
   }
   return {
@@ -52,7 +52,7 @@ function readMutation({ inflection }: GraphileBuild.Build, resource: PgResource)
 const known = new WeakMap<GraphileBuild.Build["pgResources"], Mutation[]>();
 
 /**
- * The mutations of a version: each function of its schema that isn't stable.
+ * Returns the mutations of a version: each function of its schema that isn't stable.
  *
  * @throws when one doesn't have the shape of a mutation
  */
@@ -63,7 +63,7 @@ export const mutationsOf = (build: GraphileBuild.Build): Mutation[] =>
     ),
   );
 
-/** The function's description, with its scopes, user errors and warnings from the tags. */
+/** Returns the function's description, with its scopes, user errors and warnings from the tags. */
 export function describeMutation({ resource }: Mutation): string {
   const scopes = tagLines(resource, "requiresScopes").join(" ");
   const userErrors = [...tagWords(resource, "userErrors"), "IDEMPOTENCY_KEY_MISMATCH"].join(", ");

@@ -24,31 +24,32 @@ import { fieldNameOf, rowsOf, viewOfType } from "./views.ts";
 const listOf = (type: GraphQLOutputType) =>
   new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(getNullableType(type))));
 
-/** Fields that every input has beside those of its composite type. Null differs from left out. */
+/** Fields that every input has in addition to its composite type's. Null differs from an omitted field. */
 export interface EveryInput {
   idempotencyKey?: string | null;
   validateOnly?: boolean | null;
   [field: string]: unknown;
 }
 
-/** The fields that every input has beside those of its composite type. */
+/** Returns the GraphQL fields that every input has in addition to its composite type's. */
 export function fieldsOfEveryInput() {
   return {
     idempotencyKey: {
       type: GraphQLString,
       description:
         "Makes the mutation safe to repeat: for 24 hours, the same key with the same input changes nothing more and " +
-        "answers the first result. Any text of 1 to 255 characters, a new one for each thing to be done.",
+        "returns the first result. Any text of 1 to 255 characters; use a new key for each new change.",
     },
     validateOnly: {
       type: GraphQLBoolean,
       defaultValue: false,
-      description: "Only tells by its user errors whether it would have worked. Nothing is changed.",
+      description:
+        "Only checks the input: user errors say whether the mutation would work. Nothing is changed.",
     },
   };
 }
 
-/** The type of an input field: lists have no null elements. */
+/** Returns the type of an input field: lists have no null elements. */
 export function inputFieldType(type: GraphQLInputType, { codec }: PgCodecAttribute): GraphQLInputType {
   if (!codec.arrayOfCodec) return type;
   const { ofType } = getNullableType(type) as GraphQLList<GraphQLInputType>;
@@ -56,7 +57,7 @@ export function inputFieldType(type: GraphQLInputType, { codec }: PgCodecAttribu
   return type instanceof GraphQLNonNull ? new GraphQLNonNull(list) : list;
 }
 
-/** The fields of the GraphQL types of user errors, of warnings, and of what becomes of the rows of an upsert. */
+/** Returns the fields of the GraphQL types of user errors, warnings and results of upserts. */
 export function noteFields(build: GraphileBuild.Build, codec: PgCodec) {
   const fields = attributesOf(codec).map(([attributeName, attribute]) => {
     const type = typeOf(build, attribute.codec, "output") as GraphQLOutputType;
@@ -69,7 +70,7 @@ export function noteFields(build: GraphileBuild.Build, codec: PgCodec) {
   return Object.fromEntries(fields);
 }
 
-/** A field of a payload, and the view of its rows if the tag @entity says that the column holds ids. */
+/** Returns a field of a payload, and the view of its rows if the tag @entity says that the column holds ids. */
 export function payloadField(
   build: GraphileBuild.Build,
   name: string,
@@ -110,11 +111,11 @@ function payloadSource(
   return rows?.resource === target ? { kind: "entity", name, rows, isList } : undefined;
 }
 
-/** The row with this id, which is whatever the ids of its type are made of. */
+/** Finds the row with this id, whatever columns the ids of its type are made of. */
 const findRow = (target: PgResource, $id: Step): Step =>
   target.codec.attributes!.id!.expression ? findByKey(target, $id) : target.get({ id: inhibitOnNull($id) });
 
-/** The rows with these ids, in the order of the ids. An id whose row is gone by now, or out of sight, has none. */
+/** Finds the rows with these ids, in the order of the ids. Deleted rows, and rows that the caller can't see, are left out. */
 function findThoseThere(target: PgResource, $ids: Step): Step {
   const { codec, expression } = target.codec.attributes!.id!;
   const $rows = target.find();
@@ -133,8 +134,8 @@ function findTarget(build: GraphileBuild.Build, typeName: string): PgResource {
 }
 
 /**
- * Reads the tags of a payload's column `@perLine lines 2`, at most two rows for each element of the input's `lines`,
- * and `@atMost 500`. With both it is the sum.
+ * Reads the maximum number of rows from the tags of a payload's column: `@atMost 500`, and `@perLine lines 2` for two rows
+ * per element of the input's `lines`. If both are there, they are added up.
  */
 function payloadBound(attribute: PgCodecAttribute, fieldName: (column: string) => string): PayloadBound {
   const perLine = new Map(
@@ -149,6 +150,6 @@ function payloadBound(attribute: PgCodecAttribute, fieldName: (column: string) =
 }
 
 function numberOf(tag: string, text: string): number {
-  if (!/^\d+$/.test(text)) throw new Error(`@${tag} ${text}: that is no number of rows`);
+  if (!/^\d+$/.test(text)) throw new Error(`@${tag} ${text}: that is not a number of rows`);
   return Number(text);
 }

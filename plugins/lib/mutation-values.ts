@@ -23,12 +23,12 @@ const unlessNull = (convert: Converter): Converter =>
 const toEach = (convert: Converter): Converter =>
   convert === asItIs ? asItIs : (values) => (values as unknown[]).map(convert);
 
-/** Fields with moments that are compared, and not stored in columns of whole seconds. */
+/** Fields with times that are compared, and not stored in columns of whole seconds. */
 const exactMoments = new Set(["counted_at", "from_time", "to_time"]);
 
 /**
  * Makes a function from an argument to the JSON of a composite type: fields named as columns, global ids as uuids.
- * Fields that the caller left out stay out.
+ * Omitted fields stay omitted.
  */
 export function inputEncoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
   const element = elementOf(codec);
@@ -37,7 +37,7 @@ export function inputEncoder(build: GraphileBuild.Build, codec: PgCodec): Conver
   if (!codec.attributes) return asItIs;
   const fields = Object.entries(codec.attributes).map(([attributeName, attribute]) => {
     const fieldName = fieldNameOf(build, codec, attributeName);
-    // Columns of whole seconds would round it
+    // Columns of whole seconds would round to the nearest one
     const isWhole = attribute.codec.name === "dateTime" && !exactMoments.has(attributeName);
     const encode = isWhole ? unlessNull(beginOfSecond as Converter) : inputEncoder(build, attribute.codec);
     return [fieldName, attributeName, encode] as const;
@@ -63,7 +63,7 @@ function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
   const fields = Object.entries(codec.attributes).map(([name, attribute]) => {
     const entity = tagText(attribute, "entity");
     if (entity) return [name, decodeEntity(build, entity, attribute.codec)] as const;
-    const isResult = tagText(attribute, "resultOf") !== undefined; // its user errors need more
+    const isResult = tagText(attribute, "resultOf") !== undefined; // resultDecoder decodes it
     return [name, isResult ? asItIs : payloadDecoder(build, attribute.codec)] as const;
   });
   return unlessNull((value) => {
@@ -72,7 +72,7 @@ function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
   });
 }
 
-/** What makes the global id of a type of a value: of the one column of its key, or the text of a key of several. */
+/** Makes a function from a key to a global id. The key is the value of its one column, or the text of several columns. */
 function idEncoder(build: GraphileBuild.Build, typeName: string): Converter {
   const isText = (keyOfType(build, typeName)?.length ?? 1) > 1;
   return (value) =>
@@ -85,8 +85,8 @@ function decodeEntity(build: GraphileBuild.Build, typeName: string, codec: PgCod
 }
 
 /**
- * Makes a function from a user error or a warning of `mutation.user_error` to what clients read: the path to the input
- * has names of its fields, and the code is one that this version lists.
+ * Makes a function from a user error or warning of `mutation.user_error` to its form for clients. The path has the names of
+ * input fields, and the code is one that this version lists.
  *
  * @param unlisted the code that replaces all codes that the version doesn't list
  */
@@ -105,15 +105,15 @@ function noteDecoder(
   });
 }
 
-/** What became of a row of an upsert, as `mutation.upsert_results` says it. */
+/** The result of a row of an upsert, as `mutation.upsert_results` returns it. */
 interface ResultRow {
   id: string | null;
   user_errors: UserErrorRow[];
 }
 
 /**
- * Makes a function from what became of the rows of an upsert to what clients read. The tag `@resultOf Product` of the
- * column tells whose ids they have.
+ * Makes a function from the results of an upsert's rows to their form for clients. The column's tag `@resultOf Product`
+ * names the type of their ids.
  */
 function resultDecoder(
   build: GraphileBuild.Build,
@@ -134,7 +134,7 @@ function resultDecoder(
 
 /**
  * Makes a function from the result of `mutation.run` to the values of the payload's fields. A payload that another
- * version has stored may lack columns of this one.
+ * version stored may lack columns of this version.
  */
 export function answerDecoder(
   build: GraphileBuild.Build,

@@ -10,7 +10,7 @@ import { fieldNameOf } from "./views.ts";
 
 type Columns = readonly [OrderColumn, ...OrderColumn[]];
 
-/** The columns of an order by their names; null where clients must not see one of them. */
+/** Returns the columns of a sort order by their names; null if clients must not see one of them. */
 function columnsOf(
   build: GraphileBuild.Build,
   { codec }: PgResource,
@@ -21,7 +21,7 @@ function columnsOf(
     if (!attribute) throw new Error(`@orders of ${codec.name}: no column ${name}`);
     const isShown = build.behavior.pgCodecAttributeMatches([codec as never, name], "attribute:select");
     const column = keyColumn(name, attribute);
-    // Other callers would see values by the order, and ids have none that says something
+    // The order would reveal values to other callers; the order of ids means nothing
     if (!isShown || requirementOf(attribute) || attribute.codec.extensions?.globalIdOf || column.asText)
       return null;
     return { ...column, isNullable: !attribute.notNull };
@@ -37,8 +37,8 @@ const orderedNames = (codec: PgCodec): string[][] =>
   );
 
 /**
- * The orders of a view, each in both directions: by its key, and by each column with the tag @orders, which names the
- * columns that come after it; those of the key come last.
+ * Returns the sort orders of a view, each in both directions: by its key, and by each column with the tag @orders. The tag
+ * names the columns that follow; the columns of the key come last.
  */
 export function ordersOf(build: GraphileBuild.Build, resource: PgResource): Orders {
   const { codec } = resource;
@@ -70,8 +70,7 @@ const describe = (
   codec: PgCodec,
   { columns, isDescending, isDefault }: Order,
 ): string => {
-  if (isDefault)
-    return "In the order of ids, oldest first. Lists have this order unless another is asked for.";
+  if (isDefault) return "By id, oldest first. This is the default.";
   const fields = columns.map(({ name }) => `\`${fieldNameOf(build, codec, name)}\``);
   const nulls = columns[0].isNullable ? `, nulls ${isDescending ? "first" : "last"}` : "";
   return `By ${fields.join(", then ")}, ${isDescending ? "descending" : "ascending"}${nulls}.`;
@@ -84,7 +83,7 @@ export function registerOrderEnum(build: GraphileBuild.Build, codec: PgCodec, or
     `${typeName}OrderBy`,
     {},
     () => ({
-      description: `Orders of lists of type ${typeName}, each of which an index has. Null counts as greater than all values.`,
+      description: `Sort orders of lists of type ${typeName}, each backed by an index. Null sorts as greater than all values.`,
       values: Object.fromEntries(
         [...orders.values()].map((order) => [order.name, { description: describe(build, codec, order) }]),
       ),

@@ -8,7 +8,7 @@ import { exactly } from "./text-codecs.ts";
 import { tagText } from "./tags.ts";
 import { viewsOf } from "./views.ts";
 
-/** A stable function that is a field: with arguments, or of rows. */
+/** A stable function that is a field: it takes arguments, or returns rows. */
 export interface ReadFunction {
   resource: PgResource;
   /** Name of the field. */
@@ -17,19 +17,19 @@ export interface ReadFunction {
   /** Arguments that have no default. */
   required: ReadonlySet<string>;
   makes: "value" | "row" | "list";
-  /** What it returns, or of what its row or rows are. */
+  /** The codec of the value, row or rows that it returns. */
   codec: PgCodec;
-  /** The view whose row it takes; undefined of a function that takes none. */
+  /** The view whose row it takes; undefined if it takes none. */
   owner: PgResource | undefined;
-  /** The view whose row or rows it returns; undefined of a function that returns a value, or a composite type. */
+  /** The view whose row or rows it returns; undefined if it returns a value or a composite type. */
   rows: PgResource | undefined;
-  /** A column that is never null, if there is one: Postgres tells a row that isn't there by its columns. */
+  /** A column that is never null, if there is one: a missing row of a function is one whose columns are all null. */
   present: string | undefined;
 }
 
 type Parameter = NonNullable<PgResource["parameters"]>[number];
 
-/** The name of a function without that of the view whose row it takes. */
+/** Returns the name of a function without the name of the view whose row it takes. */
 export function nameWithoutView(name: string, view: PgCodec): string {
   const prefix = `${view.extensions?.pg?.name}_`;
   return name.startsWith(prefix) ? name.slice(prefix.length) : name;
@@ -45,7 +45,7 @@ function presentColumn(codec: PgCodec, rows: PgResource | undefined): string | u
 
 const all = new WeakMap<GraphileBuild.Build["pgResources"], ReadFunction[]>();
 
-/** The stable functions of a version that are fields. `db/lint/read-function.sql` reports all others. */
+/** Returns the stable functions of a version that are fields. `db/lint/read-function.sql` reports all others. */
 export const readFunctionsOf = (build: GraphileBuild.Build): ReadFunction[] =>
   remembered(all, build.pgResources, (resources) => {
     const keyed = viewsOf(build).filter(keyOfResource);

@@ -10,7 +10,7 @@ import { hasTag } from "./tags.ts";
 
 type Settings = Record<string, string>;
 
-/** Runs a mutation in its own transaction, and notes that something was written. @param secret one that it stores */
+/** Runs a mutation in its own transaction, and notes that something was written. @param secret a new one that it stores */
 export async function runMutation(
   { withPgClient, pgSettings }: { withPgClient: WithPgClient; pgSettings: Settings | null },
   context: Grafast.Context,
@@ -40,7 +40,7 @@ export async function runMutation(
   return result;
 }
 
-/** The column of a mutation's payload that shows a new secret, by its tag @secret; undefined when there is none. */
+/** Returns the column of a mutation's payload that shows a new secret, by its tag @secret; undefined if there is none. */
 export function secretColumnOf({ payload }: Mutation): string | undefined {
   return Object.entries(payload.attributes!).find(([, attribute]) => hasTag(attribute, "secret"))?.[0];
 }
@@ -50,7 +50,7 @@ function settingsFor({ id, stored }: NewSecret): Record<string, string> {
   return { "service.new_secret_id": id, "service.new_secret": stored };
 }
 
-/** Puts the secret in the place of its id, which a mutation returns when it has stored it. */
+/** Replaces the id of a secret by the secret. A mutation returns the id when it has stored the secret. */
 export function showSecret(result: MutationResult, column: string, { id, plain }: NewSecret): MutationResult {
   if (result.payload?.[column] !== id) return result;
   return { ...result, payload: { ...result.payload, [column]: plain } };

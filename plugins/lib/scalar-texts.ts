@@ -4,7 +4,7 @@ import { apiError } from "../../src/errors/api-error.ts";
 import { keyFormOf } from "../../src/graphql/key-forms.ts";
 import { parseDateTime } from "./date-time.ts";
 
-/** Reads a value that a client gave, into the text that Postgres is given. Undefined: it is none. */
+/** Turns a client's value into the text for Postgres; undefined if the value is invalid. */
 export type ToText = (value: string) => string | undefined;
 
 const ofForm =
@@ -22,7 +22,7 @@ function readBase64(text: string): string | undefined {
   return bytes.toString("base64") === text ? `\\x${bytes.toString("hex")}` : undefined;
 }
 
-/** Reads the values of scalars whose values are texts, by their names. */
+/** Functions that read the values of scalars whose values are texts, by scalar name. */
 export const readers = {
   UUID: (text) => ofForm("uuid")(text.toLowerCase()),
   Date: ofForm("date"),
@@ -47,7 +47,7 @@ function areNumbersInOrder(lower: string, upper: string): boolean {
   return from! <= to!;
 }
 
-/** Reads a range: `[1,10)`, with either bound left out, or `empty`. */
+/** Makes a function that reads a range: `[1,10)`, with either bound left out, or `empty`. */
 export const rangeReader =
   (scalar: keyof typeof readers): ToText =>
   (text) => {
@@ -61,16 +61,16 @@ export const rangeReader =
     return from === "" || to === "" || areInOrder ? `${begin}${from},${to}${end}` : undefined;
   };
 
-/** The texts of bounds have an order, so years have four digits there. */
+/** Reads a bound of a range. Bounds are compared as texts, so years must have four digits. */
 function readBound(scalar: keyof typeof readers, text: string): string | undefined {
   if (!/^-?\d+(\.\d+)?$/.test(text) && !/^\d{4}-\d\d-\d\d(T[^ ]*)?$/.test(text)) return undefined;
   return readers[scalar](text);
 }
 
 /**
- * Reads values of one scalar.
+ * Makes the functions that read values of one scalar.
  *
- * @param example what one looks like
+ * @param example a valid value, for the message
  * @throws BAD_USER_INPUT for a value of another form
  */
 export function inputReader(scalar: string, read: ToText, example: string) {
@@ -81,10 +81,10 @@ export function inputReader(scalar: string, read: ToText, example: string) {
     );
     if (text !== undefined && (typeof value === "string" || takesNumbers.has(scalar))) return text;
     const shown = JSON.stringify(String(value).slice(0, 80));
-    throw apiError("BAD_USER_INPUT", `${shown} is no ${scalar}, such as ${example}.`);
+    throw apiError("BAD_USER_INPUT", `${shown} is not a valid ${scalar}, such as ${example}.`);
   };
   const parseLiteral = (node: ValueNode): string =>
-    // The digits as they stand there, of which a number may lose some
+    // All digits of the literal: as a JavaScript number it may lose some
     parseValue(
       node.kind === Kind.STRING ||
         ((node.kind === Kind.INT || node.kind === Kind.FLOAT) && takesNumbers.has(scalar))
@@ -96,16 +96,16 @@ export function inputReader(scalar: string, read: ToText, example: string) {
 
 const takesNumbers = new Set(["BigInt", "Decimal"]);
 
-/** Levels of lists and objects in JSON. What reads them calls itself for each level, also in Postgres. */
+/** Maximum nesting of arrays and objects in JSON. Readers call themselves for each level, also in Postgres. */
 const maxLevels = 200;
 
 /**
- * A value of JSON that was given as a variable, or in a file. A number beyond those of floating point is infinite by now, and
- * would be written as null.
+ * Checks a JSON value from a variable or a file, and returns it. A number that is too large for floating point has become
+ * infinite, and would be written as null.
  */
 export function parseJson(value: unknown, levels = 0): unknown {
   if (value === Infinity || value === -Infinity)
-    throw apiError("BAD_USER_INPUT", "A number of JSON is too large for one of floating point.");
+    throw apiError("BAD_USER_INPUT", "A JSON number is too large for a floating-point number.");
   if (typeof value !== "object" || value === null) return value;
   if (levels === maxLevels)
     throw apiError("BAD_USER_INPUT", `JSON is nested deeper than ${maxLevels} levels.`);

@@ -1,27 +1,27 @@
 type TagValue = null | true | string | (string | true)[] | undefined;
 
-/** Anything that PostGraphile made from an SQL object: the extensions have the smart tags of its comment. */
+/** Anything that PostGraphile makes of an SQL object: the extensions have the smart tags of its comment. */
 export interface Tagged {
   extensions?: { tags?: { [name: string]: TagValue } } | undefined;
 }
 
-/** The values of a smart tag, one for each time that the comment has it; none without it. */
+/** Returns the values of a smart tag, one for each time that the comment has it. */
 export function tagLines(thing: Tagged | null | undefined, name: string): string[] {
   const value = thing?.extensions?.tags?.[name];
   if (value === undefined || value === null) return [];
   return (Array.isArray(value) ? value : [value]).map((line) => (line === true ? "" : line.trim()));
 }
 
-/** The value of a smart tag that may be given once; undefined without it, "" without a value. */
+/** Returns the value of a smart tag that occurs once; undefined without the tag, "" without a value. */
 export function tagText(thing: Tagged | null | undefined, name: string): string | undefined {
   return tagLines(thing, name)[0];
 }
 
-/** The words of all values of a smart tag, which blanks or commas separate. */
+/** Returns the words of all values of a smart tag, separated by blanks or commas. */
 export const tagWords = (thing: Tagged | null | undefined, name: string): string[] =>
   tagLines(thing, name).flatMap(wordsOf);
 
-/** Words that blanks or commas separate. */
+/** Splits a text into words, separated by blanks or commas. */
 export const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
 /** Whether the comment has the tag. */

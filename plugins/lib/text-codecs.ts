@@ -9,9 +9,9 @@ import type { readers } from "./scalar-texts.ts";
 declare global {
   namespace DataplanPg {
     interface PgCodecExtensions {
-      /** The scalar, of values that are texts outside SQL. */
+      /** The scalar of values that are texts outside SQL. */
       scalar?: string;
-      /** What the bounds of a range are. */
+      /** The codec of a range's bounds. */
       bound?: PgCodec;
     }
   }
@@ -21,7 +21,7 @@ export type ScalarName = keyof typeof readers;
 
 /** Types whose values are texts outside SQL, with their scalars. */
 const scalarOf: Readonly<Record<string, ScalarName | "String">> = {
-  // Without the blanks that fill it up
+  // Without its padding
   bpchar: "String",
   uuid: "UUID",
   date: "Date",
@@ -74,13 +74,13 @@ const spelling: Readonly<Record<string, Partial<TextCodec>>> = {
     name: "dateTime",
     sqlType: TYPES.timestamptz.sqlType,
     pgType: "timestamptz",
-    // In UTC, so that answers don't depend on the session's time zone
+    // In UTC, so that output doesn't depend on the session's time zone
     toText: (moment) => sql`to_char((${moment}) at time zone 'UTC', ${format}::text)`,
   },
   bytea: { toText: (value) => sql`translate(encode(${value},'base64'),E'\\n','')` },
 };
 
-/** The codec of a type of Postgres itself; undefined where the library's will do. */
+/** Returns the codec of a built-in type of Postgres; undefined if the library's will do. */
 export function builtInCodec(pgType: string, oid: string): PgCodec | undefined {
   const scalar = Object.hasOwn(scalarOf, pgType) ? scalarOf[pgType] : undefined;
   return (
@@ -88,18 +88,18 @@ export function builtInCodec(pgType: string, oid: string): PgCodec | undefined {
   );
 }
 
-/** The codec of a type that is shown as its text, and neither filtered nor given by clients. */
+/** Makes the codec of a type that is shown as its text, and that clients can neither filter by nor pass. */
 export function otherCodec(name: string, sqlType: SQL, oid: string): PgCodec {
   return textCodec({ name, sqlType, scalar: "String", oid, pgType: "other" });
 }
 
-/** The codec of citext, an extension of Postgres. @param schema where it is installed */
+/** Makes the codec of citext, an extension of Postgres. @param schema the schema in which it is installed */
 export function citextCodec(sqlType: SQL, oid: string, schema: string): PgCodec {
   const codec = textCodec({ name: "citext", sqlType, scalar: "String", oid });
   return { ...codec, extensions: { ...codec.extensions!, operatorsIn: schema } };
 }
 
-/** bigint and numeric as texts: a JSON number has no more than 53 bits. */
+/** Codecs of bigint and numeric as texts, because a JSON number has at most 53 bits. */
 const exact = new Map<PgCodec, PgCodec>(
   (
     [
@@ -112,10 +112,10 @@ const exact = new Map<PgCodec, PgCodec>(
   ]),
 );
 
-/** The codec of numbers that loses no digit, also in lists. */
+/** Returns the codec that loses no digit of a number, also in lists; for other types, the codec itself. */
 export const exactly = (codec: PgCodec): PgCodec => onElement(codec, (one) => exact.get(one) ?? one);
 
-/** A codec that is changed, or the list of the changed codec of its elements. */
+/** Changes a codec, or the codec of a list's elements. */
 export function onElement(codec: PgCodec, change: (codec: PgCodec) => PgCodec): PgCodec {
   const element = elementOf(codec);
   const changed = change(element ?? codec);
@@ -125,7 +125,7 @@ export function onElement(codec: PgCodec, change: (codec: PgCodec) => PgCodec): 
 
 const boundNames: Readonly<Record<string, string>> = { int4range: "IntRange" };
 
-/** The codec of a range, whose text Postgres would spell otherwise in other sessions. */
+/** Makes the codec of a range. Postgres' own text of a range depends on the session's settings. */
 export function rangeCodec(name: string, sqlType: SQL, oid: string, inner: PgCodec): PgCodec | undefined {
   const bound = exact.get(inner) ?? inner;
   const scalar = boundNames[name] ?? (bound.extensions?.scalar && `${bound.extensions.scalar}Range`);

@@ -4,7 +4,7 @@ import { getNamedType, GraphQLID, GraphQLList, GraphQLNonNull } from "postgraphi
 import { elementOf } from "../../src/reads/codecs.ts";
 import { isOutput } from "./mutation-functions.ts";
 
-/** The GraphQL type of values of a codec; lists hold no null. */
+/** Returns the GraphQL type of a codec's values; lists hold no null. */
 export function typeOf(build: GraphileBuild.Build, codec: PgCodec, way: "input" | "output") {
   const element = elementOf(codec);
   const one = element ?? codec;

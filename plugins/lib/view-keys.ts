@@ -14,13 +14,13 @@ import { keyTextOf, orderOf, parameterType, partTextOf } from "../../src/reads/k
 declare global {
   namespace DataplanPg {
     interface PgCodecExtensions {
-      /** The GraphQL type, or mere name of a kind of thing, whose global ids the codec reads and writes. */
+      /** The type whose global ids the codec reads and writes; not all are GraphQL types. */
       globalIdOf?: string;
     }
   }
 }
 
-/** A column as keys and orders compare it. */
+/** Describes a column of a key or sort order. */
 export function keyColumn(name: string, { codec }: PgCodecAttribute): KeyColumn {
   const base = baseOf(codec);
   const typeName = pgTypeOf(base);
@@ -29,7 +29,7 @@ export function keyColumn(name: string, { codec }: PgCodecAttribute): KeyColumn 
   return { name, typeName, type: base.sqlType, form: form ?? textForm, asText: form === undefined };
 }
 
-/** The primary key of a view; undefined of one that has none. */
+/** Returns the primary key of a view; undefined if it has none. */
 export const keyOfResource = perObject(({ codec, uniques }: PgResource): Key | undefined => {
   const names = uniques?.find(({ isPrimary }) => isPrimary)?.attributes ?? [];
   const [first, ...others] = names.map((name) =>
@@ -45,7 +45,7 @@ interface GlobalIds {
   typeName: string;
   /** The key of the type; undefined when there is no view of it. */
   key: Key | undefined;
-  /** What the column is made of; undefined for a column that is worked out. */
+  /** The column's own codec; undefined for a computed column. */
   column: PgCodec | undefined;
 }
 
@@ -58,7 +58,7 @@ const families = [
 const areAlike = (one: string, other: string): boolean =>
   one === other || families.some((family) => family.includes(one) && family.includes(other));
 
-/** A codec for columns that hold the one value of a key, or the texts of keys, and are global ids outside SQL. */
+/** Makes the codec of columns that hold the one value of a key, or texts of keys. Outside SQL they are global ids. */
 export function makeGlobalIdCodec({ name, owner, typeName, key, column }: GlobalIds): PgCodec {
   const parts = key ?? uuidKey;
   const base = column ? baseOf(column) : TYPES.text;
@@ -84,7 +84,7 @@ export function makeGlobalIdCodec({ name, owner, typeName, key, column }: Global
   };
 }
 
-/** Gives a view a column `id` that is worked out: the text of its key. */
+/** Adds a computed column `id` to a view: the text of its key. */
 export function addId({ codec, name }: PgResource, key: Key, idCodec: PgCodec): void {
   const attributes = codec.attributes as Record<string, PgCodecAttribute>;
   if (attributes.id) {
@@ -104,7 +104,7 @@ export function addId({ codec, name }: PgResource, key: Key, idCodec: PgCodec): 
   Object.assign(attributes, Object.fromEntries(others));
 }
 
-/** Finds a row by its global id, where the id is no column: the library knows columns only. */
+/** Finds a row by its global id, where the id isn't a column: the library looks up columns only. */
 export function findByKey(resource: PgResource, $id: Step): Step {
   const key = keyOfResource(resource)!;
   const $rows = resource.find();

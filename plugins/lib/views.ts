@@ -11,14 +11,14 @@ import { hasTag, tagLines, tagText } from "./tags.ts";
 
 export type FieldScope = GraphileBuild.ScopeObjectFieldsField;
 
-/** The name of the field that shows a column. */
+/** Returns the name of the field that shows a column. */
 export const fieldNameOf = (
   { inflection }: Pick<GraphileBuild.Build, "inflection">,
   codec: PgCodec,
   column: string,
 ): string => inflection.attribute({ codec: codec as PgCodecWithAttributes, attributeName: column });
 
-/** The views of a version. */
+/** Returns the views of a version. */
 export const viewsOf = ({ pgResources }: Pick<GraphileBuild.Build, "pgResources">): PgResource[] =>
   (Object.values(pgResources) as PgResource[]).filter(
     ({ parameters, codec }) => !parameters && codec.attributes,
@@ -26,26 +26,26 @@ export const viewsOf = ({ pgResources }: Pick<GraphileBuild.Build, "pgResources"
 
 const byType = new WeakMap<GraphileBuild.Build["pgResources"], ReadonlyMap<string, PgResource>>();
 
-/** The view whose rows are of a GraphQL type. */
+/** Returns the view whose rows have a GraphQL type. */
 export const viewOfType = (build: GraphileBuild.Build, typeName: string): PgResource | undefined =>
   remembered(byType, build.pgResources, () => {
     const views = viewsOf(build).map((view) => [build.inflection.tableType(view.codec), view] as const);
     return new Map(views);
   }).get(typeName);
 
-/** The key of the rows of a GraphQL type. */
+/** Returns the key of the rows of a GraphQL type. */
 export function keyOfType(build: GraphileBuild.Build, typeName: string): Key | undefined {
   const view = viewOfType(build, typeName);
   return view && keyOfResource(view);
 }
 
-/** A view whose rows can simply be selected: no function, no hook that adds conditions. */
+/** Whether the rows of a view can simply be selected: it isn't a function, and no hook adds conditions. */
 function isPlain(resource: PgResource | null | undefined): resource is PgResource {
   if (!resource || resource.parameters || resource.isVirtual || resource.codec.polymorphism) return false;
   return typeof resource.from !== "function" && Reflect.get(resource, "selectAuth") == null;
 }
 
-/** The view of a type, if its rows have a key. */
+/** Returns the view of a type, if its rows have a key. */
 export function rowsOf(build: GraphileBuild.Build, codec: PgCodec | undefined): Rows | undefined {
   if (!codec?.attributes || codec.polymorphism) return undefined;
   const resource = build.pgTableResource(codec as PgCodecWithAttributes);
@@ -53,7 +53,7 @@ export function rowsOf(build: GraphileBuild.Build, codec: PgCodec | undefined): 
   return key && isPlain(resource) ? { resource, key } : undefined;
 }
 
-/** The foreign key, seen from the field's type, that a relation field follows; undefined for other fields. */
+/** Returns the foreign key that a relation field follows, seen from its type; undefined for other fields. */
 export function relationOf({ pgRelationDetails }: FieldScope): PgCodecRelation | undefined {
   if (!pgRelationDetails) return undefined;
   const { registry, relationName } = pgRelationDetails;
@@ -62,8 +62,8 @@ export function relationOf({ pgRelationDetails }: FieldScope): PgCodecRelation |
 }
 
 /**
- * Whether the list of a relation takes no filter: the foreign key or the function has the tag @noFilter, or the line of the ref has the
- * word noFilter (`@ref fulfillments to:Fulfillment plural noFilter`).
+ * Whether the list of a relation takes no filter: the foreign key or the function has the tag @noFilter, or the ref has
+ * the word noFilter (`@ref fulfillments to:Fulfillment plural noFilter`).
  */
 export function takesNoFilter(scope: FieldScope): boolean {
   if (hasTag(scope.readFunction?.resource ?? relationOf(scope), "noFilter")) return true;
@@ -73,7 +73,7 @@ export function takesNoFilter(scope: FieldScope): boolean {
   return words.some(([refName, ...rest]) => refName === name && rest.includes("noFilter"));
 }
 
-/** The hop along a foreign key. */
+/** Returns the hop along the foreign key that a field follows. */
 export function hopOf(scope: FieldScope): Hop | undefined {
   const relation = relationOf(scope);
   const to = relation?.remoteResource as PgResource | undefined;
@@ -81,7 +81,7 @@ export function hopOf(scope: FieldScope): Hop | undefined {
   return { to, on: matches(relation.localAttributes, relation.remoteAttributes) };
 }
 
-/** The hops to the rows of a list: none for all rows, one for a foreign key, more through link views. */
+/** Returns the hops to the rows of a list: none for all rows, one for a foreign key, more through link views. */
 export function hopsTo(scope: FieldScope): Hop[] | undefined {
   if (scope.isRootQuery) return [];
   if (!scope.isPgManyRelationConnectionField) return undefined;
@@ -107,7 +107,7 @@ export function hopsTo(scope: FieldScope): Hop[] | undefined {
 const matches = (local: readonly string[], remote: readonly string[]): Match[] =>
   local.map((name, index) => ({ local: name, remote: remote[index]! }));
 
-/** The content of a view's tag @followed; undefined when its lists are not followed. */
+/** Reads a view's tag @followed; undefined if its lists are not followed. */
 export function followedOf({ codec, from, name }: PgResource): Followed | undefined {
   const transaction = tagText(codec, "followed");
   if (transaction === undefined || typeof from === "function") return undefined;
@@ -116,7 +116,7 @@ export function followedOf({ codec, from, name }: PgResource): Followed | undefi
   return { transaction, from };
 }
 
-/** The function that searches a view, made by api_meta.derive_searches(); undefined when its lists aren't searched. */
+/** Returns the function, made by api_meta.derive_searches(), that searches a view; undefined if the view has no search. */
 export function searchOf({ codec }: PgResource): SQL | undefined {
   if (!hasTag(codec, "search")) return undefined;
   const { schemaName, name } = codec.extensions!.pg!;

@@ -12,7 +12,7 @@ import type { AdministrationOptions } from "./section.ts";
 /** Longest form, in bytes. */
 const maxFormBytes = 65_536;
 
-/** The administration in the browser, at `/admin`: the middlewares of its requests in order. */
+/** The router of the administration, at `/admin`: its middlewares in order. */
 export function administration(options: AdministrationOptions): Router {
   const router = Router();
   const navigation = navigationFor(options.explorer);

@@ -25,13 +25,13 @@ export const merchantPlanNames: Readonly<Record<string, string>> = {
 
 /** Descriptions of actions. Other actions are shown by their names. */
 const actionTitles: Readonly<Record<string, string>> = {
-  "credential.created": "Created the token",
-  "credential.rotated": "Rotated the token",
-  "credential.changed": "Changed the token",
-  "credential.limited": "Gave an end to the token",
-  "credential.deactivated": "Deactivated the token",
-  "credential.activated": "Activated the token",
-  "credential.deleted": "Deleted the token",
+  "credential.created": "Created the API credential",
+  "credential.rotated": "Rotated the API credential",
+  "credential.changed": "Changed the API credential",
+  "credential.limited": "Limited the lifetime of the API credential",
+  "credential.deactivated": "Deactivated the API credential",
+  "credential.activated": "Activated the API credential",
+  "credential.deleted": "Deleted the API credential",
   "operations.published": "Stored operations for",
   "operations.removed": "Removed stored operations for",
   "administrator.created": "Created the administrator",
@@ -41,25 +41,25 @@ const actionTitles: Readonly<Record<string, string>> = {
   "webhook_subscription.tested": "Sent a test to the webhook",
   "webhook_subscription.enabled": "Enabled the webhook",
   "webhook_subscription.disabled": "Disabled the webhook",
-  "webhook_subscription.stopped": "Stopped the webhook and dropped its messages,",
+  "webhook_subscription.stopped": "Stopped the webhook and dropped its waiting messages:",
   "webhook_delivery.retried": "Sent a message again to the webhook",
-  "signing_key.rotated": "Rotated the key that signs access tokens, to",
-  "signing_key.retired": "Retired the key that signed access tokens",
+  "signing_key.rotated": "Rotated the signing key of access tokens. The new one is",
+  "signing_key.retired": "Retired the signing key of access tokens",
   "plan.changed": "Changed the plan to",
-  "customer.exported": "Exported what is known about the customer",
-  "customer.anonymized": "Made anonymous the customer",
+  "customer.exported": "Exported the data of the customer",
+  "customer.anonymized": "Anonymized the customer",
   "session.started": "Logged in",
   "session.refused": "Failed to log in",
   "session.ended": "Logged out",
 };
 
-/** Actions whose subject is their actor. */
+/** Actions of administrators on their own account. The subject isn't shown: it is the actor. */
 const aboutOneself = new Set(["session.started", "session.ended", "administrator.password_changed"]);
 
 /**
  * A list of audit entries, newest first.
  *
- * @param present the token whose page it is on, which isn't named
+ * @param present the API credential whose page shows the list; entries about it don't repeat its name
  */
 export function auditList(events: readonly AuditEvent[], present?: string): Html {
   return html`<ol class="index">
@@ -79,7 +79,7 @@ export function auditList(events: readonly AuditEvent[], present?: string): Html
   </ol>`;
 }
 
-/** Whether the subject of an entry is a token, and not something of it. */
+/** Whether an entry is about this API credential itself, not about its webhooks or stored operations. */
 const isAboutToken = ({ action, credential_id: id }: AuditEvent, token: string | undefined): boolean =>
   id !== null && id === token && !/^(webhook_|operations\.)/.test(action);
 
@@ -104,10 +104,10 @@ const fromNumber = (title: string) => (value: unknown) =>
 const fromScopes = (title: string) => (value: unknown) =>
   Array.isArray(value) && `${title}: ${summary(value as string[])}`;
 
-/** Lines about the details of an entry, in this order; none about what it doesn't have. */
+/** Lines about the details of an entry, in this order. Missing details have no line. */
 const detailLines: Readonly<Record<string, (value: unknown) => string | false>> = {
-  old_plan: fromText((plan) => `It was ${merchantPlanNames[plan]}`),
-  old_name: fromText((name) => `Was called “${name}”`),
+  old_plan: fromText((plan) => `Previous plan: ${merchantPlanNames[plan]}`),
+  old_name: fromText((name) => `Previous name: “${name}”`),
   added: fromScopes("Added"),
   removed: fromScopes("Removed"),
   scopes: fromScopes("Access"),
@@ -115,8 +115,8 @@ const detailLines: Readonly<Record<string, (value: unknown) => string | false>> 
   version: fromText((version) => `Version ${version}`),
   stored_operations_only: (only) =>
     typeof only === "boolean" && (only ? "May send stored operations only" : "May send all operations"),
-  access_key: fromText((key) => `Access key ${key}`),
-  old_key_ends_at: fromText((time) => `The old key works until ${momentText(new Date(time))}`),
+  access_key: fromText((key) => `Client ID ${key}`),
+  old_key_ends_at: fromText((time) => `The old client ID works until ${momentText(new Date(time))}`),
   ends_at: fromText((time) => `Works until ${momentText(new Date(time))}`),
   dropped: fromNumber("Dropped messages"),
 };

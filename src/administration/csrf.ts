@@ -4,25 +4,25 @@ import { typedText } from "./forms.ts";
 import { Problem } from "./problem.ts";
 import { visitOf } from "./visit.ts";
 
-/** The token of forms, derived from the session's or, before log-in, from that of the browser. */
+/** Returns the CSRF token of forms, derived from the cookie of the session or, before log-in, of the browser. */
 export function csrfTokenOf(secret: string): string {
   return createHmac("sha256", secret).update("forms of the administration").digest("base64url");
 }
 
 /**
- * Whether the browser says that a page of ours sent the request. Browsers send one of these headers with every form.
+ * Whether one of our pages sent the request, as the browser reports. Browsers send one of these headers with every form.
  */
 function comesFromHere(request: Request, publicUrl: string | undefined): boolean {
   const site = request.get("sec-fetch-site");
   if (site !== undefined && site !== "same-origin") return false;
   const origin = request.get("origin");
   if (origin === undefined) return site === "same-origin";
-  if (!URL.canParse(origin)) return false; // “null”, for one
+  if (!URL.canParse(origin)) return false; // for example “null”
   const { host } = new URL(origin);
   return host === request.get("host") || (publicUrl !== undefined && host === new URL(publicUrl).host);
 }
 
-/** Refuses forms that no page of ours made for this session. */
+/** Refuses forms that don't come from one of our pages in this session. */
 export function requireOwnForm(publicUrl: string | undefined): RequestHandler {
   return (request, response, next) => {
     if (request.method === "GET" || request.method === "HEAD") return next();
@@ -34,7 +34,7 @@ export function requireOwnForm(publicUrl: string | undefined): RequestHandler {
       throw new Problem(
         403,
         "This form can’t be accepted",
-        "It was not sent by a page of your present session. Nothing was changed. Open the page again, and send the form from there. Your browser must accept cookies from this address.",
+        "It was not sent from a page of your current session. Nothing was changed. Open the page again and send the form from there. Your browser must accept cookies from this address.",
       );
     next();
   };

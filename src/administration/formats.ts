@@ -10,12 +10,12 @@ const dateOnly = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZon
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 const exact = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
 
-/** A time, in UTC. */
+/** A time in UTC, as an HTML element. */
 export function moment(date: Date): Html {
   return html`<time datetime="${date.toISOString()}">${momentText(date)}</time>`;
 }
 
-/** A time, within a sentence. */
+/** A time in UTC, as text. */
 export function momentText(date: Date): string {
   return `${dateAndTime.format(date)} UTC`;
 }
@@ -25,7 +25,7 @@ export function day(date: Date): Html {
   return html`<time datetime="${date.toISOString().slice(0, 10)}">${dateOnly.format(date)}</time>`;
 }
 
-/** A whole number with separators of thousands. */
+/** Formats a whole number with thousands separators. */
 export function count(number: number): string {
   return whole.format(number);
 }
@@ -35,23 +35,23 @@ export function milliseconds(ms: number): string {
   return `${(ms < 10 ? exact : whole).format(ms)} ms`;
 }
 
-/** Name of a resource such as `supplier_orders` on pages. */
+/** Returns the name that pages show for a resource such as `supplier_orders`. */
 export function resourceName(resource: string): string {
   const words = resource.replaceAll("_", " ");
   return words[0]!.toUpperCase() + words.slice(1);
 }
 
-/** Invisible characters, and those that change how others are shown: control characters, marks of direction. */
+/** Invisible characters, and characters that change how others are shown: control characters, direction marks. */
 const unseen = /(?![\n\t])[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** A visible replacement. */
+/** Returns a visible replacement for a control character. */
 function picture(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   return code === 0x7f ? "\u2421" : "\ufffd";
 }
 
-/** Another person's text with everything in it visible, and cut if it is longer than that. */
+/** Makes every character of a client's text visible, and cuts the text if it is too long. */
 export function shown(text: string, most: number): string {
   const characters = [...text.slice(0, 2 * most)];
   const isCut = characters.length > most || text.length > 2 * most;
@@ -59,13 +59,13 @@ export function shown(text: string, most: number): string {
   return kept.replaceAll("\r\n", "\n").replace(unseen, picture) + (isCut ? "…" : "");
 }
 
-/** A block of another person's text, as {@link shown} returns it. It scrolls inside its box. */
+/** A scrolling block with a client's text, as {@link shown} returns it. */
 export function foreignBlock(label: string, text: string, most: number): Html {
   return html`<pre class="foreign" role="region" aria-label="${label}" tabindex="0">
 ${shown(text, most)}</pre>`;
 }
 
-/** A value with a button to copy it, which the script shows. */
+/** A value with a button that copies it. The script shows the button. */
 export function copyable(title: string, hint: Content, value: string, id: string): Html {
   return html`<div>
     <p><strong>${title}</strong>${hint && html` <span class="quiet">${hint}</span>`}</p>

@@ -7,25 +7,25 @@ export type FieldErrors = Readonly<Record<string, string>>;
 
 export const hasErrors = (errors: FieldErrors): boolean => Object.keys(errors).length > 0;
 
-/** A text of the form that was sent, as it was typed; empty when it is missing. */
+/** Returns a text of the submitted form as it was typed; empty if it is missing. */
 export function typedText({ request }: Visit, name: string): string {
   const value = (request.body as Record<string, unknown> | undefined)?.[name];
   return typeof value === "string" ? value : "";
 }
 
-/** A text of the form that was sent, trimmed. Not for passwords. */
+/** Returns a text of the submitted form, trimmed. Not for passwords. */
 export const textField = (visit: Visit, name: string): string => typedText(visit, name).trim();
 
-/** A password of the form that was sent. */
+/** Returns a password of the submitted form. */
 export const passwordOf = (visit: Visit, name: string): string => typedText(visit, name).normalize("NFC");
 
-/** A parameter of the address; empty when it is missing. */
+/** Returns a query parameter; empty if it is missing. */
 export function queryOf({ request }: Visit, name: string): string {
   const value = request.query[name];
   return typeof value === "string" ? value : "";
 }
 
-/** The errors above a form, each linked to its field. Nothing without errors. */
+/** The list of errors above a form, each linked to its field. Empty without errors. */
 export function errorSummary(errors: FieldErrors): Content {
   const entries = Object.entries(errors);
   return (
@@ -45,14 +45,14 @@ export const csrfField = ({ csrfToken }: Visit): Html =>
 
 export interface Form {
   fields: Content;
-  /** The button that sends it. */
+  /** Label of the submit button. */
   submit: string;
   isDangerous?: boolean;
-  /** The path below /admin of the page to which one can go back instead. */
+  /** Path below /admin of the page that Cancel leads to. */
   cancel?: string;
 }
 
-/** A form to the page's own path: its fields, the buttons, and what proves that it is ours. */
+/** A form that posts to the page's own path: its fields, buttons and CSRF token. */
 export function form(visit: Visit, { fields, submit, isDangerous = false, cancel }: Form): Html {
   return html`<form method="post" action="/admin${visit.path}" class="card" novalidate>
     ${csrfField(visit)} ${fields}
@@ -63,7 +63,7 @@ export function form(visit: Visit, { fields, submit, isDangerous = false, cancel
   </form>`;
 }
 
-/** A button that does something at once. */
+/** A button that performs an action at once. */
 export function actionButton(visit: Visit, action: string, label: string, isMain = false): Html {
   return html`<form method="post" action="/admin${action}">
     ${csrfField(visit)}<button class="${isMain && "main"}">${label}</button>
@@ -81,7 +81,7 @@ export interface FormField {
   maxlength?: number;
 }
 
-/** A field for a line of text, with its label, hint and error. */
+/** A one-line text field with its label, hint and error. */
 export function field({ name, label, type = "text", value = "", hint, errors, ...others }: FormField): Html {
   const error = errors?.[name];
   const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(" ");
@@ -112,7 +112,7 @@ export interface Choice {
   hint?: string | undefined;
 }
 
-/** A choice between several options. */
+/** A group of radio buttons. */
 export function choice({ name, legend, options, chosen, hint }: Choice): Html {
   return html`<fieldset ${hint && html`aria-describedby="${name}-hint"`}>
     <legend>${legend}</legend>

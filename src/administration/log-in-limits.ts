@@ -6,19 +6,19 @@ import { networkOf } from "../lib/network-of.ts";
 
 const minute = 60;
 
-/** Failed log-ins allowed, and in how many seconds. Counted in the database, for all processes together. */
+/** How many failed log-ins are allowed in how many seconds. The database counts them for all processes. */
 const limits = {
-  /** An attacker who tries passwords of one administrator. */
+  /** Against guessing one administrator's password from one network. */
   pair: { points: 5, duration: 15 * minute },
-  /** An attacker who tries names. */
+  /** Against trying many names from one network. */
   address: { points: 30, duration: 15 * minute },
-  /** Many addresses together. More than `pair`, because reaching it locks the administrator out too. */
+  /** Against many networks together. Higher than `pair`, because it also locks the administrator out. */
   name: { points: 100, duration: 60 * minute },
 };
 
 type Kind = keyof typeof limits;
 
-/** Limits attempts to log in. */
+/** Limits log-in attempts. */
 export class LogInLimits {
   readonly #limiters: Readonly<Record<Kind, RateLimiterPostgres>>;
 
@@ -48,7 +48,7 @@ export class LogInLimits {
   /**
    * Counts an attempt before its result is known, so that parallel attempts count too.
    *
-   * @returns seconds to wait when it is one too many; else null
+   * @returns the seconds to wait if the limit is exceeded, otherwise null
    */
   async count(name: string, address: string): Promise<number | null> {
     for (const [kind, key] of keysOf(name, address)) {
@@ -85,7 +85,8 @@ function keysOf(name: string, address: string): [Kind, string][] {
 }
 
 /**
- * In lower case as Postgres has it, letter by letter: “İ” becomes “i”, so that no other spelling gets its own count.
+ * Converts a name to lower case as Postgres does, letter by letter: “İ” becomes “i”. Otherwise another spelling of a
+ * name would have its own count.
  */
 const lowered = (name: string): string =>
   Array.from(name, (letter) => String.fromCodePoint(letter.toLowerCase().codePointAt(0)!)).join("");

@@ -44,10 +44,10 @@ function logInPage(visit: Visit, errors: FieldErrors = {}, status?: number): Pag
   };
 }
 
-/** Characters of a name. */
+/** Most characters of a name. */
 const maxName = 200;
 
-/** The log-in page. */
+/** The pages that log in. */
 export function logIn(pool: Pool): Pages {
   const limits = new LogInLimits(pool);
   preparePasswords();
@@ -80,7 +80,7 @@ export function logIn(pool: Pool): Pages {
   };
 }
 
-/** Begins a session and returns its token; null when the name or the password is wrong. */
+/** Starts a session and returns its token, or null if the name or the password is wrong. */
 async function startSession(visit: Visit, name: string, password: string): Promise<string | null> {
   // Postgres refuses null characters. No administrator has such a name.
   const [known] = name.includes("\0")
@@ -93,7 +93,7 @@ async function startSession(visit: Visit, name: string, password: string): Promi
     await perform(visit, "note_refused_log_in($1)", name.replaceAll("\0", ""));
     return null;
   }
-  // The browser loses the token of its previous session, so nobody could end that later
+  // The browser is about to lose the previous session's token, so nobody could end that session later
   if (visit.visitor) await perform(visit, "end_session()");
   const token = newSessionToken();
   const { administrator_id: id, password_hash: hash } = known;
@@ -101,7 +101,7 @@ async function startSession(visit: Visit, name: string, password: string): Promi
   return token;
 }
 
-/** Ends the session. */
+/** The action that logs out. */
 export const logOut: Pages = {
   "POST /": async (visit) => {
     await perform(visit, "end_session()");

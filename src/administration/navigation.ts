@@ -6,7 +6,8 @@ import { operationsSection } from "./pages/operations-section.ts";
 import { tokensSection } from "./pages/tokens/tokens-section.ts";
 import { versionsSection } from "./pages/versions-section.ts";
 import { webhooksSection } from "./pages/webhooks/webhooks-section.ts";
-/** The sections in groups. To add a section, add an entry here and a file with its pages. */
+
+/** Returns the menu: sections in groups. To add a section, add an entry here and a file with its pages. */
 export const navigationFor = (hasExplorer: boolean) => [
   { title: "Settings", sections: [tokensSection, webhooksSection, versionsSection, merchantPlanSection] },
   { title: "Records", sections: [operationsSection, activity] },

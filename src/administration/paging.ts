@@ -5,10 +5,10 @@ import { queryOf } from "./forms.ts";
 import { rowsOf } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
-/** Rows of a page. One more is read, to see whether another page follows. */
+/** Most rows of a page. One more is read, to see whether another page follows. */
 const pageSize = 50;
 
-/** Rows of a list, newest first, and links to its first and next page. */
+/** A page of a list, newest first, with links to the first and the next page. */
 export interface PageOfRows<Row> {
   rows: Row[];
   isFirst: boolean;
@@ -16,9 +16,9 @@ export interface PageOfRows<Row> {
 }
 
 /**
- * Reads the page of a list that the address names by `?before=` and an id.
+ * Reads the page of a list that follows the id in the query parameter `before`.
  *
- * @param call of a function whose first two values are this id, or null, and a number of rows
+ * @param call an SQL call whose first two values are this id, or null, and a number of rows
  */
 export async function readPage<Row extends { id: string }>(
   visit: Visit,

@@ -14,7 +14,7 @@ export const noPage: RequestHandler = () => {
   throw missing();
 };
 
-/** Shows what went wrong, without internals. */
+/** Shows an error page that reveals no internals. */
 export function showProblem(logger: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     if (response.headersSent) return next(error);
@@ -32,21 +32,21 @@ export function showProblem(logger: Logger): ErrorRequestHandler {
           ? html`<p><a href="/admin${thingAt(visitOf(response).path)}">Go back</a></p>`
           : html`<p><a href="/admin">Go to the start page</a></p>`
       }
-      <p class="quiet">Request id <code>${requestId}</code></p>
+      <p class="quiet">Request ID <code>${requestId}</code></p>
     `;
     showPage(response, { status, title, body });
   };
 }
 
-/** The path of the thing that an action was about, such as `/webhooks/{id}`. */
+/** Returns the path of the page that an action belongs to, such as `/webhooks/{id}`. */
 const thingAt = (path: string): string => path.split("/").slice(0, 3).join("/");
 
-/** The detail of an error of `mutation.refuse`: user errors, of which the first is shown. */
+/** The detail of an error that `mutation.refuse` raises: user errors, of which the first is shown. */
 const refusals = z.tuple([z.object({ code: z.string(), message: z.string() })]).rest(z.unknown());
 
 function problemOf(error: unknown, code: unknown): Problem {
   if (error instanceof Problem) return error;
-  // no_data_found; ids that are none: invalid_text_representation, character_not_in_repertoire
+  // no_data_found; for malformed ids: invalid_text_representation, character_not_in_repertoire
   if (code === "P0002" || code === "22P02" || code === "22021") return missing();
   // Raised by mutation.refuse
   if (code === "UE001" && error instanceof Error && "detail" in error) {
@@ -54,7 +54,7 @@ function problemOf(error: unknown, code: unknown): Problem {
     return refusal.code === "NOT_FOUND" ? missing() : new Problem(409, "This can’t be done", refusal.message);
   }
   if (error instanceof URIError || error instanceof UnreadableText) return malformed();
-  // By Express's body parser
+  // Thrown by Express's body parser
   if (error instanceof Error && "type" in error && "status" in error) return malformed(Number(error.status));
   if (databaseFailure(error))
     return new Problem(
@@ -65,6 +65,6 @@ function problemOf(error: unknown, code: unknown): Problem {
   return new Problem(
     500,
     "Something went wrong",
-    "The fault is ours. Try again. If it happens again, tell the operator of the service, with the request id below.",
+    "The service has failed. Try again. If it happens again, give the request ID below to the operator of the service.",
   );
 }

@@ -1,4 +1,4 @@
-/** Ends a request with a page that explains why another can't be shown (problem-page.ts). The message is its text. */
+/** Thrown to show an error page instead of the requested one (problem-page.ts). The message is its text. */
 export class Problem extends Error {
   readonly status: number;
   readonly title: string;
@@ -10,16 +10,16 @@ export class Problem extends Error {
   }
 }
 
-/** No such page, or not any more. */
+/** Makes the error for a page that doesn't exist, or no longer exists. */
 export const missing = () =>
   new Problem(404, "There is nothing here", "The address is wrong, or what it belonged to has been deleted.");
 
-/** Returns what a page is about. @throws {Problem} when there is no such thing */
+/** Returns the object of a page. @throws {Problem} if there is none */
 export function found<Thing>(thing: Thing | undefined): Thing {
   if (thing === undefined) throw missing();
   return thing;
 }
 
-/** A request that no page of ours sends. */
+/** Makes the error for a request that none of our pages sends. */
 export const malformed = (status = 400) =>
   new Problem(status, "This can’t be read", "The browser sent something that this page doesn’t accept.");

@@ -13,30 +13,30 @@ export interface AdministrationOptions {
   pool: Pool;
   logger: Logger;
   versions: readonly Version[];
-  /** To be called when rights may have been changed: cached ones are read again. */
+  /** Call this when rights may have changed: cached rights are then read again. */
   outdateRights: () => void;
-  /** Limits of clients that apply unless the plan has its own. */
+  /** Limits of clients, which the plan may override. */
   limits: Limits;
   /** The time in milliseconds since 1970. */
   now: () => number;
-  /** The address that clients use, if it differs from that of requests. */
+  /** The service's public URL, if it differs from the URL of requests. */
   publicUrl: string | undefined;
   /** Whether the explorer is served. */
   explorer: boolean;
-  /** Webhook destinations allowed beside the public internet, as the setting service.webhook_allow. */
+  /** Webhook destinations allowed in addition to the public internet, as in the setting service.webhook_allow. */
   webhookAllow: string;
 }
 
-/** A page, or the path to which the browser is sent instead. */
+/** A page, or the path that the browser is redirected to. */
 export type Answer = Page | string;
 
-/** Answers a visit; the ids are those in the path, in order. */
+/** Answers a request. The ids are the path's parameters, in order. */
 export type PageHandler = (visit: Visit, ...ids: string[]) => Answer | Promise<Answer>;
 
-/** Pages by method and path, such as `GET /:id`, in the order in which they are looked for. */
+/** Pages by method and path, such as `GET /:id`. The first match counts. */
 export type Pages = Readonly<Record<string, PageHandler>>;
 
-/** A section of the administration: an entry of the navigation, and its pages. */
+/** A section of the administration: a menu entry and its pages. */
 export interface Section {
   title: string;
   /** Path below /admin. */
@@ -45,7 +45,7 @@ export interface Section {
   pages(options: AdministrationOptions): Pages;
 }
 
-/** Routes requests to pages. Those below the first page of a section have a link to that. */
+/** Routes requests to pages. Pages below the first page of a section link to it. */
 export function routerOf(pages: Pages, first?: Link): Router {
   const router = Router();
   for (const [route, handle] of Object.entries(pages)) {

@@ -10,14 +10,14 @@ import type { AdministrationOptions } from "./section.ts";
 import { rowsOf, visitOf } from "./visit.ts";
 import type { Menu, Visit } from "./visit.ts";
 
-/** The cookies of the administration: the session, and the one that binds the log-in form to its browser. */
+/** The cookies of the administration. `visitor` binds the log-in form to its browser. */
 type CookieName = "session" | "visitor";
 type Cookies = Pick<Visit, "request" | "response" | "isSecure">;
 
-// With this prefix, browsers accept the cookie over HTTPS only, and not from a neighbouring domain.
+// With this prefix, browsers accept the cookie over HTTPS only, and not from a sibling domain.
 const nameOf = (name: CookieName, isSecure: boolean) => `${isSecure ? "__Host-" : ""}service-${name}`;
 
-/** The value of a cookie, if the request has it. */
+/** Returns the value of a cookie, if the request has it. */
 const readCookie = ({ request, isSecure }: Cookies, name: CookieName): string | undefined =>
   parseCookie(request.headers.cookie ?? "")[nameOf(name, isSecure)] || undefined;
 
@@ -28,20 +28,20 @@ export function writeCookie({ response, isSecure }: Cookies, name: CookieName, v
   else response.cookie(nameOf(name, isSecure), value, options);
 }
 
-/** The address of the request's client. */
+/** Returns the client's IP address. */
 function addressOf(request: Request): string {
-  // Sockets for both kinds write IPv4 addresses as IPv6; and a proxy may send anything
+  // Dual-stack sockets write IPv4 addresses as IPv6; and a proxy may send anything
   const address = (request.ip ?? "").replace(/^::ffff:/, "").replace(/%.*$/, "");
   return isIP(address) === 0 ? "0.0.0.0" : address;
 }
 
-/** Finds the session of a request, if any. */
+/** Finds the session of a request, if it has one. */
 export function recogniseVisitor(
   { pool, publicUrl, outdateRights }: AdministrationOptions,
   menu: Menu,
 ): RequestHandler {
   return async (request, response, next) => {
-    // Also for the log: within a router, the path is relative
+    // The log needs the full path: within a router, the path is relative
     const path = request.path;
     response.locals.loggedPath = request.baseUrl + path;
     const cookies = { request, response, isSecure: isSecure(request, publicUrl) };
@@ -49,7 +49,7 @@ export function recogniseVisitor(
     const browser = readCookie(cookies, "visitor");
     const sessionHash = token === undefined ? "" : hashOfToken(token).toString("hex");
     const address = addressOf(request);
-    // The error page for an absent database needs a visit as well
+    // The error page for an unreachable database needs a visit as well
     const visit: Visit = {
       ...cookies,
       visitor: null,
@@ -67,7 +67,7 @@ export function recogniseVisitor(
           await client.query(settings, [sessionHash, address]);
           return work(client);
         });
-        // Only those who are logged in can change rights; others shall not empty caches
+        // Only logged-in visitors can change rights; others must not empty caches
         if (visit.visitor && request.method === "POST") outdateRights();
         return result;
       },
@@ -95,17 +95,17 @@ export const requireVisitor: RequestHandler = (_request, response, next) => {
   sendToLogIn(visit, visit.hadSession);
 };
 
-/** @param ended whether there was a session before, so that the page can say that it ended */
+/** Redirects to the log-in page. @param ended whether a session has ended, so that the page says so */
 export function sendToLogIn({ request, response }: Visit, ended: boolean): void {
   const isForm = request.method !== "GET" && request.method !== "HEAD";
-  // Back to the page with the form: its input is lost
+  // After a form, back to the page with the form: the input is lost
   const wanted = isForm ? request.get("referer") : request.originalUrl;
   const query = new URLSearchParams({ next: ownPath(wanted) });
   if (ended) query.set("done", isForm ? "form" : "page");
   response.redirect(303, `/admin/log-in?${query}`);
 }
 
-/** The path of a page of the administration, from an address that may lead anywhere. */
+/** Returns the path of an administration page, from an address that may lead anywhere. */
 export function ownPath(address: string | undefined): string {
   const here = "http://here.invalid";
   if (address === undefined || !URL.canParse(address, here)) return "/admin";

@@ -17,19 +17,19 @@ export interface Page {
   status?: number | undefined;
   /** The heading, and the title of the window. */
   title: string;
-  /** The page that this one belongs to, other than the first of its section. */
+  /** The parent page, unless it is the first page of the section. */
   within?: Link;
-  /** Content beside the heading: state, main button. */
+  /** Content beside the heading: a state or the main button. */
   aside?: Content;
   body: Content;
-  /** Notices that are shown once after an action, by the name that `?done=` has in the address. */
+  /** Notices shown once after an action, by the value of the query parameter `done`. */
   notices?: Readonly<Record<string, string>>;
   /** Errors of the page's form. */
   errors?: FieldErrors;
 }
 
 /**
- * Renders a page: with the navigation after log-in, else without.
+ * Renders a page. After log-in, it has the menu.
  *
  * @param first the first page of its section
  */
@@ -53,7 +53,7 @@ export function showPage(response: Response, page: Page, first?: Link): void {
   response.status(status).type("html").send(document);
 }
 
-/** A page that asks before something is done that can't, or can't simply, be undone: by a form to the same path. */
+/** Returns a page that requests confirmation. Its form posts to the same path. */
 export function questionPage(
   visit: Visit,
   { title, within, text, submit }: { title: string; within: Link; text: string; submit: string },

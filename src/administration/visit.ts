@@ -2,13 +2,13 @@ import type { Request, Response } from "express";
 import type { PoolClient } from "pg";
 import { found } from "./problem.ts";
 
-/** The visitor of a page. */
+/** The administrator who views a page. */
 export interface VisitingAdministrator {
   id: string;
   name: string;
 }
 
-/** Sections of the administration, in groups, as the menu shows them. Paths are below /admin. */
+/** The menu: sections of the administration in groups. Paths are below /admin. */
 export type Menu = readonly { title: string; sections: readonly { title: string; path: string }[] }[];
 
 /** A request to the administration. */
@@ -19,9 +19,9 @@ export interface Visit {
   isSecure: boolean;
   /** Null before log-in. */
   visitor: VisitingAdministrator | null;
-  /** Whether the browser has the cookie of a session, which may have ended. */
+  /** Whether the browser sent a session cookie. The session may have ended. */
   hadSession: boolean;
-  /** The token in every form of this browser. */
+  /** The CSRF token of this browser's forms. */
   csrfToken: string;
   menu: Menu;
   /** Path of the page below /admin. */
@@ -31,8 +31,8 @@ export interface Visit {
   /** Address of the service, such as https://api.example.com. */
   origin: string;
   /**
-   * Calls functions of the schema administration in a transaction, in the role of the administration. The database gets the hash
-   * of the session's token, so that it can check by itself whether the session is alive, and the address for the audit log.
+   * Calls functions of the schema administration in a transaction, as the administration's role. The database gets the hash of
+   * the session's token, so that it can check the session itself, and the client's address for the audit log.
    */
   run<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
 }
@@ -46,17 +46,17 @@ declare global {
   }
 }
 
-/** The visit that a request belongs to. */
+/** Returns the visit that belongs to a response. */
 export function visitOf(response: Response): Visit {
   return response.locals.visit!;
 }
 
-/** The visitor of a page that requires a log-in. */
+/** Returns the visitor of a page that requires a log-in. */
 export function visitorOf(visit: Visit): VisitingAdministrator {
   return visit.visitor!;
 }
 
-/** The rows that a function of the schema administration returns. */
+/** Reads the rows that a function of the schema administration returns. */
 export async function rowsOf<Row extends object>(
   client: PoolClient,
   call: string,
@@ -65,7 +65,7 @@ export async function rowsOf<Row extends object>(
   return (await client.query<Row>(`select * from administration.${call}`, values)).rows;
 }
 
-/** The row that a function of the schema administration returns. @throws {Problem} when there is none */
+/** Reads the row that a function of the schema administration returns. @throws {Problem} if there is none */
 export async function rowOf<Row extends object>(
   client: PoolClient,
   call: string,
@@ -74,7 +74,7 @@ export async function rowOf<Row extends object>(
   return found((await rowsOf<Row>(client, call, ...values))[0]);
 }
 
-/** The value that a function of the schema administration returns. */
+/** Reads the value that a function of the schema administration returns. */
 export async function valueOf<Value>(client: PoolClient, call: string, ...values: unknown[]): Promise<Value> {
   const { rows } = await client.query<{ value: Value }>(`select administration.${call} as value`, values);
   return rows[0]!.value;

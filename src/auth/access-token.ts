@@ -11,7 +11,7 @@ export const accessTokenSeconds = 600;
 
 /** The issuer of the tokens of the only merchant. */
 export const defaultIssuer = "urn:service:tokens";
-/** The issuer of the tokens of one of several merchants: with equal keys, none accepts those of another. */
+/** Returns the issuer of one merchant's tokens. A merchant only accepts its own issuer, even if keys are equal. */
 export const issuerFor = (merchant: string): string => `${defaultIssuer}:${merchant}`;
 /** The merchant whose tokens have an issuer; undefined when it is none of those. */
 export const merchantOf = (issuer: unknown): string | undefined =>

@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import { readAs } from "../postgres/as-role.ts";
 import type { CachedAnswers, InvalidatedCache } from "./invalidated-cache.ts";
 
-/** What tokens of an access key may do now. */
+/** The rights of a credential's tokens. */
 export interface Allowed {
   scopes: ReadonlySet<string>;
   /** Whether they may send stored operations only. */
@@ -17,7 +17,7 @@ interface Key extends Allowed {
   remainingMs: number;
 }
 
-/** Which access keys are active, and with which scopes. */
+/** Creates a reader of active credentials and their scopes. */
 export function activeCredentials(pool: Pool, cache: InvalidatedCache): ActiveCredentials {
   const ask = async (accessKey: string): Promise<Key | null> => {
     const [key] = await readAs<{

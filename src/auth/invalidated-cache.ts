@@ -65,8 +65,8 @@ export class InvalidatedCache {
   }
 
   /**
-   * Forgets every answer. Notifications do it in all processes, a moment after a change is committed; the process that
-   * made the change calls it, so that its next request is already answered by the new rights.
+   * Forgets all values. Notifications do so in all processes, shortly after a change is committed. The process that made
+   * the change calls it, so that its next request already has the new rights.
    */
   outdate(): void {
     this.#era++;
@@ -78,7 +78,7 @@ export class InvalidatedCache {
     return this.#listener.isListening;
   }
 
-  /** Whether answers are those of now: a change would be heard, or it was looked for a moment ago. */
+  /** Whether values are current: notifications arrive, or the database was checked a moment ago. */
   get #isCurrent(): boolean {
     return this.isListening || performance.now() - this.#mark.readAt < markHoldsMs;
   }

@@ -5,12 +5,12 @@ import type { InvalidatedCache, CachedAnswers } from "./invalidated-cache.ts";
 import type { Limits } from "../graphql/limits.ts";
 import { merchantPlanLimits } from "../graphql/limits.ts";
 
-/** What the plan includes: nothing, queries, or all of the API. */
+/** The plans: no access, queries only, or the whole API. */
 export type MerchantPlanName = "none" | "read_only" | "full";
 
 export interface MerchantPlan {
   name: MerchantPlanName;
-  /** The settings' limits, changed by those of the plan. */
+  /** The settings' limits, overridden by the plan's. */
   limits: Limits;
 }
 

@@ -2,7 +2,7 @@ import type { Ran, StatementUse } from "../postgres/pipeline/transaction-setting
 import type { RequestTrace } from "../tracing/spans.ts";
 import type { OperationUse } from "./operation-use.ts";
 
-/** What one request does in the database: for its line in the log, its trace, and the counts of its operation. */
+/** A request's use of the database: for its log line, its trace, and the statistics of its operation. */
 export class RequestUse implements StatementUse {
   readonly of: OperationUse;
   readonly trace: RequestTrace | null;
@@ -30,7 +30,7 @@ export class RequestUse implements StatementUse {
     if (this.slowest === null || ran.ms > this.slowest.ms) this.slowest = ran;
   }
 
-  /** What log lines say of it. */
+  /** Properties for log lines. */
   get logged() {
     const { id, name, version } = this.of.operation;
     return {

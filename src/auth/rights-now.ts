@@ -14,8 +14,8 @@ const text = "select mark::text, state from auth.rights_now()";
 const settings = settingsStatement({ role: "service_api" })!;
 
 /**
- * Makes a reader of the mark of rights. Unless there is a free connection it uses those of operations, of which the request
- * needs one anyway.
+ * Creates a reader of the rights' version. Without a free connection of its own it uses a connection for operations, which
+ * the request needs anyway.
  *
  * @param onState called with the state of the database's migrations, which is read along
  */

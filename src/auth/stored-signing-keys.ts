@@ -51,8 +51,8 @@ interface StoredKey {
 type StoredKeys = ReadonlyMap<string, StoredKey>;
 
 /**
- * Keys in the database, cached as other rights are. A token with an unknown key causes a reading, since it may have been
- * signed a moment before the notification, but only once a second for any number of such tokens.
+ * Signing keys in the database, cached like other rights. A token with an unknown key triggers a read, because it may have
+ * been signed just before the notification; but only once a second, however many such tokens arrive.
  */
 export class StoredSigningKeys implements SigningKeys {
   readonly #options: StoredSigningKeysOptions;
@@ -149,7 +149,7 @@ function readable({ id, key }: StoredKey): KeyObject {
 }
 
 /**
- * The keys that sign access tokens: those of the environment, or else those of the database.
+ * Opens the keys that sign access tokens: keys from the environment, or else from the database.
  *
  * @param configured at least 32 characters each
  * @throws {UserError} when the signing key of the database can't be decrypted

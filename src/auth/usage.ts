@@ -46,9 +46,9 @@ export interface UsageOptions {
  * regularly.
  */
 export class Usage {
-  /** Which fields credentials use. */
+  /** Fields that credentials use. */
   readonly fields = new FieldUse();
-  /** Which operations they send. */
+  /** Operations that credentials send. */
   readonly operations = new OperationUses();
   readonly #pool: Pool;
   readonly #logger: Logger;

@@ -5,7 +5,7 @@ import type { BulkTrace } from "../tracing/spans.ts";
 import type { Reader } from "../versions/reader.ts";
 import type { ExportFormat } from "./resources.ts";
 
-/** Whether others than a credential have sent requests just now. */
+/** Whether clients other than this API credential have sent requests recently. */
 export type UsedByOthers = (credentialId: string) => boolean;
 
 /** A bulk operation that this process works on. */
@@ -16,11 +16,11 @@ export interface TakenOperation {
   resource: string;
   next_chunk: number;
   credential_id: string;
-  /** Of the request that has asked for it; null when that wasn't traced. */
+  /** The trace of the request that started the operation; null if that request wasn't traced. */
   traceparent: string | null;
 }
 
-/** A list that is to be written to a file. */
+/** An export: a list to write to a file. */
 export interface TakenExport extends TakenOperation {
   query: string;
   variables: Record<string, unknown>;
@@ -29,36 +29,36 @@ export interface TakenExport extends TakenOperation {
   scopes: string[] | null;
 }
 
-/** Why an operation has to stop. */
+/** The reason why an operation fails. */
 export interface Failure {
   code: string;
   message: string;
 }
 
-/** How work on an operation ended: null when all is done, `left` when others are to go on with it. */
+/** The result of work on an operation: null if it is complete, `left` if another process has to continue it. */
 export type Outcome = Failure | "left" | null;
 
 /** Tools for work on operations. */
 export interface BulkTools {
   /** Connections of service_worker: two for each operation. */
   pool: Pool;
-  /** Connections for reading lists only, like those of requests. */
+  /** Connections that only read lists, with the rights of requests. */
   readPool: Pool;
-  /** Runs queries in the head. @throws when it isn't served */
+  /** Runs queries in the version `unstable`. @throws if it isn't served */
   reader: () => Reader;
-  /** The present schema of the head. @throws when it can't be built */
+  /** Returns the current schema of `unstable`. @throws if it can't be built */
   schema: () => GraphQLSchema;
   spend: Spend;
   usedByOthers: UsedByOthers;
   maxStoredBytes: number;
-  /** Rows of a page at first. */
+  /** Rows of a page; fewer are read if a page is too large. */
   pageSize: number;
-  /** Milliseconds for which an operation is ours without anything new. */
+  /** Milliseconds for which this process owns an operation without renewing its lease. */
   leaseMs: number;
   stopping: AbortSignal;
 }
 
-/** The same for one operation. */
+/** Tools for work on one operation. */
 export interface WorkTools extends BulkTools {
   /** Null when it isn't traced. */
   trace: BulkTrace | null;

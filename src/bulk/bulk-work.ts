@@ -14,30 +14,30 @@ import type { BulkTools, Outcome, TakenExport, WorkTools } from "./bulk-operatio
 import type { BulkLimits } from "./bulk-limits.ts";
 
 /**
- * Milliseconds for which an operation is left alone that nothing is heard of: how long it rests after a process was
- * killed. Longer than a chunk may take.
+ * Milliseconds of a lease, after which another process may take over an operation. After a process was killed, its
+ * operation waits this long. Longer than a chunk may take.
  */
 const defaultLeaseMs = 20_000;
-/** Milliseconds between two looks for work. */
+/** Milliseconds between polls for work. */
 const defaultPollMs = 1_000;
-/** How long Postgres may work on a page of an export. */
+/** Milliseconds that Postgres may take for a page of an export. */
 const readTimeoutsMs = { statement: 60_000, lock: 3_000 };
-/** Milliseconds that a stop waits for a chunk, and for closing connections. */
+/** Milliseconds that a stop waits for the current chunk, and for closing connections. */
 const [stopTimeoutMs, closingTimeoutMs] = [4_000, 1_000];
 
 export interface BulkOptions extends Pick<BulkTools, "reader" | "spend" | "usedByOthers"> {
-  /** URL of the database, with the role that the service logs in as. */
+  /** Database URL with the service's login role. */
   url: string;
-  /** The same with the role for clients' operations, to read lists. */
+  /** Database URL with the role for clients' operations, to read lists. */
   apiUrl: string;
-  /** Settings of Postgres for it. */
+  /** Settings of the Postgres sessions of `url`. */
   session?: Record<string, string>;
-  /** Operations that this process works on at a time. */
+  /** Most concurrent operations of this process. */
   concurrency: number;
   limits: BulkLimits;
   logger: Logger;
   tracing: Tracing | null;
-  /** Opens connections where several services share a number of them. */
+  /** Opens connections if several services share a limited number. */
   allotment?: Allotment;
   /** For tests. */
   leaseMs?: number;
@@ -47,11 +47,11 @@ export interface BulkOptions extends Pick<BulkTools, "reader" | "spend" | "usedB
 
 /** The running work on bulk operations. */
 export interface BulkWork {
-  /** Lets the running chunks end, and leaves the rest to others. */
+  /** Finishes the current chunks and leaves the rest to other processes. */
   stop(): Promise<void>;
 }
 
-/** Begins to work on bulk operations. While the database can't be reached, it keeps trying. */
+/** Starts to work on bulk operations. While the database can't be reached, it keeps trying. */
 export function startBulk(options: BulkOptions): BulkWork {
   const stop = new AbortController();
   const tools = openTools(options, stop.signal);
@@ -68,7 +68,7 @@ export function startBulk(options: BulkOptions): BulkWork {
 /**
  * Works on one bulk operation, if there is one.
  *
- * @param stopping when aborted, it is left to others
+ * @param stopping when aborted, the operation is left to other processes
  * @returns whether there was one
  */
 export async function workOnNext(options: BulkOptions, stopping: AbortSignal): Promise<boolean> {
@@ -86,7 +86,7 @@ function openTools(options: BulkOptions, stopping: AbortSignal): BulkTools {
   const { url, apiUrl, concurrency, limits, session, allotment, reader } = options;
   return {
     ...options,
-    // For each operation one that writes, and one that reads ahead
+    // Each operation uses one connection to write and one to read ahead
     pool: createBackgroundPool(url, "service_worker", 2 * concurrency, "bulk", session, allotment),
     readPool: createPool(apiUrl, {
       max: concurrency,
@@ -113,12 +113,12 @@ async function work(tools: BulkTools, options: BulkOptions): Promise<void> {
     if (taken) await workOn(taken, tools, options);
     else await pause(pollMs, stopping);
   };
-  // One that has failed is taken again when its lease has ended
-  const message = "bulk operations: something failed";
+  // A failed operation is taken again when its lease has ended
+  const message = "bulk operations: the work on one failed; trying again";
   while (!stopping.aborted) await keepTrying(next, { logger, message, signal: stopping });
 }
 
-/** An operation of either kind: what only exports have is null of others. */
+/** Takes the next operation of either kind. For imports, the fields of exports are null. */
 async function take(pool: Pool, atOnce: number, leaseMs: number): Promise<TakenExport | null> {
   const claim = randomUUID();
   const { rows } = await pool.query<Omit<TakenExport, "claim">>("select * from bulk.take($1, $2, $3)", [

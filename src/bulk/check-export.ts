@@ -5,11 +5,11 @@ import { exportQueries, NoExport } from "./export-query.ts";
 
 const { error: fault, ofRefusal } = errorsOfQuery("query", "can't be exported");
 
-/** Checks the query of an export: whether the caller may run it, and whether it is one of a list. */
+/** Checks the query of an export: whether the caller may run it, and whether it reads one list. */
 export function exportCheck(readerOf: (slug: string) => Reader | undefined): MutationCheck {
   return async ({ query, variables }, { scopes }) => {
     const reader = readerOf("unstable");
-    // SQL checks the others
+    // SQL refuses these
     if (!reader || typeof query !== "string" || query.length > 10_000) return [];
     const given = (variables ?? {}) as Record<string, unknown>;
     const refusal = await reader.refusal(query, given, scopes);

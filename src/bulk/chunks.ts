@@ -1,15 +1,15 @@
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 
-/** A row of a file: a line of JSON, and the number of its line. */
+/** A row of a file: a line of JSON and its line number. */
 export interface FileRow {
   line: number;
   text: string;
 }
 
-/** Rows of a chunk, which are taken in together: as many as a call of an upsert may have. */
+/** Most rows of a chunk. A chunk is imported in one call, and this is the limit of an upsert. */
 const maxRows = 250;
-/** Characters of a chunk, unless a single row has more. */
+/** Most characters of a chunk, unless a single row has more. */
 const maxCharacters = 1_000_000;
 
 /** Groups rows into chunks. */
@@ -32,13 +32,13 @@ export async function* chunksOf(rows: AsyncIterable<readonly FileRow[]>): AsyncG
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-/** A text as the database keeps it. */
+/** Compresses a text for the database. */
 export const packText = (text: string): Promise<Buffer> => compress(text, { level: 1 });
 
 export const unpackText = async (content: Uint8Array): Promise<string> =>
   (await decompress(content)).toString("utf8");
 
-/** A chunk as the database keeps it: a line for each row, with its number and its JSON, which has no line breaks. */
+/** Packs a chunk for the database: a line for each row, with its number and its JSON, which has no line breaks. */
 export const pack = (rows: readonly FileRow[]): Promise<Buffer> =>
   packText(rows.map(({ line, text }) => `${line}\t${text}`).join("\n"));
 

@@ -16,24 +16,24 @@ import { textOfCell } from "./formulas.ts";
 import { maxRowBytes } from "./json-lines.ts";
 import { RefusedFile } from "./refused-file.ts";
 
-/** A column of a file: the path to its field in a row, and how its texts become values. */
+/** A column of a file: the path to its field in a row, and a function that converts its texts to values. */
 interface Column {
   path: readonly (string | number)[];
   read: (text: string) => unknown;
 }
 
-/** What csv-parse tells with the option `info`. */
+/** A record as csv-parse returns it with the option `info`. */
 interface Record {
   record: string[];
   info: { lines: number };
 }
 
 /**
- * The rows of a CSV file in UTF-8 as JSON. Its first line names a field in each column, as the GraphQL input does, those of objects and
- * lists by paths with dots: `price.0.net`. An empty cell says nothing about its field. Apostrophes
- * that exports put before formulas are left out.
+ * Reads the rows of a CSV file in UTF-8 as JSON. The first line has a field of the GraphQL input for each column. Fields within
+ * objects and lists are paths with dots: `price.0.net`. An empty cell leaves its field out. Apostrophes that exports
+ * put before formulas are removed.
  *
- * @throws {RefusedFile} when a column names no field, or the file is no CSV
+ * @throws {RefusedFile} if a column names no field, or the file is not valid CSV
  */
 export async function* csvRows(
   bytes: AsyncIterable<Buffer>,
@@ -46,7 +46,7 @@ export async function* csvRows(
     info: true,
     skip_empty_lines: true,
     max_record_size: maxRowBytes,
-    // A line is refused on its own when it has another number of cells
+    // A line with a wrong number of cells doesn't refuse the whole file
     relax_column_count: true,
   });
   source.on("error", (error) => parser.destroy(error));
@@ -59,13 +59,13 @@ export async function* csvRows(
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw new RefusedFile(400, `The file is no CSV: ${error.message}`);
+    throw new RefusedFile(400, `The file is not valid CSV: ${error.message}`);
   } finally {
     source.destroy();
   }
 }
 
-/** An object, or a text that tells what is wrong with the line: a row that is no object is refused. */
+/** Returns a row as an object, or a text if the line has too many cells. A row that isn't an object is refused later. */
 function rowOf(record: readonly string[], columns: readonly (Column | null)[]): unknown {
   if (record.length > columns.length) return `${record.length} cells, and ${columns.length} columns`;
   const row = emptyTree();
@@ -76,10 +76,10 @@ function rowOf(record: readonly string[], columns: readonly (Column | null)[]): 
   return withoutHoles(row);
 }
 
-/** An object or a list, of which some places aren't filled yet. */
+/** An object or a list that is being filled. */
 type Tree = { [key: string | number]: unknown };
 
-/** Without the properties that all objects inherit: any key may come. */
+/** Makes an object without inherited properties, because any key may come. */
 const emptyTree = (): Tree => Object.create(null) as Tree;
 
 function put(tree: Tree, path: readonly (string | number)[], value: unknown): void {
@@ -90,7 +90,7 @@ function put(tree: Tree, path: readonly (string | number)[], value: unknown): vo
   here[path.at(-1)!] = value;
 }
 
-/** Lists without the elements of which all cells are empty. */
+/** Removes list elements whose cells are all empty. */
 function withoutHoles(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((each) => each !== undefined).map(withoutHoles);
   if (typeof value !== "object" || value === null) return value;
@@ -108,13 +108,13 @@ function columnsOf(names: readonly string[], rowType: GraphQLInputObjectType): (
   });
 }
 
-/** Elements of a list that columns can name. */
+/** Most elements of a list that columns can name. */
 const maxElements = 250;
 
 function columnOf(name: string, rowType: GraphQLInputObjectType): Column {
   const unknown = () => new RefusedFile(400, `There is no field for the column “${name}”.`);
   const path: (string | number)[] = [];
-  // Null within a JSON value, where everything is text
+  // The type is null within a JSON value, where everything is text
   let type: GraphQLInputType | null = rowType;
   for (const part of name.split(".")) {
     const here: GraphQLInputType | null = type && getNullableType(type);
@@ -140,10 +140,10 @@ function columnOf(name: string, rowType: GraphQLInputObjectType): Column {
 const isJson = (type: GraphQLInputType): boolean => isScalarType(type) && type.name === "JSON";
 const asText = (text: string): unknown => text;
 
-/** How a text becomes a value of a type. What isn't one stays text, to be refused with its row. */
+/** Returns a function that converts texts to values of a type. Invalid text stays text, and its row is refused later. */
 function readerOf(type: GraphQLInputType): (text: string) => unknown {
   if (isListType(type)) {
-    // Several in one cell: tags
+    // Several values in one cell, such as tags
     const read = readerOf(getNullableType(type.ofType));
     const parts = (text: string) => text.split(";").map((each) => each.trim());
     return (text) => parts(text).filter(Boolean).map(read);

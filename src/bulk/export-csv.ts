@@ -3,10 +3,10 @@ import { cellOf } from "./formulas.ts";
 import type { Line } from "./export-lines.ts";
 
 /**
- * A writer for the rows of an export as CSV: a column for each field, by its path. Rows of lists within the list have columns of
- * their own.
+ * Makes a writer for the rows of an export as CSV: a column for each field, by its path. Rows of nested lists have columns
+ * of their own.
  *
- * @param isRaw whether texts stay as they are, also those that a spreadsheet takes for formulas
+ * @param isRaw whether even texts that a spreadsheet takes for formulas stay unchanged
  */
 export function csvWriter({ columns }: Pick<ExportQueries, "columns">, isRaw: boolean) {
   const places = new Map(columns.map((name, index) => [name, index]));

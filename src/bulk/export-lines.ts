@@ -3,21 +3,21 @@ import type { DocumentNode } from "postgraphile/graphql";
 
 type Json = Record<string, unknown>;
 
-/** A page of a list in an answer. */
+/** A page of a list in a response. */
 interface Page {
   edges: ({ node?: Json | null } | null)[];
 }
 
-/** A line of a file: the row, and how it came: names of the lists that it is in, from within the exported one. */
+/** A line of a file: the row, and the path of its nested list, which is empty for rows of the exported list itself. */
 export interface Line {
   values: Json;
   path: readonly string[];
 }
 
-/** Runs a query, and answers its data. */
+/** Runs a query and returns its data. */
 export type RunQuery = (document: DocumentNode, variables: Json) => Promise<Json>;
 
-/** Reads all rows of a list, a page at a time, each followed by the rows of lists within it. */
+/** Reads all rows of a list, page by page. Each row is followed by the rows of its nested lists. */
 export async function* exportLines(queries: ExportQueries, run: RunQuery): AsyncGenerator<Line[]> {
   let after: string | null = null;
   do {
@@ -30,15 +30,15 @@ export async function* exportLines(queries: ExportQueries, run: RunQuery): Async
   } while (after !== null);
 }
 
-/** A list within a row, as far as it has been read. */
+/** A nested list of which the first page has been read. */
 interface Begun {
   page: Page;
-  /** The object with the list: the row, or one below it. */
+  /** Id of the object that has the list: the row, or an object within it. */
   ownerId: unknown;
   path: readonly string[];
 }
 
-/** Writes lines for a page of the list. */
+/** Collects the lines of a page of the list. */
 class PageReading {
   readonly lines: Line[] = [];
   readonly #queries: ExportQueries;
@@ -63,7 +63,7 @@ class PageReading {
     for (const list of lists) await this.#addList(list, rowId);
   }
 
-  /** All rows of a list within a row. */
+  /** Adds all rows of a nested list. */
   async #addList({ page: first, ownerId, path }: Begun, parentId: unknown): Promise<void> {
     const { names, more } = this.#queries;
     for (let page = first; ;) {
@@ -75,7 +75,7 @@ class PageReading {
     }
   }
 
-  /** The values of an object without its lists, which are put to the others. */
+  /** Returns the values of an object without its nested lists, which are appended to `lists`. */
   #valuesOf(object: Json, path: readonly string[], lists: Begun[]): Json {
     const { names } = this.#queries;
     const values: Json = {};
@@ -91,7 +91,7 @@ class PageReading {
   }
 }
 
-/** The cursor where a page ends, if there are more rows. Null when it is no page. */
+/** Returns the cursor at the end of a page, or a null cursor after the last page. Returns null if the object is no page. */
 function endOf(object: object, { page }: OwnNames): { after: string | null } | null {
   const end = (object as Json)[page] as { hasNextPage: boolean; endCursor: string } | undefined;
   return end ? { after: end.hasNextPage ? end.endCursor : null } : null;

@@ -20,45 +20,45 @@ import type { ReadableOperation, SelectedField } from "../reads/selection.ts";
 import { selectedFields } from "../reads/selection.ts";
 import { fieldNode, queryNode, valueArgument } from "./query-nodes.ts";
 
-/** Rows of a page of the list, when there are lists within it. */
+/** Rows of a page of the list, if it has nested lists. */
 const pageSizeWithNested = 50;
 
-/** Names in the queries, which the client's query doesn't have. */
+/** Aliases and variables that the queries add. The client's query doesn't contain them. */
 export interface OwnNames {
-  /** The id of a row, and of an object with a list. */
+  /** The id of a row, or of an object with a nested list. */
   id: string;
-  /** Where a page of a list ends. */
+  /** The end of a page of a list. */
   page: string;
-  /** The next page of a list within a row. */
+  /** The next page of a nested list. */
   more: string;
-  /** The variable of the cursor. */
+  /** The variable for the cursor. */
   after: string;
 }
 
 /** The queries that read all rows of a list. */
 export interface ExportQueries {
   names: OwnNames;
-  /** The name of the list in answers. */
+  /** The name of the list in responses. */
   key: string;
-  /** The paths of all values of the rows, and of rows of lists within them. */
+  /** The paths of all values of the rows and of their nested lists. */
   columns: readonly string[];
-  /** A page of the list, behind the cursor `$after`. */
+  /** The query for the page of the list after the cursor `$after`. */
   page: DocumentNode;
-  /** A page of the list with this path within the object `$id`, behind the cursor `$after`. */
+  /** Returns the query for the page of a nested list of the object `$id` after the cursor `$after`. */
   more(path: readonly string[]): DocumentNode;
 }
 
-/** Why a query can't be exported; for its author. */
+/** Thrown if a query can't be exported. The message is for its author. */
 export class NoExport extends Error {
   override name = "NoExport";
 }
 
 /**
- * Rewrites a valid query of one list, so that it can be read page by page, with the lists within it: each field once,
- * without fragments and directives, and with what pages need.
+ * Rewrites a valid query of one list, so that the list and its nested lists can be read page by page. The new queries have
+ * each field once, no fragments and directives, and the fields for paging.
  *
  * @param most rows of a page
- * @throws {NoExport} when it is no query of one list, or asks for something that isn't in rows
+ * @throws {NoExport} if the query doesn't have exactly one list, or requests something outside of rows
  */
 export function exportQueries(
   schema: GraphQLSchema,
@@ -77,7 +77,7 @@ function ownNames(source: string): OwnNames {
   return { id: `${prefix}id`, page: `${prefix}page`, more: `${prefix}more`, after: `${prefix}after` };
 }
 
-/** Whether a type is a page of a list. */
+/** Whether a type is a connection, which is a page of a list. */
 function isConnection(type: GraphQLOutputType | null | undefined): boolean {
   const named = type && getNamedType(type);
   return isObjectType(named) && "edges" in named.getFields() && "pageInfo" in named.getFields();
@@ -85,13 +85,13 @@ function isConnection(type: GraphQLOutputType | null | undefined): boolean {
 
 const isNode = (type: GraphQLObjectType): boolean => type.getInterfaces().some(({ name }) => name === "Node");
 
-/** A list within the list: the type of the object with it, and the field. */
+/** A nested list: the field, and the type that has it. */
 interface Nested {
   owner: GraphQLObjectType;
   field: FieldNode;
 }
 
-/** How an object is reached from its row. */
+/** The position of an object relative to its row. */
 type Standing = "row" | "object" | "value of a list";
 
 class Rewriting {
@@ -142,7 +142,7 @@ class Rewriting {
     return selectedFields(this.#operation, type, sets, this.#variables);
   }
 
-  /** A list with its rows, but for the bounds of a page. */
+  /** Rewrites the field of a list, without the arguments for paging. */
   #list(owner: GraphQLObjectType, key: string, selected: SelectedField, path: readonly string[]): FieldNode {
     const connection = objectType(owner.getFields()[selected.name]!.type);
     const edges = this.#wayToRows(connection, selected, "edges", "pageInfo", [...path, "edges"]);
@@ -162,7 +162,7 @@ class Rewriting {
     });
   }
 
-  /** The field that leads from a page to its rows. What belongs to paging is left out, as a file has no pages. */
+  /** Returns the field that leads from a page to its rows. Fields for paging are left out, because a file has no pages. */
   #wayToRows(
     type: GraphQLObjectType,
     { below }: SelectedField,
@@ -172,15 +172,15 @@ class Rewriting {
   ): SelectedField {
     const fields = this.#selected(type, below);
     for (const [key, { name }] of fields) {
-      if (name === wanted && key !== wanted) throw new NoExport(`“${wanted}” can't have another name.`);
+      if (name === wanted && key !== wanted) throw new NoExport(`“${wanted}” can't have an alias.`);
       if (![wanted, ofPaging, "__typename"].includes(name))
         throw new NoExport(
-          `“${[...path.slice(0, -1), name].join(".")}” is not of a row, and a file has rows only. Ask for it by a query.`,
+          `“${[...path.slice(0, -1), name].join(".")}” is not part of a row, and a file has only rows. Request it with a query.`,
         );
     }
     const found = fields.get(wanted);
     if (found?.name !== wanted)
-      throw new NoExport("A list needs edges { node { … } }: a file has rows only.");
+      throw new NoExport("A list needs edges { node { … } }: a file has only rows.");
     return found;
   }
 
@@ -210,7 +210,7 @@ class Rewriting {
       const { type: fieldType } = type.getFields()[selected.name]!;
       if (isConnection(fieldType)) {
         if (standing === "value of a list" || !isNode(type))
-          throw new NoExport(`The list “${here.join(".")}” belongs to nothing that has an id.`);
+          throw new NoExport(`The list “${here.join(".")}” must belong to an object with an id.`);
         const field = this.#list(type, key, selected, here);
         this.#nested.set(here.join("."), { owner: type, field });
         if (standing === "object" && !made.includes(id)) made.push(id);
@@ -235,15 +235,15 @@ class Rewriting {
 
 const pageArguments = new Set(["first", "last", "after", "before"]);
 
-/** Names of values that lines have besides, or that objects inherit. */
+/** Refuses an alias that a line uses for something else, or that objects inherit. */
 function requireFreeName(key: string, { name }: SelectedField, standing: Standing): void {
   const isTaken = (key.startsWith("__") && key !== "__typename") || (key === "id" && standing === "row");
-  if (isTaken && key !== name) throw new NoExport(`“${key}” can't be the name of another field.`);
+  if (isTaken && key !== name) throw new NoExport(`“${key}” can't be the alias of another field.`);
 }
 
 function objectType(type: GraphQLOutputType): GraphQLObjectType {
   const named = getNamedType(type);
   if (!isObjectType(named))
-    throw new NoExport(`A file can't hold “${named.name}”, which is of several types.`);
+    throw new NoExport(`A file can't contain “${named.name}”, because it can be one of several types.`);
   return named;
 }

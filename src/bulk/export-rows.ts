@@ -11,14 +11,14 @@ import type { Failure, Outcome, TakenExport, WorkTools } from "./bulk-operation.
 import { openSnapshot } from "./snapshot.ts";
 import { traced } from "./traced.ts";
 
-/** Characters of a chunk of the file, and of it that cost a point. */
+/** Characters of a chunk of the file, and characters for one point. */
 const [chunkCharacters, charactersPerPoint] = [1_000_000, 100_000];
-/** Milliseconds between two looks whether it may go on. */
+/** Milliseconds between two checks whether the export may continue. */
 const renewEveryMs = 2_000;
-/** Milliseconds of an export: Postgres keeps all rows of its moment for so long. */
+/** Most milliseconds of an export. Postgres keeps the old rows of its snapshot all that time. */
 const maxMs = 3_600_000;
 
-/** Why an export ends before its end. */
+/** Thrown to end an export early. */
 class Ended extends Error {
   readonly outcome: Failure | "left";
 
@@ -29,19 +29,19 @@ class Ended extends Error {
 }
 
 /**
- * Writes all rows of a list to a file, as they are at one moment. What an earlier process has written is of another
- * moment, and replaced.
+ * Writes all rows of a list to a file, from one snapshot. Output of an earlier process comes from another snapshot and is
+ * replaced.
  */
 export async function exportRows(taken: TakenExport, tools: WorkTools): Promise<Outcome> {
   for (let most = tools.pageSize; ; most = Math.ceil(most / 8)) {
     const outcome = await exportByPages(taken, tools, most);
-    // A page had more than an answer may hold, which its connection and so its moment didn't survive
+    // A page exceeded the size of a result, so its connection was closed and the snapshot lost
     const isTooLong = outcome !== null && outcome !== "left" && outcome.code === "QUERY_TOO_COMPLEX";
     if (!isTooLong || most === 1) return outcome;
   }
 }
 
-/** @param most rows of a page, of the list or of one within it */
+/** Exports with a page size. @param most rows of a page of the list or of a nested list */
 async function exportByPages(taken: TakenExport, tools: WorkTools, most: number): Promise<Outcome> {
   const { pool, readPool } = tools;
   try {
@@ -74,13 +74,13 @@ async function exportByPages(taken: TakenExport, tools: WorkTools, most: number)
     }
   } catch (error) {
     if (error instanceof Ended) return error.outcome;
-    // The schema has changed, or it was asked for by an earlier release
+    // The schema has changed, or an earlier release accepted the query
     if (error instanceof NoExport) return { code: "BAD_USER_INPUT", message: error.message };
     throw error;
   }
 }
 
-/** Errors that another attempt may be spared. */
+/** Temporary errors: another attempt may succeed. */
 const passing = new Set<ErrorCode>(["SERVICE_UNAVAILABLE", "CONFLICT_RETRY", "INTERNAL_SERVER_ERROR"]);
 
 function runner(
@@ -110,7 +110,7 @@ async function renew(taken: TakenExport, tools: WorkTools): Promise<void> {
   await requireRights(taken, scopes, tools);
 }
 
-/** @throws {Ended} when the credential may not read all of it any more */
+/** Checks the rights again. @throws {Ended} if the API credential may no longer read all fields */
 async function requireRights(
   { query, variables }: TakenExport,
   scopes: readonly string[],
@@ -123,7 +123,7 @@ async function requireRights(
   throw new Ended({ code, message: refusal.message });
 }
 
-/** The file of an export, in chunks. */
+/** Writes the file of an export in chunks. */
 class ResultFile {
   readonly #taken: TakenExport;
   readonly #tools: WorkTools;
@@ -179,9 +179,12 @@ class ResultFile {
     const { outcome } = answers[0]!;
     if (outcome === "gone") throw new Ended("left");
     if (outcome === "full")
-      throw new Ended({ code: "SERVICE_UNAVAILABLE", message: "There is no room for more files now." });
+      throw new Ended({
+        code: "SERVICE_UNAVAILABLE",
+        message: "There is no space for more files at the moment.",
+      });
     trace?.endChunk(lines);
-    // As far as there are points: a wait would keep the snapshot open
+    // Without enough points the export continues: waiting would keep the snapshot open
     await spend(credentialId, Math.ceil(text.length / charactersPerPoint));
   }
 }

@@ -1,11 +1,11 @@
-/** The beginning of a text that spreadsheets take for a formula, perhaps behind apostrophes. */
+/** The beginning of a text that spreadsheets take for a formula, perhaps after apostrophes. */
 const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const number = /^[-+]?\d+(\.\d+)?$/;
 
-/** Returns the cell for a text: with an apostrophe before what a spreadsheet would run. Numbers stay as they are. */
+/** Returns the cell for a text, with an apostrophe before a formula. Numbers stay unchanged. */
 export const cellOf = (text: string): string =>
   formula.test(text) && !number.test(text) ? `'${text}` : text;
 
-/** Returns the text that {@link cellOf} made a cell of. */
+/** Returns the text of a cell that {@link cellOf} made. */
 export const textOfCell = (cell: string): string =>
   cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;

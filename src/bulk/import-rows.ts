@@ -7,11 +7,12 @@ import { traced } from "./traced.ts";
 import { upsertOf } from "./upserts.ts";
 import type { ReadRows } from "./upserts.ts";
 
-/** How often a chunk is tried that collides with other writes. */
+/** Most attempts for a chunk that conflicts with other writes. */
 const attempts = 8;
 
 /**
- * Takes in the rows of a file, from the chunk on where it was left. While Postgres works on a chunk the next one is read.
+ * Imports the rows of a file, starting at the first chunk that isn't done. While Postgres works on a chunk, the next one is
+ * read.
  */
 export async function importRows(operation: TakenOperation, tools: WorkTools): Promise<Outcome> {
   const read = (number: number) => {
@@ -36,12 +37,12 @@ export async function importRows(operation: TakenOperation, tools: WorkTools): P
   }
 }
 
-/** Longest rest: the lease goes on meanwhile. */
+/** Longest pause. The lease isn't renewed meanwhile. */
 const maxRestMs = 2_000;
 
 /**
- * Rests as long as Postgres has just worked, if others than the credential have sent requests just now: background work
- * takes at most half of a core of Postgres from requests.
+ * Pauses as long as Postgres has just worked, if other clients have sent requests recently. Background work thus takes at
+ * most half a core of Postgres from their requests.
  */
 export async function restAfter(workedMs: number, isShared: boolean, stopping: AbortSignal): Promise<void> {
   if (isShared) await pause(Math.min(workedMs, maxRestMs), stopping);
@@ -83,13 +84,13 @@ async function importChunk(
   return rows[0]!.outcome;
 }
 
-/** Codes of other writes in the way: a serialization failure, a deadlock, or a lock that is held too long. */
+/** Error codes of conflicts with other writes: a serialization failure, a deadlock, or a lock that is held too long. */
 const collisions = new Set(["40001", "40P01", "55P03"]);
 
 function failureOf(outcome: "FORBIDDEN" | "SCOPE_MISSING", resource: string): Failure {
   const message =
     outcome === "FORBIDDEN"
       ? "The merchant's plan allows no mutations any more."
-      : `The credential may not write ${resource} any more.`;
+      : `The API credential may not write ${resource} any more.`;
   return { code: outcome, message };
 }

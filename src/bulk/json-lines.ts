@@ -1,17 +1,17 @@
 import type { FileRow } from "./chunks.ts";
 import { RefusedFile } from "./refused-file.ts";
 
-/** Bytes of a row. */
+/** Most bytes of a row. */
 export const maxRowBytes = 1_048_576;
 
 const lineFeed = 0x0a;
-/** Space, tab and carriage return. */
+/** Whether a byte is a space, a tab or a carriage return. */
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d;
 
 /**
- * The rows of a file in UTF-8 with a JSON value on each line; blank lines don't count. Whether it is JSON is found out later.
+ * Reads the rows of a file in UTF-8, which has a JSON value on each line. Blank lines are skipped. The JSON is parsed later.
  *
- * @throws {RefusedFile} when a line is too long
+ * @throws {RefusedFile} if a line is too long
  */
 export async function* jsonLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<FileRow[]> {
   let line = 1;
@@ -40,7 +40,7 @@ export async function* jsonLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<F
   if (begunBytes > 0) yield rowOf(Buffer.alloc(0));
 }
 
-/** Where the next line with something on it begins, and its number: blank ones, of which a small file may hold many, cost next to nothing. */
+/** Skips blank lines cheaply, because a small compressed file may have very many. Returns the next line's start and number. */
 function behindBlankLines(bytes: Buffer, start: number, line: number): [start: number, line: number] {
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at]!;
@@ -52,7 +52,7 @@ function behindBlankLines(bytes: Buffer, start: number, line: number): [start: n
 
 function textRow(line: number, bytes: Buffer): FileRow[] {
   if (bytes.length > maxRowBytes) throw tooLong(line);
-  // Removes a byte order mark too
+  // trim also removes a byte order mark
   const text = bytes.toString("utf8").trim();
   return text === "" ? [] : [{ line, text }];
 }

@@ -18,13 +18,13 @@ const selectionSet = (selections: readonly SelectionNode[]): SelectionSetNode =>
 interface FieldParts {
   alias?: string;
   arguments?: readonly ArgumentNode[] | undefined;
-  /** The selections within it. */
+  /** The selections within the field. */
   below?: readonly SelectionNode[];
-  /** The type that these are of, when the field's has several. */
+  /** The type that the selections belong to, if the field's type is abstract. */
   on?: string;
 }
 
-/** A field of a query. */
+/** Makes a field of a query. */
 export function fieldNode(name: string, { alias = name, below, on, ...parts }: FieldParts = {}): FieldNode {
   return {
     kind: Kind.FIELD,
@@ -41,14 +41,14 @@ const onType = (type: string, selections: readonly SelectionNode[]): SelectionNo
   selectionSet: selectionSet(selections),
 });
 
-/** An argument whose value is written like this. */
+/** Makes an argument from its name and its value in GraphQL syntax. */
 export const valueArgument = (name: string, value: string): ArgumentNode => ({
   kind: Kind.ARGUMENT,
   name: nameNode(name),
   value: parseValue(value),
 });
 
-/** A document with another field in place of an operation's, and more variables. */
+/** Makes a document from an operation, with another field and additional variables. */
 export function queryNode(
   operation: OperationDefinitionNode,
   declared: string,

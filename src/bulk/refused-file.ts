@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../errors/api-error.ts";
 
-/** Why a file is refused, for its sender. */
+/** Thrown to refuse a file. The message is for its sender. */
 export class RefusedFile extends Error {
   override name = "RefusedFile";
   readonly status: number;

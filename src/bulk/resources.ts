@@ -1,4 +1,4 @@
-/** What files can hold rows of. Each has an upsert, whose input names the fields. */
+/** Resources that can be imported from files. Each has an upsert mutation, whose input defines the fields. */
 export const resources = ["products", "customers", "suppliers", "warehouses", "orders"] as const;
 export type Resource = (typeof resources)[number];
 
@@ -6,5 +6,5 @@ export const isResource = (name: unknown): name is Resource => resources.include
 
 /** Formats of files. */
 export type Format = "jsonl" | "csv";
-/** Formats of exports: in raw CSV, nothing keeps spreadsheets from running cells. */
+/** Formats of exports. Raw CSV doesn't protect spreadsheets from formulas. */
 export type ExportFormat = Format | "csv_raw";

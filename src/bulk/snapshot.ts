@@ -7,7 +7,7 @@ import { traced } from "./traced.ts";
 
 type Work = (client: NodePostgresPgClient) => unknown;
 
-/** Begins a transaction that sees the database as it is now, and changes nothing. Its reads are one at a time. */
+/** Begins a read-only transaction with a snapshot of the database. It runs one query at a time. */
 export async function openSnapshot(pool: Pool, trace: BulkTrace | null) {
   const client = await pool.connect();
   let last: Promise<unknown> = Promise.resolve();

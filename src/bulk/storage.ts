@@ -5,7 +5,7 @@ import { codeOf } from "../errors/postgres-errors.ts";
 import { isUuid } from "../lib/uuid.ts";
 import type { ExportFormat, Format, Resource } from "./resources.ts";
 
-/** Who uploads what. */
+/** The sender and the kind of an upload. */
 export interface UploadRequest {
   credentialId: string;
   scopes: readonly string[];
@@ -20,21 +20,21 @@ export interface UploadRequest {
 export interface BegunUpload {
   id: string;
   claim: string;
-  /** Whether the file is to be sent; otherwise it has arrived before. */
+  /** Whether this request stores the file. Otherwise it was uploaded before. */
   isOurs: boolean;
-  /** Whether a key that was used before stands for the same kind of file. */
+  /** Whether the previous upload with this idempotency key, if any, had the same resource and format. */
   isSame: boolean;
-  /** SHA-256 of the text of the file that has arrived before; null when nothing keeps it. */
+  /** SHA-256 of the text of the earlier file; null if it isn't stored. */
   contentSha256: Buffer | null;
 }
 
-/** A bulk operation whose files somebody opens. */
+/** The rights to the files of a bulk operation. */
 export interface FileRights {
   resource: string;
-  /** Null of an import. */
+  /** Null for an import. */
   query: string | null;
   variables: Record<string, unknown> | null;
-  /** Scopes that it has now; null when it has no rights any more. */
+  /** Current scopes of its API credential; null if the credential has no rights any more. */
   scopes: string[] | null;
 }
 
@@ -48,7 +48,7 @@ export interface Refusal {
   details: unknown;
 }
 
-/** The files of bulk operations in the database, for requests. */
+/** Stores and reads the files of bulk operations in the database, for requests. */
 export class BulkStorage {
   readonly #pool: Pool;
 
@@ -87,7 +87,7 @@ export class BulkStorage {
     return added!.outcome;
   }
 
-  /** @returns the number of rows; null when the upload was cancelled, or began again elsewhere */
+  /** Ends an upload. @returns the number of rows; null if the upload was cancelled, or was started again elsewhere */
   async end({ id, claim }: BegunUpload, contentSha256: Buffer): Promise<number | null> {
     const [ended] = await this.#query<{ rows: number | null }>("select bulk.end_upload($1, $2, $3) as rows", [
       id,
@@ -101,7 +101,7 @@ export class BulkStorage {
     await this.#query("select bulk.drop_upload($1, $2)", [id, claim]);
   }
 
-  /** The rights to the files of an operation now; null when the id or the code is wrong, or they have expired. */
+  /** Reads the current rights to the files of an operation; null if the id or the code is wrong, or has expired. */
   async rightsToFiles(id: string, code: string): Promise<FileRights | null> {
     if (!isUuid(id.toLowerCase())) return null;
     const values = [id, hashOf(code)];
@@ -109,7 +109,7 @@ export class BulkStorage {
     return rights ?? null;
   }
 
-  /** Why rows were refused, a page at a time; null when the id or the code is wrong. */
+  /** Reads the reasons why rows were refused, page by page; null if the id or the code is wrong. */
   async openErrors(id: string, code: string): Promise<AsyncIterable<Refusal[]> | null> {
     if (!isUuid(id.toLowerCase())) return null;
     const hash = hashOf(code);
@@ -123,7 +123,7 @@ export class BulkStorage {
     return (await opened(page))?.pages ?? null;
   }
 
-  /** The parts of the file that an export has written; null when the id or the code is wrong. */
+  /** Reads the parts of an export's file; null if the id or the code is wrong. */
   async openResult(
     id: string,
     code: string,
@@ -160,7 +160,7 @@ async function* contentsOf(pages: AsyncIterable<Part[]>): AsyncGenerator<Buffer>
   }
 }
 
-/** The pages of a file, and the first of them; null when that can't be opened. */
+/** Reads the first page of a file, and returns it with an iterator of all pages; null if the file can't be opened. */
 async function opened<Row>(
   page: (last?: Row) => Promise<Row[]>,
 ): Promise<{ first: Row[]; pages: AsyncIterable<Row[]> } | null> {

@@ -1,6 +1,6 @@
 import type { BulkTrace } from "../tracing/spans.ts";
 
-/** Runs a statement, and shows it in the trace of its bulk operation. */
+/** Runs a statement and adds it to the trace of its bulk operation. */
 export async function traced<Result extends { rows: unknown[] }>(
   trace: BulkTrace | null,
   text: string,

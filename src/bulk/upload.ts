@@ -22,7 +22,7 @@ import { utf8Pieces } from "./utf8-pieces.ts";
 export interface UploadTools {
   storage: BulkStorage;
   limits: BulkLimits;
-  /** The schema of the head. */
+  /** Returns the schema of `unstable`. */
   schema: () => GraphQLSchema;
   spend: Spend;
 }
@@ -36,8 +36,8 @@ export interface UploadedFile extends Pick<UploadRequest, "resource" | "format" 
 /**
  * Stores the rows of a file as they arrive.
  *
- * @param check throws when its sender may not go on
- * @returns the bulk operation, with the number of rows unless the file has arrived before; null when the client has gone
+ * @param check throws if the sender may not continue
+ * @returns the bulk operation; its row count is null if the file was uploaded before. Null if the client disconnected
  * @throws {RefusedFile}
  */
 export async function storeUpload(
@@ -75,11 +75,11 @@ export async function storeUpload(
 const otherFile = (): RefusedFile =>
   new RefusedFile(
     409,
-    "The idempotency key stands for another file. Send this one with another key.",
+    "The idempotency key was used for another file. Send this file with another key.",
     "IDEMPOTENCY_KEY_MISMATCH",
   );
 
-/** The bytes of a body, decompressed. To stop reading leaves the request open for an answer. */
+/** Reads a request body, decompressed. If the caller stops reading, the request stays open for a response. */
 function bytesOf(request: IncomingMessage, isCompressed: boolean): AsyncIterable<Buffer> {
   let source: Readable = request;
   if (isCompressed) {
@@ -94,10 +94,10 @@ function bytesOf(request: IncomingMessage, isCompressed: boolean): AsyncIterable
 
 const isBadGzip = (error: unknown): boolean => codeOf(error)?.startsWith("Z_") ?? false;
 
-/** Bytes of a file that are read at a time. */
+/** Most bytes of a piece that is read at a time. */
 const pieceBytes = 8_192;
 
-/** Bytes of a file as they arrive, bounded, and in pieces between which requests have their turns. @throws {RefusedFile} when there are too many */
+/** Limits the bytes of a file, and yields to other requests between pieces. @throws {RefusedFile} if there are too many */
 export async function* boundedBytes(
   bytes: AsyncIterable<Buffer>,
   maxBytes: number,
@@ -117,7 +117,7 @@ export async function* boundedBytes(
   }
 }
 
-/** The text of a file, which goes into a hash as it is read. */
+/** Adds the text of a file to a hash while it is read. */
 async function* hashed(pieces: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
   for await (const piece of pieces) {
     hash.update(piece);
@@ -126,11 +126,11 @@ async function* hashed(pieces: AsyncIterable<Buffer>, hash: Hash): AsyncGenerato
 }
 
 /**
- * Stores the rows of a file, a chunk at a time.
+ * Stores the rows of a file in chunks.
  *
- * @param hash of the text, which is read when its rows are
+ * @param hash of the text, complete when all rows have been read
  * @returns the number of rows
- * @throws {RefusedFile} when there are too many, or none
+ * @throws {RefusedFile} if there are too many rows, or none
  */
 async function storeRows(
   storage: BulkStorage,
@@ -155,19 +155,22 @@ async function storeRows(
 }
 
 const goneUpload = (): RefusedFile =>
-  new RefusedFile(409, "The upload was cancelled, or the same idempotency key began another one meanwhile.");
+  new RefusedFile(
+    409,
+    "The upload was cancelled, or another upload with the same idempotency key has started.",
+  );
 
 const noRoom = (): RefusedFile =>
   new RefusedFile(
     503,
-    "There is no room for more files now. Send it again when other bulk operations have ended.",
+    "There is no space for more files at the moment. Send the file again when other bulk operations have ended.",
     "SERVICE_UNAVAILABLE",
   );
 
-/** Bytes of a file that cost a point. */
+/** Bytes of a file for one point. */
 const bytesPerPoint = 100_000;
 
-/** Pays for the bytes of a file; without enough points it waits, and so does the client. */
+/** Makes a function that pays for the bytes of a file. Without enough points, it waits, and so does the client. */
 function payer(spend: Spend, credentialId: string): (bytes: number) => Promise<void> {
   let owed = 0;
   return async (bytes) => {

@@ -10,7 +10,7 @@ import { textOfInput } from "../mutations/run.ts";
 import type { FileRow } from "./chunks.ts";
 import type { Resource } from "./resources.ts";
 
-/** Why a row can't even be read, in the form of user errors. */
+/** An error of a row that can't be parsed, in the form of a user error. */
 export interface Fault {
   line: number;
   code: string;
@@ -18,16 +18,16 @@ export interface Fault {
   field: string[];
 }
 
-/** Rows as `bulk.import_chunk` takes them. */
+/** Rows in the form that `bulk.import_chunk` takes. */
 export interface ReadRows {
-  /** A list in JSON, fields named as columns. */
+  /** A JSON list of rows, whose fields have the names of columns. */
   json: string;
-  /** The line of each. */
+  /** The line number of each row. */
   lines: number[];
   faults: Fault[];
 }
 
-/** The upsert that takes in the rows of a resource. */
+/** The upsert that imports the rows of a resource. */
 export interface Upsert extends Pick<MutationSource, "version" | "operation"> {
   /** The type of a row. */
   rowType: GraphQLInputObjectType;
@@ -36,7 +36,7 @@ export interface Upsert extends Pick<MutationSource, "version" | "operation"> {
 
 const known = perObject<GraphQLSchema, Map<Resource, Upsert>>(() => new Map());
 
-/** The upsert of a resource in a schema. */
+/** Returns the upsert of a resource in a schema. */
 export const upsertOf = (schema: GraphQLSchema, resource: Resource): Upsert =>
   remembered(known(schema), resource, () => makeUpsert(schema, resource));
 
@@ -77,13 +77,13 @@ async function readRows(
   return { json: `[${texts.join()}]`, lines, faults };
 }
 
-/** Faults of a row that are reported. */
+/** Most faults reported for a row. */
 const maxFaults = 20;
 
-/** The null character, which Postgres doesn't keep, in JSON as `JSON.stringify` writes it. */
+/** The null character, which Postgres can't store, as `JSON.stringify` writes it. */
 const nullCharacter = /(?<!\\)(?:\\\\)*\\u0000/;
 
-/** A row as its type has it; null when it has faults. Each unknown field takes long, as similar names are searched. */
+/** Coerces a row to its type; null if it has faults. Stops after some: each unknown field makes a slow search for similar names. */
 function coercedRow(
   row: unknown,
   rowType: GraphQLInputObjectType,
@@ -125,7 +125,7 @@ function readRow(
   if (coerced === null) return null;
   try {
     const encoded = encode(coerced);
-    if (nullCharacter.test(encoded)) fault("A text holds a null character.");
+    if (nullCharacter.test(encoded)) fault("A text contains a null character.");
     return encoded;
   } catch (error) {
     if (!isApiError(error)) throw error;

@@ -7,10 +7,10 @@ const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 const isLineEnd = (code: number): boolean => code === lineFeed || code === carriageReturn;
 
 /**
- * The bytes of a file in UTF-8. A piece ends where a line does, so no character is cut.
+ * Converts a file to UTF-8. Each piece ends at the end of a line, so no character is cut.
  *
  * @param declared charset of the file, unless it begins with a byte order mark
- * @throws {RefusedFile} when a line is too long, or has bytes that aren't of the charset
+ * @throws {RefusedFile} if a line is too long, or has bytes that are invalid in the charset
  */
 export async function* utf8Pieces(bytes: AsyncIterable<Buffer>, declared: string): AsyncGenerator<Buffer> {
   let begun: Buffer[] = [];
@@ -38,7 +38,7 @@ export async function* utf8Pieces(bytes: AsyncIterable<Buffer>, declared: string
 /** Converts pieces that begin and end with whole characters, and counts their lines. */
 class ToUtf8 {
   readonly #decoder: TextDecoder;
-  /** The number of the line that the next piece begins with. */
+  /** The line number at which the next piece begins. */
   line = 1;
   #isAfterReturn = false;
 
@@ -46,7 +46,7 @@ class ToUtf8 {
     this.#decoder = decoder;
   }
 
-  /** Where the last line of some bytes ends that stand behind others of the same piece; 0 when none does. */
+  /** Returns the offset after the last line break in some bytes; 0 without one. `before` counts earlier bytes of the piece. */
   endOfLines(bytes: Buffer, before: number): number {
     const { encoding } = this.#decoder;
     if (!encoding.startsWith("utf-16"))

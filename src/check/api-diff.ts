@@ -8,27 +8,27 @@ import type { Places } from "./places.ts";
 import type { Source } from "./check-source.ts";
 import { readUsers, usersAt } from "./users.ts";
 
-const rules: Record<Weight, Pick<Finding, "severity" | "why" | "wayOut">> = {
+const rules: Record<Weight, Pick<Finding, "severity" | "why" | "remedy">> = {
   breaking: {
     severity: "warning",
     why: "Operations of clients of unstable that ask for it are refused, or answered otherwise, from the next start on.",
-    wayOut:
+    remedy:
       "keep it beside the new one, with @deprecated in the view's comment, until nobody uses it (docs/guides/evolving.md). If it has to be, say so: -- waive api-breaking PATH: why.",
   },
   dangerous: {
     severity: "warning",
     why: "Clients that don't expect it may fail: programs that list the values of an enum, for one.",
-    wayOut: "tell clients in the changelog of the release.",
+    remedy: "tell clients in the changelog of the release.",
   },
-  deprecated: { severity: "note", why: "Clients are told to stop using it.", wayOut: "" },
-  added: { severity: "note", why: "", wayOut: "" },
-  changed: { severity: "note", why: "", wayOut: "" },
+  deprecated: { severity: "note", why: "Clients are told to stop using it.", remedy: "" },
+  added: { severity: "note", why: "", remedy: "" },
+  changed: { severity: "note", why: "", remedy: "" },
 };
 /** Events are the same for all versions, so that none of them shields their receivers. */
 const eventBreach: (typeof rules)[Weight] = {
   severity: "error",
   why: "Receivers of webhooks of all versions get these bodies, and may rely on it.",
-  wayOut: "keep the field; -- waive event-breaking PATH: why.",
+  remedy: "keep the field; -- waive event-breaking PATH: why.",
 };
 /** What the head of the API gains, loses and changes, and whom that breaks. */
 export const apiDiff: Source = {
@@ -77,19 +77,19 @@ const unbuilt = ({ message }: Error): Finding => ({
   object: null,
   what: message,
   why: "The head of the API can't be built from it: processes that start from then on answer 503 there.",
-  wayOut: "mend what the message names.",
+  remedy: "mend what the message names.",
 });
 
 async function findingOf(kind: "api" | "event", change: ApiChange, places: Places): Promise<Finding> {
   const { weight, path, message } = change;
   const place = kind === "api" ? await placeOf(path, places) : await places.of("events.topic");
-  const { wayOut, ...rule } = kind === "event" && weight === "breaking" ? eventBreach : rules[weight];
+  const { remedy, ...rule } = kind === "event" && weight === "breaking" ? eventBreach : rules[weight];
   return {
     rule: `${kind}-${weight}`,
     ...rule,
     object: path,
     what: message,
-    wayOut: wayOut.replaceAll("PATH", path),
+    remedy: remedy.replaceAll("PATH", path),
     file: place?.file ?? null,
     line: place?.line ?? null,
   };
@@ -103,7 +103,7 @@ const brokenFinding = ({ file, line, reason }: BrokenOperation): Finding => ({
   object: null,
   what: reason,
   why: "The API of the database as it is committed takes this operation, and the changed one doesn't.",
-  wayOut: "keep what it asks for, or change the operation in the same step.",
+  remedy: "keep what it asks for, or change the operation in the same step.",
 });
 
 const snake = (name: string) => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toLowerCase();

@@ -113,7 +113,7 @@ const brokenOff = ({ name }: Source, { message }: Error): Finding => ({
   object: name,
   what: message,
   why: "This part of the check could not be run, so nobody knows whether it would find something.",
-  wayOut: "Mend what the message names, and check again.",
+  remedy: "Mend what the message names, and check again.",
 });
 
 const weights = { error: 0, warning: 1, note: 2 };

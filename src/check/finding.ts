@@ -17,7 +17,7 @@ export interface Finding {
   what: string;
   /** Why it is wrong. */
   why: string;
-  wayOut: string;
+  remedy: string;
   /** The reason for leaving it, given in a waiver. */
   waived?: string;
 }

@@ -49,7 +49,7 @@ const breach = ({ version, kind, name }: FrozenPart, what: string): Found => ({
   object: `${version}.${name}`,
   what: `${kind} ${what}`,
   why: "A frozen version stays as it was released: programs of its clients were written for it.",
-  wayOut: `leave the version as it is, and change the head. If a fault has to be mended there: -- waive frozen-version ${version}.${name}: why.`,
+  remedy: `leave the version as it is, and change the head. If a fault has to be mended there: -- waive frozen-version ${version}.${name}: why.`,
 });
 
 /** A version that is served goes: for whom, if the service knows. */
@@ -69,7 +69,7 @@ async function dropping(schemaName: string, recorded: ClientBase): Promise<Found
       object: schemaName,
       what: users === "" ? "nobody has used it in 90 days" : `used by ${users}`,
       why: "The version is dropped before its end, which clients were told of.",
-      wayOut: `retire it first: npx erp release retire ${version.slug}.`,
+      remedy: `retire it first: npx erp release retire ${version.slug}.`,
     },
   ];
 }
@@ -80,5 +80,5 @@ const growth = ({ version, kind, name }: FrozenPart): Found => ({
   object: `${version}.${name}`,
   what: `${kind} is new`,
   why: "Clients of the version will see it.",
-  wayOut: "",
+  remedy: "",
 });

@@ -9,10 +9,10 @@ const folder = new URL("../../db/lint/", import.meta.url);
 export interface Lint {
   /** Its file name, without the extension. */
   name: string;
-  /** What it finds, and why that is wrong: the comment at its beginning, up to the way out. */
+  /** What it finds, and why that is wrong: the comment at its beginning, up to the remedy. */
   why: string;
   /** How to solve it; `OBJECT` stands for the found object. */
-  wayOut: string;
+  remedy: string;
   query: string;
 }
 
@@ -23,9 +23,9 @@ export async function readLints(): Promise<Lint[]> {
     files.map(async (file) => {
       const query = await readFile(new URL(file, folder), "utf8");
       const [comment] = /^(--.*\n)+/.exec(query)!;
-      const [why, wayOut = ""] = comment.replace(/^-- ?/gm, "").split("Way out:");
+      const [why, remedy = ""] = comment.replace(/^-- ?/gm, "").split("Remedy:");
       const name = file.replace(".sql", "");
-      return { name, why: joined(why!), wayOut: joined(wayOut), query };
+      return { name, why: joined(why!), remedy: joined(remedy), query };
     }),
   );
 }
@@ -33,7 +33,7 @@ export async function readLints(): Promise<Lint[]> {
 const joined = (text: string) => text.trim().replaceAll("\n", " ");
 
 /** The findings of a lint, in any place. */
-export async function findByLint(client: ClientBase, { name, why, wayOut, query }: Lint): Promise<Found[]> {
+export async function findByLint(client: ClientBase, { name, why, remedy, query }: Lint): Promise<Found[]> {
   const { rows } = await client.query<Record<string, unknown>>(query).catch((cause: Error) => {
     throw new Error(`${name}: ${cause.message}`, { cause });
   });
@@ -45,7 +45,7 @@ export async function findByLint(client: ClientBase, { name, why, wayOut, query 
       object: object!,
       what: rest.join(": "),
       why,
-      wayOut: wayOut.replaceAll("OBJECT", object!),
+      remedy: remedy.replaceAll("OBJECT", object!),
     };
   });
 }

@@ -99,7 +99,7 @@ async function failureOf(run: Promise<void>): Promise<Finding | null> {
       object: null,
       what: error.message,
       why: "It can't be run on a database with all that is committed.",
-      wayOut: isMissing.test(error.message)
+      remedy: isMissing.test(error.message)
         ? "mend what the message names. What another program makes isn't on this database: begin with create … if not exists (docs/guides/evolving.md)."
         : "mend what the message names.",
     };

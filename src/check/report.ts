@@ -13,12 +13,12 @@ export function printFindings(findings: readonly Finding[], { color = false } = 
   const blocks = [...groups.values()].map((group) => {
     const [{ severity, rule, why }] = group as [Finding, ...Finding[]];
     const heading = paint(colors[severity], `${severity} ${rule}`);
-    const wayOuts = new Set(group.map(({ wayOut }) => wayOut));
-    const [way] = wayOuts;
-    const ways = wayOuts.size === 1 && way !== "" ? [`  Way out: ${way}`] : [];
+    const remedies = new Set(group.map(({ remedy }) => remedy));
+    const [way] = remedies;
+    const ways = remedies.size === 1 && way !== "" ? [`  Remedy: ${way}`] : [];
     const lines = group.flatMap((finding) => [
       `  ${paint("bold", placeOf(finding))}${aboutOf(finding)}`,
-      ...(wayOuts.size > 1 ? [`    Way out: ${finding.wayOut}`] : []),
+      ...(remedies.size > 1 ? [`    Remedy: ${finding.remedy}`] : []),
     ]);
     return [heading, ...lines, ...(why === "" ? [] : [`  ${why}`]), ...ways].join("\n");
   });

@@ -41,7 +41,7 @@ const brokenRule = (object: string, what: string): Found => ({
   object,
   what,
   why: "Rows of the demonstration shop break the rule, so rows of merchants may, and it can't be validated.",
-  wayOut: "repair such rows first with api_meta.backfill, and validate in the next migration.",
+  remedy: "repair such rows first with api_meta.backfill, and validate in the next migration.",
 });
 
 /** Looks for null in what is never null for clients, as far as no table says so. */
@@ -61,7 +61,7 @@ async function nulls(client: ClientBase): Promise<Found[]> {
         object: `${view}.${name}`,
         what: "null",
         why: "Clients are told that it is never null: a page with such a row fails.",
-        wayOut: "use coalesce in the view, or remove @notNull from the column's comment.",
+        remedy: "use coalesce in the view, or remove @notNull from the column's comment.",
       });
   }
   return found;

@@ -66,7 +66,7 @@ const syntaxFault = (place: Place, message: string): Finding => ({
   object: null,
   what: message,
   why: "Postgres can't read the file, so nothing of it can run.",
-  wayOut: "Mend the statement.",
+  remedy: "Mend the statement.",
 });
 
 function statementsOf(parser: Parser, text: string, origins: readonly Place[]): Statement[] {

@@ -57,6 +57,6 @@ function unreasoned({ comments, text, place }: Script["statements"][number]): Fi
       object: null,
       what: `waives ${rule} without a reason`,
       why: "Who reads the migration later can't tell whether the danger was seen or overlooked.",
-      wayOut: `-- waive ${rule}: why it does no harm here`,
+      remedy: `-- waive ${rule}: why it does no harm here`,
     }));
 }

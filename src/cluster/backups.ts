@@ -119,11 +119,11 @@ async function end(client: pg.Client, log: string): Promise<{ label: string; seg
   return { label, segments };
 }
 
-/** The number of a segment of 16 MB: Postgres writes it in two parts, behind that of the timeline. */
+/** Returns the number of a 16 MB segment: Postgres writes it in two parts after the number of the timeline. */
 const numberOf = (segment: string): number =>
   parseInt(segment.slice(8, 16), 16) * 256 + parseInt(segment.slice(16), 16);
 
-/** What GNU tar says of files that change while it reads them. The write-ahead log makes up for that. */
+/** Matches GNU tar's messages about files that change while it reads them. The write-ahead log repairs such files. */
 const changing = /changed as we read it|removed before we read it|shrank by/;
 
 /** Packs files. */

@@ -63,7 +63,7 @@ export async function restoreFile(file: string, url: string): Promise<void> {
   await restore.ended;
 }
 
-/** What both node-postgres and Postgres' programs know in a URL. */
+/** Parameters of a URL that both node-postgres and Postgres' programs know. */
 const known = [
   "application_name",
   "channel_binding",
@@ -80,10 +80,10 @@ const known = [
 ];
 
 /**
- * What node-postgres connects with, in the words of Postgres' programs, which check certificates less by the same ones.
+ * Translates a URL of node-postgres for Postgres' programs, which check certificates less strictly with the same parameters.
  *
- * @returns the URL without the password, because others can see the words of a process, and the variables, which they can't
- * @throws {UserError} when there are no such words
+ * @returns the URL without the password, because other users can see a process's arguments, and environment variables, which they can't see
+ * @throws {UserError} when Postgres' programs have no such parameter
  */
 export function forPrograms(url: string): { url: string; env: Record<string, string> } {
   const place = new URL(url);
@@ -115,7 +115,7 @@ function modeForPrograms(mode: string, isLikePrograms: boolean, url: string): st
 
 function program(name: string, words: string[], url: string) {
   const { url: place, env } = forPrograms(url);
-  // Nobody is asked for a password while locks are held
+  // Never prompts for a password while locks are held
   const child = spawn(name, [...words, "--no-password", `--dbname=${place}`], {
     env: { ...process.env, ...env },
     stdio: "pipe",

@@ -8,7 +8,7 @@ import { postgresUser } from "./postgres-user.ts";
 import type { PostgresUser } from "./postgres-user.ts";
 import { reachableData, reachablePrograms } from "./shelter.ts";
 
-/** Where a cluster is or will be, and who runs it with which programs. */
+/** A cluster's folder, the user who runs it, and its programs. The cluster may not exist yet. */
 export interface Place {
   /** The folder of the data, the password and the port. */
   home: string;

@@ -25,8 +25,8 @@ export interface PostgresUser {
 }
 
 /**
- * The user who runs Postgres: that of this process or, because Postgres refuses to run as root, the owner of the
- * folder, or else the system's user `postgres`, which is made when missing.
+ * Returns the user who runs Postgres: the user of this process. Postgres refuses to run as root; then it is the owner of
+ * the folder, or else the system's user `postgres`, which is created if it is missing.
  *
  * @param home the folder for Postgres' data
  * @param runAs name of the user instead; `root` is ignored
@@ -68,7 +68,7 @@ async function userInsteadOfRoot(home: string): Promise<Identity> {
   });
 }
 
-/** Of those that were found before: to ask for them takes two programs. */
+/** Users that were looked up before, because a look-up runs two programs. */
 const known = new Map<string, Identity>();
 
 /**

@@ -32,7 +32,7 @@ export class ApiClient {
   constructor({ API_URL, CLIENT_ID, CLIENT_SECRET } = process.env) {
     if (!CLIENT_ID || !CLIENT_SECRET)
       throw new UserError(
-        "Set CLIENT_ID and CLIENT_SECRET, which `npx erp token create --name Files --read all --write all` prints.",
+        "Set CLIENT_ID and CLIENT_SECRET, which `npx erp credential create --name Files --read all --write all` prints.",
       );
     this.#url = (API_URL || "http://127.0.0.1:4000").replace(/\/$/, "");
     this.#credentials = { client_id: CLIENT_ID, client_secret: CLIENT_SECRET };

@@ -6,7 +6,7 @@ import type { Program } from "./program.ts";
 const customers = () => import("./customers.ts");
 
 const ofClient = `Uses the API at API_URL (http://127.0.0.1:4000 unless it is set), with the credentials CLIENT_ID and CLIENT_SECRET
-of the environment, as \`npx erp token create\` makes them.`;
+of the environment, as \`npx erp credential create\` makes them.`;
 
 export function addDataCommands(erp: Program): void {
   erp.commandsGroup("Data:");

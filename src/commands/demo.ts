@@ -25,10 +25,11 @@ export interface DemoOptions {
 const folder = new URL("../../db/demo/", import.meta.url);
 
 /** To which moment the data reaches unless it is moved. */
-const firstUntil = new Date("2026-06-01T08:00:00Z");
+export const firstUntil = new Date("2026-06-01T08:00:00Z");
 
 /** Whole days for which all moments are moved. */
-const ageOf = (until: Date): number => Math.floor((until.getTime() - firstUntil.getTime()) / 86_400_000);
+export const ageOf = (until: Date): number =>
+  Math.floor((until.getTime() - firstUntil.getTime()) / 86_400_000);
 
 const dataTables = `
   select array_agg(c.oid::regclass::text order by c.oid::regclass::text) as names

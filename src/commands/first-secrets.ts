@@ -107,7 +107,7 @@ function credentialText({ credential }: FirstSecrets, address: string): string {
   const first = versions.find((version) => isServed(version, versions, Date.now()))!;
   return `
 Here is a credential that may read and write everything. Its secret is shown only now;
-\`npx erp token create --help\` makes more.
+\`npx erp credential create --help\` makes more.
 
   client_id      ${clientId}
   client_secret  ${clientSecret}

@@ -21,9 +21,9 @@ const introduction = `# Data model
 
 All tables and their keys. \`npm run schema\` writes this page from the database, and a test compares the two.
 
-A diagram shows the columns that are part of a key: \`PK\` of the primary key, \`UK\` of a unique key, \`FK\` of a foreign key,
-with the table that it refers to. Lines show the foreign keys within a diagram, and link tables, by name, as many to many.
-What a table or column is for, its comment says: \`\\d+ erp.product\` in psql, or db/schema.sql.
+A diagram shows the columns of keys: \`PK\` of the primary key, \`UK\` of a unique key, and \`FK\` of a foreign key, with its target. Lines show
+the foreign keys within a diagram. Link tables are many-to-many lines with a name.
+Comments describe tables and columns: \`\\d+ erp.product\` in psql, or db/schema.sql.
 `;
 
 /** The text of docs/reference/data-model.md: an ER diagram for each topic. */

@@ -18,18 +18,21 @@ const ofVersion = () =>
 /** Adds the commands about clients of the API. */
 export function addTokenCommands(erp: Program): void {
   erp.commandsGroup("Access:");
-  const token = erp.command("token").description(
-    `Manages API credentials: a key and a secret, which clients exchange for access tokens. ID is the id or the client_id that
+  const credential = erp
+    .command("credential")
+    .alias("token")
+    .description(
+      `Manages API credentials: a client ID and a client secret, which clients exchange for access tokens. ID is the id or the client ID that
 list shows. ${onDatabase}`,
-  );
-  addTokens(token);
-  addTokenStates(token);
+    );
+  addCredentials(credential);
+  addCredentialStates(credential);
   addOperations(erp);
 }
 
-function addTokens(token: Group): void {
+function addCredentials(credential: Group): void {
   printing(
-    token
+    credential
       .command("create")
       .description("Makes a credential. Its secret is shown once; the database has only its hash.")
       .requiredOption("--name <name>", "what it is for")
@@ -37,25 +40,25 @@ function addTokens(token: Group): void {
       .option("--write <resources>", "resources that it may write, and so read", collect)
       .option("--no-access", "make one that may do nothing yet")
       .addOption(new Option("--operations <which>", "which it may send").choices(["stored", "all"] as const))
-      .addHelpText(...examples('token create --name "My integration" --read products,stocks')),
+      .addHelpText(...examples('credential create --name "My integration" --read products,stocks')),
     async (options) => (await credentials()).createToken(options),
   );
   printing(
-    token
+    credential
       .command("list")
       .description("Shows all credentials.")
-      .addHelpText(...examples("token list")),
+      .addHelpText(...examples("credential list")),
     async () => (await credentials()).listTokens(),
   );
   printing(
-    token
+    credential
       .command("rotate <id>")
       .description(
         `Gives a credential a new key and secret, which are shown once. The old ones and their tokens stop after the overlap, and
 without one at once.`,
       )
       .option("--overlap <time>", "hours or days up to 30d: 24h, 7d", hours, 0)
-      .addHelpText(...examples("token rotate ak_… --overlap 24h")),
+      .addHelpText(...examples("credential rotate ak_… --overlap 24h")),
     async (id, { overlap }) => (await credentials()).rotateToken(id, overlap),
   );
 }
@@ -68,44 +71,44 @@ function hours(text: string): number {
   throw new InvalidArgumentError("It is a number of hours or days up to 30d: 24h, 7d.");
 }
 
-function addTokenStates(token: Group): void {
+function addCredentialStates(credential: Group): void {
   const which = new Option("--operations <which>", "what it may send").choices(["stored", "all"] as const);
   printing(
-    token
+    credential
       .command("change <id>")
       .description(
         "Lets a credential send only operations that `npx erp operations` has stored for it, or all.",
       )
       .addOption(which.makeOptionMandatory())
-      .addHelpText(...examples("token change ak_… --operations stored")),
+      .addHelpText(...examples("credential change ak_… --operations stored")),
     async (id, options) => (await credentials()).changeToken(id, options.operations),
   );
   printing(
-    token
+    credential
       .command("deactivate <id>")
       .description("Stops a credential and its tokens at once; it stays in the list.")
-      .addHelpText(...examples("token deactivate ak_…")),
+      .addHelpText(...examples("credential deactivate ak_…")),
     async (id) => (await credentials()).deactivateToken(id),
   );
   printing(
-    token
+    credential
       .command("activate <id>")
       .description("Lets a deactivated credential work again, with the same key and secret.")
-      .addHelpText(...examples("token activate ak_…")),
+      .addHelpText(...examples("credential activate ak_…")),
     async (id) => (await credentials()).activateToken(id),
   );
   printing(
-    token
+    credential
       .command("delete <id>")
       .description("Removes a credential; its tokens stop at once.")
-      .addHelpText(...examples("token delete ak_…")),
+      .addHelpText(...examples("credential delete ak_…")),
     async (id) => (await credentials()).deleteToken(id),
   );
 }
 
 function addOperations(erp: Program): void {
   const command = erp.command("operations").description(
-    `Stores operations (trusted documents). Clients then send the SHA-256 of a document in place of its text. \`npx erp token
+    `Stores operations (trusted documents). Clients then send the SHA-256 of a document in place of its text. \`npx erp credential
 change ID --operations stored\` lets a credential send stored operations only. At most 5000 are stored, of 64 KiB each and
 16 MiB together. A change takes effect at once on every process. \`npx erp db check\` names stored operations that a change
 of the database would break. ${onDatabase}`,

@@ -6,17 +6,17 @@ import { home } from "./print-page.ts";
 export const changelogPath = `${home}/changelog`;
 export const feedPath = `${changelogPath}.atom`;
 
-/** The link to the feed in the head of a page. */
+/** The link to the feed, for the head of a page. */
 export const feedLink = html`<link rel="alternate" type="application/atom+xml" href="${feedPath}" />`;
 
-/** A heading of a release with its date, and the HTML below it. */
+/** Matches the heading of a release with a date, and the HTML below it. */
 const releases = /<h2 id="([^"]+)">\[(.+?)\] - (\d{4}-\d\d-\d\d).*?<\/h2>([^]*?)(?=<h2|$)/g;
 
-/** An identifier that stays the same, from a name. */
+/** Returns an identifier that depends only on a name. */
 const idOf = (name: string): string =>
   `urn:uuid:${hash("sha256", name).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-a$4-$5")}`;
 
-/** A changelog in HTML as a feed (Atom), with an entry for each release that has a date. */
+/** Returns the changelog as an Atom feed, with an entry for each release that has a date. */
 export function changelogFeed(changelog = renderFile(changelogFile).content.toString()): string {
   const entries = [...changelog.matchAll(releases)].map(([, id, version, date, changes]) => ({
     date: `${date}T00:00:00Z`,

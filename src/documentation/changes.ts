@@ -10,12 +10,12 @@ import { home } from "./print-page.ts";
 export const changesPath = `${home}/changes`;
 export const pathBetween = (from: string, to: string): string => `${changesPath}/${from}/${to}`;
 
-/** The page that offers to compare any two versions. */
+/** Returns the page with links to comparisons of all versions. */
 export const changesIndex = ({ versions }: Site): Page => ({
   title: "Changes between versions",
   kind: "Reference",
   body: html`<p class="lead">
-      What a client has to change that goes from one version to another, and what it gains.
+      What you have to change in a client to move it to another version, and what you gain.
     </p>
     ${comparisons(versions.map(({ slug }) => slug))}`,
 });
@@ -30,7 +30,7 @@ function comparisons(slugs: readonly string[]): Content {
   );
 }
 
-/** The page of what differs between two versions. */
+/** Returns the page of the differences between two versions. */
 export async function changesPage(site: Site, from: Edition, to: Edition): Promise<Page> {
   // Comparing schemas takes a library that nothing else here needs
   const { printDifference } = await import("../check/changelog.ts");
@@ -39,7 +39,7 @@ export async function changesPage(site: Site, from: Edition, to: Edition): Promi
   return {
     title: `From ${from.slug} to ${to.slug}`,
     kind: "Changes",
-    aside: html`<a class="button" href="${pathBetween(to.slug, from.slug)}">The other way round</a>`,
+    aside: html`<a class="button" href="${pathBetween(to.slug, from.slug)}">Reverse</a>`,
     headings: headings.filter(({ level }) => level === 2),
     body: html`<div class="prose">${content}</div>
       <h2>Other comparisons</h2>

@@ -4,8 +4,8 @@ import type { Field, Model } from "./model.ts";
 import { sampleOf } from "./sample-operation.ts";
 
 /**
- * A collection of requests in Postman's format 2.1, which Bruno reads too: a token, the examples, and an operation for
- * each query and mutation. Its variables are the service's address and the credentials.
+ * Returns a collection of requests in Postman's format 2.1, which Bruno reads too: the access token, the examples, and an
+ * operation for each query and mutation. Its variables are the service's address and the client ID and secret.
  */
 export function collectionOf(model: Model) {
   const { slug } = model.edition;
@@ -45,7 +45,7 @@ export function collectionOf(model: Model) {
   };
 }
 
-/** Gets a token and keeps it for the other requests. */
+/** Requests an access token and stores it for the other requests. */
 const tokenItem = {
   name: "Access token",
   event: [

@@ -16,10 +16,10 @@ import type { Field, Model } from "./model.ts";
 import { entryOf } from "./model.ts";
 import { selectionOf } from "./sample-operation.ts";
 
-/** The cost of a field, in words; null when it is free. src/graphql/operation-size.ts counts. */
+/** Returns the cost of a field in words; null when it is free. src/graphql/operation-size.ts computes it. */
 export function costText(model: Model, owner: string, field: Field): string | null {
   if (owner === model.schema.getMutationType()?.name)
-    return `${pointsPerMutation} points, one for every ${rowsPerPoint} elements of its input, and those of its payload`;
+    return `${pointsPerMutation} points, one for every ${rowsPerPoint} elements of its input, and the cost of its payload`;
   const target = getNamedType(field.type);
   if (owner.endsWith("Edge")) return null;
   const added = pointsInList(model, owner, field);
@@ -36,13 +36,13 @@ export function costText(model: Model, owner: string, field: Field): string | nu
 
 const points = (count: number): string => `${count} ${count === 1 ? "point" : "points"}`;
 
-/** Points of a relation that a filter follows: as any relation, and for the rows that are looked at. */
+/** The points of a relation in a filter: one as for any relation, and some for the rows that Postgres reads. */
 const pointsPerHop = 1 + rowsPerRelation / rowsPerPoint;
 
 /** A field of a filter. */
 export type Condition = Pick<GraphQLInputField, "name" | "type"> & { extensions: object };
 
-/** The cost of a field of a filter; null when only what is within it does. src/graphql/given-argument.ts counts. */
+/** Returns the cost of a filter's field; null if only its content has a cost. src/graphql/given-argument.ts computes it. */
 export function costOfCondition({ name, type, extensions }: Condition): string | null {
   const target = getNamedType(type);
   if (isInputObjectType(target)) {
@@ -51,11 +51,11 @@ export function costOfCondition({ name, type, extensions }: Condition): string |
     return indexes && target.name.endsWith("FilterInput") ? points(pointsPerHop) : null;
   }
   const rows = rowsOfComparison(name);
-  if (rows > 1) return `${points(rows / rowsPerPoint)}: no index answers it`;
+  if (rows > 1) return `${points(rows / rowsPerPoint)}: no index supports it`;
   return `a point for every ${rowsPerPoint} ${isListType(getNullableType(type)) ? "values" : "comparisons"}`;
 }
 
-/** Points that a field of a list adds to the cost of the list, apart from its entries: those of counts and sums, for one. */
+/** Returns the points that a field adds to the cost of a list, apart from its entries. Counts and sums, for example, add some. */
 function pointsInList(model: Model, owner: string, { name, type }: Field): number {
   const list = model.queries.find(({ type: answered }) => getNamedType(answered).name === owner);
   const isOfEntries = !list || entryOf(getNamedType(type)) !== null;

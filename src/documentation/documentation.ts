@@ -14,16 +14,16 @@ import { describeSchema, packed, readTopics } from "./edition.ts";
 import type { Site } from "./print-page.ts";
 import type { Rendered, RenderTask } from "./routes.ts";
 
-/** A page as it is sent. */
+/** A rendered page with its ETag. */
 export interface StoredPage extends Rendered {
-  /** Weak, because it is the same for each encoding. */
+  /** A weak ETag, because it is the same for each encoding. */
   etag: string;
 }
 
 /** Finds the page at a path; null when there is none. */
 export type FindPage = (path: string) => Promise<StoredPage | null>;
 
-/** A service that pages are about. */
+/** A service that has documentation. */
 export interface DocumentedService {
   served: readonly ServedVersion[];
   versions: readonly Version[];
@@ -33,20 +33,20 @@ export interface DocumentedService {
   explorer: boolean;
 }
 
-/** The owner of all work of the thread: pages are the same for everyone. */
+/** The owner of all work in the thread's queue: pages are the same for everyone. */
 const everyone = "pages";
-/** Milliseconds that a page may take, and wait. */
+/** Milliseconds that a page may take, and that it may wait. */
 const workMs = 60_000;
-/** Bytes of the pages that are kept. */
+/** The most bytes of cached pages. */
 const maxKeptBytes = 16_000_000;
 
 /**
- * The pages about the versions as they are built at the moment, of one service or several. A thread renders them when they
- * are asked for, so that requests to the API never wait for one.
+ * The documentation of the current versions of one or several services. A worker thread renders pages on request, so that
+ * requests to the API never wait for one.
  */
 export class Documentation {
   readonly #editions = new WeakMap<GraphQLSchema, Promise<PackedEdition>>();
-  /** By what the pages were made from, and their paths. */
+  /** Cached pages, by a hash of their data and their path. */
   readonly #kept = new LRUCache<string, StoredPage>({
     maxSize: maxKeptBytes,
     sizeCalculation: ({ content }, key) => 2 * (content.length + key.length) + 200,
@@ -59,7 +59,7 @@ export class Documentation {
   });
 
   /**
-   * The page at a path, without a query; null when there is none.
+   * Returns the page at a path without a query string; null when there is none.
    *
    * @throws SERVICE_UNAVAILABLE when too many pages wait
    */
@@ -75,12 +75,12 @@ export class Documentation {
     const rendered = await this.render(site, editions, path);
     if (rendered === null) return null;
     const page = { ...rendered, etag: `W/"${hash("sha256", rendered.content, "base64url")}"` };
-    // Redirects have whatever address a visitor made up
+    // The address of a redirect can be anything that a visitor sends
     if (page.type !== "redirect") this.#kept.set(key, page);
     return page;
   }
 
-  /** Renders the page at a path, which isn't kept. */
+  /** Renders the page at a path, without caching it. */
   async render(...task: RenderTask): Promise<Rendered | null> {
     try {
       return await this.#threads.run<Rendered | null>(everyone, "renderPage", task);
@@ -90,7 +90,7 @@ export class Documentation {
     }
   }
 
-  /** Ends the thread. Pages that wait fail. */
+  /** Ends the thread. Waiting pages fail. */
   close(): Promise<void> {
     return this.#threads.close();
   }

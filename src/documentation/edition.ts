@@ -19,8 +19,8 @@ import {
 } from "postgraphile/graphql";
 
 /**
- * Facts about a field that introspection doesn't show: the scopes that it needs, how many rows a payload's list can have, and which
- * indexes answer a filter.
+ * Facts about a field that introspection doesn't show: its scopes, the greatest length of a payload's list, and the indexes of
+ * a filter.
  */
 export type FieldFacts = Pick<GraphQLFieldExtensions<unknown, unknown>, "requiresScopes" | "payloadBound"> &
   Pick<GraphQLInputFieldExtensions, "indexes">;
@@ -47,24 +47,24 @@ export interface TopicSchema {
   items?: TopicSchema;
 }
 
-/** A version as it is built at the moment, as data: all that its pages are made from. */
+/** The data that the pages of a version are made from, as the version is now. */
 export interface Edition {
   slug: string;
   sdl: string;
-  /** By `Type.field`. */
+  /** Facts about fields, by `Type.field`. */
   fields: ReadonlyMap<string, FieldFacts>;
   topics: readonly Topic[];
 }
 
-/** An edition for a thread, which shares its bytes. */
+/** An edition as bytes, which threads share. */
 export interface PackedEdition {
-  /** Another one for each content. */
+  /** A hash of the content. */
   id: string;
   slug: string;
   bytes: Uint8Array;
 }
 
-/** Packs an edition, in memory that threads share. */
+/** Packs an edition into memory that threads share. */
 export function packed(edition: Edition): PackedEdition {
   const content = serialize(edition);
   const bytes = new Uint8Array(new SharedArrayBuffer(content.length));
@@ -72,22 +72,22 @@ export function packed(edition: Edition): PackedEdition {
   return { id: hash("sha256", content), slug: edition.slug, bytes };
 }
 
-/** Editions that a thread has unpacked, each some ten megabytes with its schema. */
+/** Editions that a thread has unpacked, about ten megabytes each with its schema. */
 const known = new LRUCache<string, Edition>({ max: 6 });
 
-/** Unpacks an edition, unless the thread has it. */
+/** Unpacks an edition, unless this thread already has it. */
 export function unpacked({ id, bytes }: PackedEdition): Edition {
   const edition = known.get(id) ?? (deserialize(bytes) as Edition);
   known.set(id, edition);
   return edition;
 }
 
-/** Milliseconds of printing after which other work gets a turn. */
+/** Milliseconds of printing before other work of the process gets a turn. */
 const turnMs = 5;
 
 const isOwn = (type: GraphQLNamedType): boolean => !isIntrospectionType(type) && !isSpecifiedScalarType(type);
 
-/** Describes a schema, in pieces, so that no request has to wait for the whole of it. */
+/** Describes a schema, in pieces, so that requests needn't wait until all of it is done. */
 export async function describeSchema(schema: GraphQLSchema): Promise<Pick<Edition, "sdl" | "fields">> {
   const parts = [printSchema(new Schema({ directives: schema.getDirectives() }))];
   const fields = new Map<string, FieldFacts>();
@@ -111,7 +111,7 @@ export async function describeSchema(schema: GraphQLSchema): Promise<Pick<Editio
   return { sdl: parts.join("\n\n"), fields };
 }
 
-/** The topics of events that the database has. */
+/** Reads the topics of events. */
 export async function readTopics(client: ClientBase): Promise<Topic[]> {
   const { rows } = await client.query<Topic>("select name, description, scope from auth.documented_topics()");
   // One at a time, because statements have a time limit

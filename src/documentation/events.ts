@@ -12,7 +12,7 @@ export const eventLink = (topic: string): Html =>
 
 const scopeOf = (topic: Topic): Html => html`<span class="badge scope">${topic.scope}</span>`;
 
-/** The page of all topics. */
+/** Returns the page of all topics. */
 export const eventsPage = (topics: readonly Topic[]): Page => ({
   title: "Events",
   kind: "Reference",
@@ -26,7 +26,7 @@ export const eventsPage = (topics: readonly Topic[]): Page => ({
     )}`,
 });
 
-/** The page of a topic: the fields of its messages. */
+/** Returns the page of a topic, with the fields of its messages. */
 export function eventPage(topics: readonly Topic[], topic: Topic): Page {
   const { name, description, schema } = topic;
   return {
@@ -60,7 +60,7 @@ const propertiesOf = ({ properties = {}, required = [] }: TopicSchema, prefix = 
       return {
         id: path,
         term: html`<code class="signature"><strong>${path}</strong>: ${typeOf(property)}</code>
-          ${!required.includes(name) && html`<span class="badge bad">may be missing</span>`}`,
+          ${!required.includes(name) && html`<span class="badge bad">optional</span>`}`,
         meaning: html`${renderDescription(property.description)}
         ${property.pattern && html`<p class="quiet">Like <code>${property.pattern}</code></p>`}
         ${property.properties && propertiesOf(property, `${path}.`)}`,

@@ -4,19 +4,19 @@ import { firstSentence, withoutComments } from "./markdown.ts";
 import type { Site } from "./print-page.ts";
 import { home } from "./print-page.ts";
 
-/** Paths of the documentation as text for programs that read it: https://llmstxt.org */
+/** Paths of the documentation as text for programs: https://llmstxt.org */
 export const [indexPath, fullPath] = ["/llms.txt", "/llms-full.txt"];
 
-/** The address of a written page as Markdown. */
+/** Returns the address of a guide as Markdown. */
 export const markdownPath = (path: string): string => `${path}.md`;
 
 const summary =
   "A GraphQL API over the database of an ERP and warehouse-management system: products, stock and its ledger, purchasing, orders, fulfillment, invoices, webhooks.";
 
-/** A link in Markdown, or a block of code, whose links stay. */
+/** Matches a link in Markdown, or a block of code, whose links stay unchanged. */
 const links = /(^```[^]*?^```$)|\[([^\]]*)\]\(([^)\s]+)\)/gm;
 
-/** A file as Markdown, with links that lead to other pages as Markdown. Links to files that have no page become text. */
+/** Returns a file as Markdown, with links to other pages as Markdown. Links to files without a page become text. */
 export function markdownOf(file: string): string {
   const findLink = linksOf(file, markdownPath);
   return withoutComments(readFileSync(new URL(file, root), "utf8")).replace(
@@ -32,17 +32,17 @@ export function markdownOf(file: string): string {
 const entryOf = (title: string, path: string, about?: string): string =>
   `- [${title}](${path})${about ? `: ${about}` : ""}`;
 
-/** The entry of a written page: its first sentence, or its headings if it begins with something else. */
+/** Returns the entry of a guide, with its first sentence, or its headings if it begins with something else. */
 function pageEntry(path: string, file: string): string {
   const { title, headings, sections } = renderFile(file);
   const titles = headings.filter(({ level }) => level === 2).map((heading) => heading.title);
   return entryOf(title, markdownPath(path), firstSentence(sections[0]!.text) ?? titles.join(", "));
 }
 
-/** The index of the documentation, with a line for each page. */
+/** Returns the index of the documentation, with a line for each page. */
 export function machineIndex(site: Site): string {
   const groups = guideGroups.map(({ title, guides }) => {
-    // Readers may skip the part of this name
+    // By the convention of llms.txt, readers may skip the section “Optional”
     const isSearched = guides.every((guide) => searchedGuides.includes(guide));
     return [
       `## ${isSearched ? title : "Optional"}`,
@@ -62,6 +62,6 @@ export function machineIndex(site: Site): string {
   return `# Stock and order GraphQL\n\n> ${summary}\n\n${parts.map(([title, ...lines]) => `${title}\n\n${lines.join("\n")}\n`).join("\n")}`;
 }
 
-/** The text of all written pages except the internals. */
+/** Returns the text of all guides except the internals. */
 export const allPages = (): string =>
   searchedGuides.map(({ path, file }) => `<!-- ${path} -->\n\n${markdownOf(file).trim()}\n`).join("\n");

@@ -3,13 +3,13 @@ import { posix } from "node:path";
 import { renderText } from "./markdown.ts";
 import type { FindLink, RenderedText } from "./markdown.ts";
 
-/** The folder of the project. */
+/** The root folder of the project. */
 export const root = new URL("../../", import.meta.url);
 
-/** A page that is written as a file of Markdown. */
+/** A page from a Markdown file. */
 export interface Guide {
   path: string;
-  /** From the root of the project. */
+  /** The file's path from the root of the project. */
   file: string;
 }
 
@@ -21,7 +21,7 @@ export interface GuideGroup {
 const inFolder = (folder: string, ...names: string[]): Guide[] =>
   names.map((name) => ({ path: `/docs/${folder}/${name}`, file: `docs/${folder}/${name}.md` }));
 
-/** The pages for those who change the service. The search leaves them out. */
+/** The pages for developers of the service. The search leaves them out. */
 const internals: GuideGroup = {
   title: "Internals",
   guides: [
@@ -30,7 +30,7 @@ const internals: GuideGroup = {
   ],
 };
 
-/** All pages that are written, by kind, in the order of the menu. A test finds files that are missing here. */
+/** All pages from Markdown files, by kind, in the order of the menu. A test finds files that are missing here. */
 export const guideGroups: readonly GuideGroup[] = [
   {
     title: "Tutorials",
@@ -108,7 +108,7 @@ export const guides: readonly Guide[] = guideGroups.flatMap((group) => group.gui
 /** The pages that the search finds. */
 export const searchedGuides: readonly Guide[] = guides.filter((guide) => !internals.guides.includes(guide));
 
-/** The changelog, which is a page of its own. */
+/** The changelog, which has a page outside the groups. */
 export const changelogFile = "CHANGELOG.md";
 
 const pathsOfFiles = new Map([
@@ -119,7 +119,7 @@ const pathsOfFiles = new Map([
   ["docs/events/README.md", "/docs/events"],
 ]);
 
-/** Other names of pages: from before they were divided by kind, and those that readers guess. */
+/** Other names of pages: earlier ones, and ones that readers may guess. */
 const otherNames = new Map([
   ["auth", "/docs/reference/authentication"],
   ["getting-started", "/docs/tutorials/calling-the-api"],
@@ -136,12 +136,12 @@ const otherNames = new Map([
   ["decisions", "/docs/internals/contributing"],
 ]);
 
-/** A name without what is easily mistyped: case, hyphens, an extension, a plural. */
+/** Normalizes a name: removes case, hyphens, an extension and a plural. */
 export const plain = (name: string): string => name.toLowerCase().replace(/\.\w+$|(?<=.)[-_\s]|s\b/g, "");
-/** The last part of a path. */
+/** Returns the last part of a path. */
 export const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
-/** The page that an address without a page means: by another name, or a similar last part; null when there is none. */
+/** Returns the page for an address that doesn't exist, by another name or a similar last part; null when there is none. */
 export function meantGuide(path: string): string | null {
   const name = lastOf(path);
   const meant = guides.find((guide) => plain(lastOf(guide.path)) === plain(name));
@@ -151,13 +151,13 @@ export function meantGuide(path: string): string | null {
 const isWritten = (path: string): boolean =>
   path === "/docs/changelog" || guides.some((guide) => guide.path === path);
 
-/** Pictures that guides show. */
+/** Matches the paths of pictures in guides. */
 export const picturePath = /^\/docs\/pictures\/((?:administration\/)?[\w-]+\.png|diagrams\/\w+\.svg)$/;
 
 /**
- * Where links of a file lead on these pages.
+ * Returns a function that finds the address of a link in a file.
  *
- * @param formOf makes the address of a written page, unless that is its path
+ * @param formOf returns the address of a guide, if it isn't the guide's path
  */
 export function linksOf(file: string, formOf = (path: string) => path): FindLink {
   return (address) => {
@@ -177,7 +177,7 @@ export function linksOf(file: string, formOf = (path: string) => path): FindLink
 
 const known = new Map<string, RenderedText>();
 
-/** A file as a page. */
+/** Renders a file as a page. */
 export function renderFile(file: string): RenderedText {
   let rendered = known.get(file);
   if (!rendered) {

@@ -22,7 +22,7 @@ const comments: Record<string, string> = {
 };
 const text = String.raw`"""[^]*?"""|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|` + "`[^`]*`";
 
-/** The pattern of coloured words, of which the first that matches counts. Its groups are the classes that colour them. */
+/** Returns the pattern of coloured words. The first alternative that matches counts. Its groups are CSS classes. */
 const patternOf = (language: string, words: string): RegExp =>
   new RegExp(
     `(?<comment>${comments[language] ?? "#.*"})|(?<text>${text})|(?<name>[$@][A-Za-z_]\\w*)|` +
@@ -32,7 +32,7 @@ const patternOf = (language: string, words: string): RegExp =>
 
 const patterns = new Map(Object.entries(keywords).map(([name, words]) => [name, patternOf(name, words)]));
 
-/** Code with coloured words. Languages that it doesn't know stay plain. */
+/** Returns code with coloured words. Code in unknown languages is returned unchanged. */
 export function highlight(code: string, language: string): Content {
   const pattern = patterns.get(language);
   if (!pattern) return code;

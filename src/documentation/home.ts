@@ -17,11 +17,11 @@ interface Door {
   about: string;
   button: string;
   first: string;
-  /** Titles of the groups of guides, which are listed. */
+  /** The title of the group of guides that is listed. */
   group: string;
 }
 
-/** Who reads the documentation, and where each begins. */
+/** The three kinds of readers, each with a page to begin with. */
 const doors: readonly Door[] = [
   {
     title: "Call the API",
@@ -57,16 +57,16 @@ function nested(value: unknown, indent = ""): string {
   return `{\n${lines.map((line) => `${indent}  ${line}`).join(",\n")}\n${indent}}`;
 }
 
-/** The README, whose answer and picture the first page shows. */
+/** Reads the README, whose example response and diagram the first page shows. */
 const readme = () => readFileSync(new URL("README.md", root), "utf8");
 
-/** The answer to the first example. */
+/** Returns the response to the first example. */
 function answer(): Html {
   const [, json = "{}"] = /^```json\n([^]*?)\n```$/m.exec(readme()) ?? [];
   return codeBlock(nested(JSON.parse(json)), "json");
 }
 
-/** The picture of how the service works; null when it isn't drawn. */
+/** Returns the diagram of how the service works; null when it isn't drawn. */
 function picture(): Content {
   const [source = ""] = diagramsIn(readme());
   return (
@@ -76,7 +76,7 @@ function picture(): Content {
   );
 }
 
-/** The first page: a query with its answer, the doors for three kinds of readers, the reference. */
+/** Returns the first page: a query with its response, a card for each kind of reader, the reference. */
 export const homePage = (site: Site): Page => ({
   title: "Documentation",
   summary: "Guides and reference of the GraphQL API for products, stock, orders, fulfillment and purchasing.",
@@ -116,7 +116,7 @@ export const homePage = (site: Site): Page => ({
     </ul>
     ${picture()} ${reference(site)}
     <p class="quiet">
-      For programs that read: <a href="${indexPath}">llms.txt</a>,
+      For programs and language models: <a href="${indexPath}">llms.txt</a>,
       <a href="${fullPath}">all pages in one file</a>, each guide as Markdown at its address with
       <code>.md</code>, and <a href="${feedPath}">the changelog as a feed</a>.
     </p>
@@ -153,7 +153,7 @@ const card = (heading: Html, about: Content, more?: Html): Html =>
 const versionCard = ({ slug, kind, state, path, sunsetOn }: Site["versions"][number]): Html =>
   card(
     html`<h3><a href="${versionPath(slug)}">${slug}</a></h3>`,
-    html`${kind === "floating" ? "What comes next; it changes." : "Frozen."}
+    html`${kind === "floating" ? "The next version; it changes." : "Frozen."}
     ${state === "deprecated" && `Served until ${sunsetOn}.`}`,
     html`<p>
       <a href="${kindPath(slug, "queries")}">Queries</a> ·

@@ -5,17 +5,17 @@ import type { Html } from "../html/html.ts";
 import { diagramAddress } from "./diagrams.ts";
 import { highlight } from "./highlight.ts";
 
-/** A heading of a text, for the list of what is on the page. */
+/** A heading of a text, for the table of contents. */
 export interface Heading {
   level: number;
   title: string;
   id: string;
 }
 
-/** Where a link of a text leads; null when there is no such page, and the text stands without a link. */
+/** Returns the address of a link; null if there is no such page, so that only the link's text is shown. */
 export type FindLink = (address: string) => string | null;
 
-/** A heading, and the text below it as far as the next heading of the second or third level. */
+/** A heading with the text below it, up to the next heading of the second or third level. */
 export interface Section extends Heading {
   text: string;
 }
@@ -27,14 +27,14 @@ interface Environment extends Record<PropertyKey, unknown> {
 }
 
 const environmentOf = (findLink: FindLink): Environment => ({ findLink, headings: [], ids: new Map() });
-/** The environment of a text that has no links to other pages. */
+/** Returns the environment of a text without links to other pages. */
 const noPages = () => environmentOf(() => null);
 const ofRendering = (env: unknown): Environment => env as Environment;
 
-// HTML in texts is shown as text, and links to scripts are no links: both are the library's defaults
+// HTML in texts is shown as text, and links with `javascript:` aren't rendered: both are the library's defaults
 const markdown = new MarkdownIt({ html: false, linkify: false, typographer: false });
 
-/** HTML that markdown-it has made, which escapes all that it takes from the text. */
+/** Marks HTML from markdown-it as safe: the library escapes everything from the text. */
 const fromMarkdown = (text: string): Html => raw(text);
 
 const languages: Record<string, string> = {
@@ -47,7 +47,7 @@ const languages: Record<string, string> = {
   ts: "TypeScript",
 };
 
-/** A block of code, with its language. Tabs of several blocks are made by the page's script. */
+/** Returns a block of code with its language. The page's script turns adjacent blocks into tabs. */
 export function codeBlock(code: string, language = ""): Html {
   const title = languages[language] ?? language;
   const block = html`<pre tabindex="0"><code>${highlight(code, language)}</code></pre>`;
@@ -57,7 +57,7 @@ export function codeBlock(code: string, language = ""): Html {
   </figure>`;
 }
 
-/** A diagram as a picture, and its source for those who can't see that. */
+/** Returns a diagram as a picture, with its source for readers who can't see it. */
 function diagram(source: string, block: Html): Html {
   const address = diagramAddress(source);
   return html`${
@@ -128,7 +128,7 @@ rules.image = (tokens, index, _options, env) => {
 
 type Token = ReturnType<typeof markdown.parse>[number];
 
-/** Gives each cell the heading of its column: on a narrow screen a row is a list of these. */
+/** Adds the heading of its column to each cell: narrow screens show a row as a list of labelled values. */
 function labelCells(tokens: readonly Token[]): void {
   const headings: string[] = [];
   let column = 0;
@@ -143,21 +143,21 @@ function labelCells(tokens: readonly Token[]): void {
 const plainText = (tokens: readonly Token[]): string =>
   tokens.map(({ type, content }) => (type === "softbreak" ? " " : content)).join("");
 
-/** The anchor of a heading, as GitHub makes it. */
+/** Returns the anchor of a heading, the same as on GitHub. */
 const anchorOf = (title: string): string =>
   title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
     .replaceAll(" ", "-");
 
-/** Comments, or a block of code, whose comments stay. */
+/** Matches a comment, or a block of code, whose comments stay. */
 const commentPattern = /(^```[^]*?^```$)|<!--[^]*?-->/gm;
 
-/** A text without its comments. */
+/** Returns a text without its comments. */
 export const withoutComments = (source: string): string =>
   source.replace(commentPattern, (_all, code?: string) => code ?? "");
 
-/** A text as HTML. */
+/** A text that was rendered to HTML. */
 export interface RenderedText {
   title: string;
   content: Html;
@@ -165,7 +165,7 @@ export interface RenderedText {
   sections: Section[];
 }
 
-/** Divides a text at its headings, which are rendered. */
+/** Divides a text at its headings, after rendering. */
 function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): Section[] {
   const sections: Section[] = [];
   const rendered = headings.values();
@@ -180,7 +180,7 @@ function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): Sec
   return sections;
 }
 
-/** Renders a whole text: its first heading is the title, and not part of the content. */
+/** Renders a whole text. Its first heading is the title, and isn't part of the content. */
 export function renderText(source: string, findLink: FindLink): RenderedText {
   const environment = environmentOf(findLink);
   const tokens = markdown.parse(withoutComments(source), environment);
@@ -192,21 +192,21 @@ export function renderText(source: string, findLink: FindLink): RenderedText {
   return { title, content: fromMarkdown(content), headings, sections };
 }
 
-/** A description out of the schema: some words, or some paragraphs. */
+/** Renders a description from the schema. */
 export const renderDescription = (text: string | null | undefined): Html | null =>
   text ? fromMarkdown(markdown.render(text, noPages())) : null;
 
-/** The first sentence of a description, in one line. */
+/** Renders the first sentence of a description, in one line. */
 export const renderSummary = (text: string | null | undefined): Html | null =>
   text ? fromMarkdown(markdown.renderInline(summaryOf(text), noPages())) : null;
 
-/** The first sentence of a section; null when it begins with code or a table. */
+/** Returns the first sentence of a section; null when it begins with code or a table. */
 export function firstSentence(text: string): string | null {
   const first = summaryOf(text);
   return first.endsWith(".") && !first.includes("\n") ? first : null;
 }
 
-/** The first sentence. */
+/** Returns the first sentence of a text. */
 export const summaryOf = (text: string): string => {
   const [paragraph = ""] = text.split("\n\n");
   return /^.*?[.](?=\s|$)/s.exec(paragraph)?.[0].replaceAll("\n", " ") ?? paragraph;

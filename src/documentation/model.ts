@@ -22,7 +22,7 @@ import {
 import type { WithScopes } from "../graphql/scopes.ts";
 import type { Edition, Topic } from "./edition.ts";
 
-/** How the reference is divided. */
+/** The sections of the reference, with their titles. */
 export const kinds = {
   queries: "Queries",
   mutations: "Mutations",
@@ -38,14 +38,14 @@ export const kinds = {
 } as const;
 export type Kind = keyof typeof kinds;
 
-/** The name of one of a kind. */
+/** Returns the singular of a kind's title. */
 export const nameOf = (kind: Kind): string => kinds[kind].replace(/ies$/, "ys").replace(/s$/, "");
 
-/** Kinds of fields of the roots, with the word for an operation of each. */
+/** Kinds of root fields, each with the keyword of its operations. */
 export const operations = { queries: "query", mutations: "mutation", subscriptions: "subscription" } as const;
 export type RootKind = keyof typeof operations;
 
-/** Kinds of objects, by the ends of their names. */
+/** Kinds of objects, by the suffixes of their names. */
 const objectKinds: readonly (readonly [Kind, RegExp])[] = [
   ["lists", /(?:Connection|Edge)$/],
   ["aggregates", /Aggregates$/],
@@ -54,28 +54,28 @@ const objectKinds: readonly (readonly [Kind, RegExp])[] = [
 
 export type Field = GraphQLField<unknown, unknown>;
 
-/** A type, or a field of a root: whatever has a page in the reference. */
+/** A type or a root field: each has a page in the reference. */
 export type Member = GraphQLNamedType | Field;
 
 export const isField = (member: Member): member is Field => "args" in member;
 
-/** Where something is used: a field, or an argument of one. */
+/** A use of a type: by a field, or by its argument. */
 export interface Use {
   type: string;
   field: string;
 }
 
-/** A schema with what follows from it: what leads to a type, what writes it, what tells of it. */
+/** A schema, with the fields that read each type, the mutations that write it, and the topics of its events. */
 export class Model {
   readonly edition: Edition;
   readonly schema: GraphQLSchema;
   readonly queries: readonly Field[];
   readonly mutations: readonly Field[];
   readonly subscriptions: readonly Field[];
-  /** All types, by name, without the roots and what every schema has. */
+  /** All types, sorted by name, without the root types and the built-in ones. */
   readonly types: readonly GraphQLNamedType[];
   readonly #uses: Map<string, Use[]>;
-  /** By mutation, the names of the types that it writes. */
+  /** The names of the types that each mutation writes. */
   readonly #written = new Map<string, ReadonlySet<string>>();
   readonly #topics: Map<string, Topic[]>;
 
@@ -115,7 +115,7 @@ export class Model {
     return this.types.filter((type) => this.kindOf(type) === kind);
   }
 
-  /** The kinds of which there is any. */
+  /** The kinds that have members. */
   get kinds(): Kind[] {
     return (Object.keys(kinds) as Kind[]).filter((kind) => this.ofKind(kind).length > 0);
   }
@@ -125,33 +125,33 @@ export class Model {
     return [...this.queries, ...this.mutations, ...this.subscriptions];
   }
 
-  /** Whether a field of a root is a query, a mutation or a subscription. */
+  /** Returns whether a root field is a query, a mutation or a subscription. */
   rootOf(field: Field): RootKind {
     if (this.mutations.includes(field)) return "mutations";
     return this.subscriptions.includes(field) ? "subscriptions" : "queries";
   }
 
-  /** Fields that have a type, and arguments and input fields that take it. */
+  /** Returns the fields of a type, and the arguments and input fields that take it. */
   usesOf(type: GraphQLNamedType): readonly Use[] {
     return this.#uses.get(type.name) ?? [];
   }
 
-  /** Mutations whose payload shows an object as they have made, changed or deleted it. */
+  /** Returns the mutations that create, change or delete an object of a type, as their payloads show. */
   writersOf(type: GraphQLNamedType): readonly Field[] {
     return this.mutations.filter(({ name }) => this.#written.get(name)?.has(type.name));
   }
 
-  /** The types that a mutation writes. */
+  /** Returns the types that a mutation writes. */
   writtenBy({ name }: Field): readonly GraphQLNamedType[] {
     return this.types.filter((type) => this.#written.get(name)?.has(type.name));
   }
 
-  /** Topics of events whose subject is a type. */
+  /** Returns the topics of events whose subject has a type. */
   topicsOf(type: GraphQLNamedType): readonly Topic[] {
     return this.#topics.get(type.name) ?? [];
   }
 
-  /** Queries that answer a type, or a list of it. */
+  /** Returns the queries that return a type, or a list of it. */
   readersOf(type: GraphQLNamedType): readonly Field[] {
     return this.queries.filter((field) => {
       const target = getNamedType(field.type);
@@ -159,13 +159,13 @@ export class Model {
     });
   }
 
-  /** The type of a list's filter; null when it takes none. */
+  /** Returns the type of a list's filter; null if it has none. */
   filterOf(type: GraphQLNamedType): GraphQLNamedType | null {
     const filters = this.readersOf(type).flatMap(({ args }) => args.filter(({ name }) => name === "filter"));
     return filters.length > 0 ? getNamedType(filters[0]!.type) : null;
   }
 
-  /** Names of the objects that a payload shows, also within its rows, and of those whose id it names as deleted. */
+  /** Returns the names of the objects in a payload, also within its rows, and of the objects that it reports as deleted. */
   #shownBy(payload: GraphQLNamedType, within: ReadonlySet<string> = new Set()): string[] {
     return fieldsOf(payload).flatMap(({ name, type }) => {
       const target = getNamedType(type);
@@ -186,18 +186,18 @@ interface AnyField {
   deprecationReason?: string | null;
 }
 
-/** The fields of a type, by name; none if it has none. */
+/** Returns the fields of a type, sorted by name; none if it has none. */
 export const fieldsOf = (type: GraphQLNamedType): AnyField[] =>
   "getFields" in type ? sorted(Object.values<AnyField>(type.getFields())) : [];
 
-/** The types that fields of a type have, and that their arguments take. */
+/** Returns the types of a type's fields and of their arguments. */
 const usesIn = (owner: GraphQLNamedType): (Use & { target: string })[] =>
   fieldsOf(owner).flatMap(({ name: field, type, args = [] }) => {
     const targets = [type, ...args.map((argument) => argument.type)].map((used) => getNamedType(used).name);
     return [...new Set(targets)].map((target) => ({ target, type: owner.name, field }));
   });
 
-/** Writes down on fields what SDL doesn't tell of them. */
+/** Adds facts to fields that SDL doesn't contain. */
 function withFacts(schema: GraphQLSchema, { fields }: Edition): GraphQLSchema {
   for (const [path, facts] of fields) {
     const [type = "", name = ""] = path.split(".");
@@ -207,7 +207,7 @@ function withFacts(schema: GraphQLSchema, { fields }: Edition): GraphQLSchema {
   return schema;
 }
 
-/** The type of the entries of a list, or of an edge of it; null for other types. */
+/** Returns the type of the entries of a connection, or of an edge; null for other types. */
 export function entryOf(type: GraphQLNamedType): GraphQLNamedType | null {
   if (!isObjectType(type)) return null;
   const { edges, node, cursor } = type.getFields();
@@ -215,7 +215,7 @@ export function entryOf(type: GraphQLNamedType): GraphQLNamedType | null {
   return node && cursor ? getNamedType(node.type) : null;
 }
 
-/** The type that a topic's events are about: that of the id in their data. */
+/** Returns the subject's type of a topic's events, from the id in their data. */
 function subjectOf({ schema }: Topic): string {
   const pattern = schema.properties?.data?.properties?.id?.pattern ?? "";
   return /^\^gid:\/\/\w+\/(\w+)\//.exec(pattern)?.[1] ?? "";
@@ -224,7 +224,7 @@ function subjectOf({ schema }: Topic): string {
 export const sorted = <T extends { name: string }>(list: readonly T[]): T[] =>
   list.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 
-/** Scopes that a field needs, as words. */
+/** Returns the scopes that a field needs. */
 export function scopesOf({ extensions: { requiresScopes } }: WithScopes): string[] {
   return [...(requiresScopes?.anyOf ?? []), ...(requiresScopes?.allOf ?? [])];
 }

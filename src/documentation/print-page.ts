@@ -8,9 +8,9 @@ import type { GuideGroup } from "./guides.ts";
 import { kinds } from "./model.ts";
 import type { Kind } from "./model.ts";
 
-/** The service that all pages are about. */
+/** The service that the pages document. */
 export interface Site {
-  /** The versions that are documented: the recommended one first. */
+  /** The documented versions, the recommended one first. */
   versions: readonly Pick<VersionDates, "slug" | "kind" | "state" | "path" | "releasedOn" | "sunsetOn">[];
   /** Whether the service has an explorer. */
   explorer: boolean;
@@ -18,25 +18,25 @@ export interface Site {
 
 export interface Page {
   title: string;
-  /** A word above the title: what kind of page it is. */
+  /** The kind of page, shown above the title. */
   kind?: string;
-  /** Beside the title. */
+  /** Content beside the title. */
   aside?: Content;
-  /** For search engines and previews. */
+  /** The description for search engines and previews. */
   summary?: string;
-  /** Links in the head: other forms of the page. */
+  /** Links in the head, to other formats of the page. */
   links?: Content;
   body: Content;
-  /** Its parts, for the list beside it. */
+  /** Headings for the table of contents. */
   headings?: readonly { title: string; id: string; level?: number }[];
-  /** Within the reference: the version, and the pages beside this one. */
+  /** For pages of the reference: the version, and the pages of the same kind. */
   version?: string;
   neighbours?: { title: string; pages: readonly { title: string; path: string }[] };
 }
 
 /** The path of the documentation. */
 export const home = "/docs";
-/** The page that is shown where there is none. */
+/** The path of the page that is shown for unknown paths. */
 export const nowhere = `${home}/nowhere`;
 /** Paths of the reference of a version. */
 export const versionPath = (slug: string) => `${home}/${slug}`;
@@ -45,7 +45,7 @@ export const kindPath = (slug: string, kind: Kind) => `${versionPath(slug)}/${ki
 /**
  * Renders a page as a document.
  *
- * @param shown the kinds of which the reference in the menu has any
+ * @param shown the kinds that the menu lists
  */
 export function printPage(site: Site, path: string, page: Page, shown: readonly Kind[]): string {
   const { title, version } = page;
@@ -88,10 +88,10 @@ const search = (slug: string): Html =>
       spellcheck="false"
     />
     <kbd aria-hidden="true">/</kbd>
-    <div class="found" id="found" role="listbox" aria-label="What was found" hidden></div>
+    <div class="found" id="found" role="listbox" aria-label="Results" hidden></div>
   </form>`;
 
-/** A name that may be broken between its words. */
+/** Returns a name with possible line breaks between its words. */
 const breakable = (name: string): Content =>
   name.split(/(?<=[a-z._])(?=[A-Z])/).map((word, index) => html`${index > 0 && html`<wbr />`}${word}`);
 
@@ -151,7 +151,7 @@ const group = (title: string, entries: readonly Html[], isOpen = true): Html =>
     </ul>
   </details>`;
 
-/** The list of the parts of a long page, where there is room beside it. */
+/** Returns the table of contents of a long page, for wide screens. */
 function contents(headings: NonNullable<Page["headings"]>): Content {
   if (headings.length < 3) return null;
   return html`<nav class="on-page" aria-label="On this page">

@@ -23,7 +23,7 @@ import { searchIndex } from "./search-index.ts";
 
 /** A file to send. */
 export interface Rendered {
-  /** Of a redirect, the content is the path where it leads. */
+  /** The content of a redirect is its target path. */
   type:
     | "text/html"
     | "text/markdown"
@@ -34,18 +34,18 @@ export interface Rendered {
   content: string;
 }
 
-/** A path, and what makes the page or the file that is there. */
+/** A path, and the function that returns its page or file. */
 type Route = [path: string, make: (site: Site) => Page | Rendered | Promise<Page>];
 type Routes = ReadonlyMap<Route[0], Route[1]>;
 
-/** A page to render: of a site and these editions, at a path. */
+/** The arguments for rendering a page: the site, its editions, and the path. */
 export type RenderTask = [site: Site, editions: readonly PackedEdition[], path: string];
 
-/** Renders a page in a thread of its own. */
+/** Renders a page. Called in a worker thread. */
 export const renderPage = ([site, editions, path]: RenderTask): Promise<Rendered | null> =>
   render(site, editions.map(unpacked), path);
 
-/** Renders the page at a path; null when there is none. */
+/** Renders the page at a path. Returns null when there is none. */
 export async function render(
   site: Site,
   editions: readonly Edition[],
@@ -63,8 +63,8 @@ export async function render(
 }
 
 /**
- * Redirects from an address without a page to the one that it means: the same in other case, a guide, or a name of the reference. Null
- * when none is similar.
+ * Returns a redirect from an address that doesn't exist to a similar one: the same in other case, a guide, or a name in the
+ * reference. Null when none is similar.
  */
 function meantBy(path: string, routes: Routes, reference: Edition | undefined): Rendered | null {
   const spelled = routes.keys().find((known) => known.toLowerCase() === path.toLowerCase());
@@ -72,7 +72,7 @@ function meantBy(path: string, routes: Routes, reference: Edition | undefined): 
   return content === undefined ? null : { type: "redirect", content };
 }
 
-/** The path that ends with a name, or with a similar one. */
+/** Returns the path that ends with a name, or with a similar one. */
 function similarIn(routes: Routes, name: string): string | undefined {
   const paths = [...routes.keys()];
   return (
@@ -80,13 +80,13 @@ function similarIn(routes: Routes, name: string): string | undefined {
   );
 }
 
-/** Every path that there is, for a static copy. */
+/** Returns all paths, for a static copy. */
 export const pathsOf = (editions: readonly Edition[]): string[] =>
   [generalRoutes(editions), ...editions.map(routesOf)].flatMap((routes) => [...routes.keys()]);
 
 const known = new WeakMap<Edition, { model: Model; routes: Routes }>();
 
-/** A version with its pages and files, which are kept. */
+/** Returns the model and the routes of a version, which are cached. */
 function keptOf(edition: Edition): { model: Model; routes: Routes } {
   let kept = known.get(edition);
   if (!kept) {
@@ -120,7 +120,7 @@ function routesOfModel(model: Model): Route[] {
   ];
 }
 
-/** The page of a type, or of a field of a root. */
+/** Returns the page of a type, or of a root field. */
 function memberPage(model: Model, member: Member): Page {
   const kind = model.kindOf(member);
   const neighbours = model.ofKind(kind).map((each) => ({ title: each.name, path: pathOf(model, each) }));
@@ -133,7 +133,7 @@ function memberPage(model: Model, member: Member): Page {
   };
 }
 
-/** The pages and files that all versions share. */
+/** Returns the pages and files that all versions share. */
 function generalRoutes(editions: readonly Edition[]): Routes {
   const [{ topics }] = editions as [Edition];
   return new Map<Route[0], Route[1]>([
@@ -171,11 +171,11 @@ const json = (value: unknown, space?: number): Rendered => ({
 const nothingHere: Page = {
   title: "There is no such page",
   body: html`<p>
-    It may have had another name in another version. Search, or begin <a href="${home}">at the front</a>.
+    It may have another name in this version. Search, or go to <a href="${home}">the overview</a>.
   </p>`,
 };
 
-/** A guide, with the ways to the one before and the one after it. */
+/** Returns the page of a guide, with links to the previous and the next one. */
 function guidePage({ path, file }: Guide, before: Guide | undefined, after: Guide | undefined): Page {
   const page = textPage(path, file);
   const way = (guide: Guide | undefined, label: string) =>
@@ -191,7 +191,7 @@ function guidePage({ path, file }: Guide, before: Guide | undefined, after: Guid
   };
 }
 
-/** The changelog, with its feed. */
+/** Returns the page of the changelog, with a link to its feed. */
 function changelogPage(): Page {
   const page = textPage(changelogPath, changelogFile);
   return {
@@ -201,7 +201,7 @@ function changelogPage(): Page {
   };
 }
 
-/** A written page, which is also there as Markdown. */
+/** Returns the page of a Markdown file, with a link to the file. */
 function textPage(path: string, file: string): Page {
   const { title, content, headings } = renderFile(file);
   return {

@@ -1,6 +1,7 @@
+import { readFileSync } from "node:fs";
 import type {
+  GraphQLInputObjectType,
   GraphQLInputType,
-  GraphQLNamedType,
   GraphQLObjectType,
   GraphQLOutputType,
 } from "postgraphile/graphql";
@@ -11,7 +12,6 @@ import {
   isInputObjectType,
   isLeafType,
   isListType,
-  isNonNullType,
   isObjectType,
   isRequiredArgument,
   isRequiredInputField,
@@ -22,20 +22,20 @@ import { costOf } from "../graphql/assess.ts";
 import type { Field, Model } from "./model.ts";
 import { entryOf, operations } from "./model.ts";
 
-/** An operation that a reader can send, and what it costs. */
+/** An operation that a reader can send, with its cost. */
 export interface Sample {
   query: string;
   variables: Record<string, unknown>;
   points: number;
 }
 
-/** Fields of an object that a sample asks for. */
+/** The most fields of an object in a sample. */
 const maxFields = 6;
 const pageSize = 5;
 
 const capital = (name: string): string => name[0]!.toUpperCase() + name.slice(1);
 
-/** An operation for a field of the root. */
+/** Returns a sample operation for a root field. */
 export function sampleOf(model: Model, field: Field): Sample {
   const operation = operations[model.rootOf(field)];
   const required = field.args.filter(isRequiredArgument);
@@ -46,14 +46,17 @@ export function sampleOf(model: Model, field: Field): Sample {
   const call = field.name + (given.length > 0 ? `(${given.join(", ")})` : "");
   const header = `${operation} ${capital(field.name)}${declared.length > 0 ? `(${declared.join(", ")})` : ""}`;
   const query = `${header} {\n${indented(call + selectionOf(field.type))}\n}`;
-  const variables = Object.fromEntries(required.map(({ name, type }) => [name, valueOf(type)]));
+  const owner = getNamedType(field.type).name;
+  const variables = Object.fromEntries(
+    required.map(({ name, type }) => [name, exampleValue(type, name, owner)]),
+  );
   const size = operationSize(model.schema, parse(query, { noLocation: true }), null, variables);
   return { query, variables, points: costOf(size) };
 }
 
 const indented = (text: string): string => text.replace(/^/gm, "  ");
 
-/** The selection of a sample on a type; nothing on a value. */
+/** Returns the selection of a sample on a type; an empty text for scalars and enums. */
 export function selectionOf(type: GraphQLOutputType, depth = 0): string {
   const target = getNamedType(type);
   if (isLeafType(target)) return "";
@@ -71,7 +74,7 @@ export function selectionOf(type: GraphQLOutputType, depth = 0): string {
   return isFlat ? ` { ${fields.join(" ")} }` : ` {\n${indented(fields.join("\n"))}\n}`;
 }
 
-/** The fields of an object that a sample selects: its own values; of a payload also the objects that it shows. */
+/** Returns the fields that a sample selects: the values of an object; in payloads also the objects. */
 function usefulFields(type: GraphQLObjectType): Field[] {
   const isEntity = type.getInterfaces().length > 0;
   const all = Object.values(type.getFields()).filter(
@@ -82,21 +85,28 @@ function usefulFields(type: GraphQLObjectType): Field[] {
   return all.filter(({ type: shown }) => entryOf(getNamedType(shown)) === null);
 }
 
-/** Ids first, then what says most. */
+/** Compares fields by usefulness: ids first, then names, codes and numbers. */
 function byUse(a: Field, b: Field): number {
   const rank = ({ name }: Field) =>
     name === "id" ? 0 : /^(name|code|message|\w*number)$/i.test(name) ? 1 : /(Id|At)$/.test(name) ? 3 : 2;
   return rank(a) - rank(b);
 }
 
-function valueOf(type: GraphQLInputType): unknown {
-  const bare = getNullableType(type);
-  if (isListType(bare)) return [valueOf(bare.ofType)];
-  return valueOfNamed(getNamedType(bare));
+/** Ids of the demonstration data by type, and values by input type for what would be refused otherwise. */
+const values: { objects: Record<string, string>; inputs: Record<string, Record<string, unknown>> } =
+  JSON.parse(readFileSync(new URL("./example-values.json", import.meta.url), "utf8"));
+/** The longest first: `OrderLineItem` before `LineItem`. */
+const objectTypes = Object.keys(values.objects).sort((a, b) => b.length - a.length);
+
+/** Returns an id for an argument or an input field: `id` refers to its owner, `productId` to a product. */
+function exampleId(name: string, owner: string): string {
+  const isOwn = /^ids?$/.test(name);
+  const matches = (type: string) =>
+    isOwn ? new RegExp(`^${type}(?!s)`).test(owner) : new RegExp(`${type}Ids?$`).test(capital(name));
+  return values.objects[objectTypes.find(matches) ?? ""] ?? "gid://service/…";
 }
 
 const plainValues: Record<string, unknown> = {
-  ID: "gid://service/…",
   String: "…",
   Int: 1,
   Float: 9.99,
@@ -107,15 +117,22 @@ const plainValues: Record<string, unknown> = {
   Decimal: "9.99",
 };
 
-function valueOfNamed(type: GraphQLNamedType): unknown {
-  if (isEnumType(type)) return type.getValues()[0]?.name;
-  if (!isInputObjectType(type)) return plainValues[type.name] ?? "…";
-  const fields = Object.values(type.getFields());
-  const required = fields.filter(isRequiredInputField);
-  const optional = fields.filter(({ name, type: own }) => !isNonNullType(own) && !isGeneral.test(name));
-  const chosen = required.length > 0 ? required : optional.slice(0, 2);
-  return Object.fromEntries(chosen.map(({ name, type: own }) => [name, valueOf(own)]));
+/** Returns a value for an argument of a field with the type `owner`, or for a field of the input `owner`. */
+function exampleValue(type: GraphQLInputType, name: string, owner: string): unknown {
+  const bare = getNullableType(type);
+  if (isListType(bare)) return [exampleValue(bare.ofType, name, owner)];
+  if (isEnumType(bare)) return bare.getValues()[0]?.name;
+  if (isInputObjectType(bare)) return exampleInput(bare);
+  return bare.name === "ID" ? exampleId(name, owner) : (plainValues[bare.name] ?? "…");
 }
 
-/** Fields that every input of a mutation has. */
-const isGeneral = /^(validateOnly|idempotencyKey)$/;
+/** Returns an input with the fields that have a value of their own and the required ones; the first one if there are none. */
+function exampleInput(type: GraphQLInputObjectType): Record<string, unknown> {
+  const fields = Object.values(type.getFields());
+  const own = values.inputs[type.name] ?? {};
+  const shown = fields.filter((field) => field.name in own || isRequiredInputField(field));
+  const chosen = shown.length > 0 ? shown : fields.slice(0, 1);
+  return Object.fromEntries(
+    chosen.map(({ name, type: each }) => [name, own[name] ?? exampleValue(each, name, type.name)]),
+  );
+}

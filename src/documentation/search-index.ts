@@ -9,17 +9,17 @@ import { fieldsOf, isField, nameOf } from "./model.ts";
 import { home } from "./print-page.ts";
 import { pathOf } from "./reference/links.ts";
 
-/** An entry of the search: title, kind, path below the home, perhaps the first sentence about it, and further words. */
+/** An entry of the search: title, kind, path below /docs, and optionally its first sentence and other words to find it by. */
 type Entry = [title: string, kind: string, path: string, about?: string, words?: string];
 
-/** By the words of the documentation, patterns of what readers type for them. */
+/** For words of the documentation, patterns of what readers may type instead. */
 const synonyms: Record<string, string[]> = Object.fromEntries(
   readFileSync(new URL("./synonyms.txt", import.meta.url), "utf8")
     .matchAll(/^([^#:\n]+): (.+)$/gm)
     .map(([, ours, typed]) => [ours!, typed!.split(", ")]),
 );
 
-/** The data of the search on pages of a version: its reference, all guides, and other words for what they say. */
+/** Returns the data of the search on pages of a version: its reference, all guides, and synonyms. */
 export const searchIndex = (model: Model): { entries: Entry[]; synonyms: typeof synonyms } => ({
   synonyms,
   entries: [
@@ -39,7 +39,7 @@ export const searchIndex = (model: Model): { entries: Entry[]; synonyms: typeof 
   ].map(([title, kind, path, ...more]) => [title, kind, path.slice(home.length + 1), ...more]),
 });
 
-/** A guide and its sections. */
+/** Returns entries for a guide and its sections. */
 function entriesOfGuide(path: string, file: string): Entry[] {
   const { title, sections } = renderFile(file);
   return sections.map(({ level, title: heading, id, text }) => {
@@ -51,7 +51,7 @@ function entriesOfGuide(path: string, file: string): Entry[] {
   });
 }
 
-/** Each word of a text once. */
+/** Returns each word of a text once. */
 const distinctWords = (text: string): string =>
   [...new Set(text.match(/\p{L}[\p{L}\p{N}_]+|\b\d{3}\b/gu))].join(" ");
 

@@ -10,14 +10,14 @@ import { pathsOf, render } from "./routes.ts";
 import type { Rendered } from "./routes.ts";
 import type { searchIndex } from "./search-index.ts";
 
-/** Addresses of these pages and of schemas, in attributes. */
+/** Matches addresses of pages and schemas in attributes. */
 const addresses =
   /\b(href|src|data-(?:search|engine|library|home))="(\/(?:docs|api\/graphql|llms)(?:[/.-][^"#?]*)?)(?:\?[^"#]*)?(#[^"]*)?"/g;
 
-/** The same in Markdown. */
+/** Matches these addresses in Markdown. */
 const markdownAddresses = /\]\((\/(?:docs|api\/graphql|llms)(?:[/.-][^)#]*)?)(#[^)]*)?\)/g;
 
-/** The file that a path becomes, from the folder of the copy. */
+/** Returns the file of a path, relative to the folder of the copy. */
 function fileAt(path: string): string {
   const [, slug] = /^\/api\/graphql\/([^/]+)\/schema\.graphql$/.exec(path) ?? [];
   if (slug !== undefined) return `${slug}/schema.graphql`;
@@ -27,7 +27,7 @@ function fileAt(path: string): string {
   return /\.(css|js|json|svg|png|md|atom)$/.test(file) ? file : `${file}.html`;
 }
 
-/** A document whose links lead from its own file to those of others, wherever the folder is served. */
+/** Makes the links of a document relative, so that the folder can be served at any path. */
 function withFiles(document: string, path: string): string {
   const folder = posix.dirname(fileAt(path));
   return document.replace(addresses, (_all, name: string, target: string, hash = "") => {
@@ -37,7 +37,7 @@ function withFiles(document: string, path: string): string {
   });
 }
 
-/** The same for a text in Markdown. */
+/** Makes the links of a Markdown text relative. */
 function markdownWithFiles(text: string, path: string): string {
   const folder = posix.dirname(fileAt(path));
   return text.replace(
@@ -46,7 +46,7 @@ function markdownWithFiles(text: string, path: string): string {
   );
 }
 
-/** The same for the index of the search. */
+/** Makes the paths of the search's index relative. */
 function indexWithFiles(content: string): string {
   const { entries, synonyms } = JSON.parse(content) as ReturnType<typeof searchIndex>;
   return JSON.stringify({
@@ -60,14 +60,14 @@ function indexWithFiles(content: string): string {
   });
 }
 
-/** The content of a file of the copy. */
+/** Returns the content of a file of the copy. */
 function relative({ type, content }: Rendered, path: string): string {
   if (path.endsWith("/search.json")) return indexWithFiles(content);
   if (type === "text/html" || type === "application/atom+xml") return withFiles(content, path);
   return /\.(md|txt)$/.test(path) ? markdownWithFiles(content, path) : content;
 }
 
-/** Writes the documentation as files, for any web server. @returns how many */
+/** Writes the documentation as files, for any web server. @returns the number of files */
 export async function writeStatic(site: Site, editions: readonly Edition[], folder: string): Promise<number> {
   const written = new Set<string>();
   const pathTo = async (path: string) => {

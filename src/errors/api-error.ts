@@ -4,30 +4,30 @@ import { GraphQLError, type GraphQLErrorOptions } from "postgraphile/graphql";
 interface ErrorKind {
   /** Whether the same request may succeed when it is sent again. */
   retryable: boolean;
-  /** Status of the answer. Of two, `application/json` gets the first. */
+  /** Status of the response. Of two, `application/json` gets the first. */
   status: string;
-  /** What happened and what to do, for the table in docs/reference/errors.md. */
+  /** The event and its remedy, for the table in docs/reference/errors.md. */
   meaning: string;
 }
 
-/** Every code that a GraphQL error of this service can have. Answers, documentation and tests use this list. */
+/** Every code that a GraphQL error of this service can have. Responses, documentation and tests use this list. */
 export const errorCodes = {
   UNAUTHENTICATED: {
     retryable: false,
     status: "401",
-    meaning: "There is no access token, or it is damaged or has expired. Get a new one.",
+    meaning: "The access token is missing, damaged or expired. Get a new one.",
   },
   UNAUTHORIZED: {
     retryable: false,
     status: "403",
     meaning:
-      "The token is not one for this API, or its credential was deactivated, rotated or deleted. A new token does not help; a new credential does.",
+      "The access token is not for this API, or its credential was deactivated, rotated or deleted. You need a new credential.",
   },
   FORBIDDEN: {
     retryable: false,
     status: "200 or 400",
     meaning:
-      "The token lacks scopes, which `missingScopes` names field by field; or it is a mutation and the plan is read-only; or the credential may send stored operations only, and this one isn't. Nothing was done.",
+      "The access token lacks scopes, which `missingScopes` lists by field; or the merchant's plan allows no mutations; or the credential may only send stored operations, and this one isn't. Nothing was done.",
   },
   GRAPHQL_PARSE_FAILED: {
     retryable: false,
@@ -47,18 +47,18 @@ export const errorCodes = {
   IDEMPOTENCY_KEY_MISMATCH: {
     retryable: false,
     status: "409",
-    meaning: "The idempotency key of an upload stands for another file. Nothing was done. Use another key.",
+    meaning: "The idempotency key was used to upload another file. Nothing was done. Use another key.",
   },
   PERSISTED_QUERY_NOT_FOUND: {
     retryable: false,
     status: "200",
     meaning:
-      "The document of this hash is not known here, and not stored for the credential. Send `query` beside the hash once; clients with persisted queries do that by themselves.",
+      "No document with this hash is known, or stored for the credential. Send `query` with the hash once; clients with persisted queries do so automatically.",
   },
   CURSOR_INVALID: {
     retryable: false,
     status: "200",
-    meaning: "`after` or `before` is no cursor of this list.",
+    meaning: "`after` or `before` is not a cursor of this list.",
   },
   PAGE_SIZE_EXCEEDED: {
     retryable: false,
@@ -68,57 +68,57 @@ export const errorCodes = {
   SEARCH_TOO_BROAD: {
     retryable: false,
     status: "200",
-    meaning: "`search` finds more than 10,000 entries. Give more of a word, or another word.",
+    meaning: "`search` has more than 10,000 matches. Use a longer search term.",
   },
   AGGREGATE_TOO_BROAD: {
     retryable: false,
     status: "200",
     meaning:
-      "Aggregates of more than 100,000 entries, or in more than 1,000 groups. Narrow the list down by a filter, and add up the parts.",
+      "The aggregate has more than 100,000 entries, or 1,000 groups. Narrow the list by a filter, and add up the parts.",
   },
   QUERY_TOO_DEEP: {
     retryable: false,
     status: "200 or 400",
-    meaning: "Fields are nested deeper than `maximum`. Ask in two operations.",
+    meaning: "Fields are nested deeper than `maximum`. Use two operations.",
   },
   QUERY_TOO_COMPLEX: {
     retryable: false,
     status: "200 or 400",
     meaning:
-      "There is more of something than `maximum`: points, relations, aliases, directives, tokens, mutations; or the answer would have more than 32 MB. Ask for less at once.",
+      "The operation exceeds the `maximum` of points, relations, aliases, directives, tokens or mutations; or the response would exceed 32 MB. Request less at once.",
   },
   THROTTLED: {
     retryable: true,
     status: "429",
-    meaning: "The token has spent its points. Wait as long as `Retry-After` says.",
+    meaning: "The client has spent its points. Wait as long as `Retry-After` says.",
   },
   QUERY_TIMEOUT: {
     retryable: true,
     status: "200",
-    meaning: "It took too long and was stopped; a mutation was undone. Ask for less at once.",
+    meaning: "It took too long and was stopped; a mutation was rolled back. Request less at once.",
   },
   CONFLICT_RETRY: {
     retryable: true,
     status: "200",
-    meaning: "It collided with another write and was undone. Send it again.",
+    meaning: "It conflicted with another write and was rolled back. Retry.",
   },
   SERVICE_UNAVAILABLE: {
     retryable: true,
     status: "200 or 503",
     meaning:
-      "The data is out of reach or read-only. Send it again a little later; where a mutation says `retryable: false`, look whether it was done.",
+      "The data is unreachable or read-only. Retry a little later; if a mutation has `retryable: false`, check whether it was done.",
   },
   PAYLOAD_UNAVAILABLE: {
     retryable: false,
     status: "200",
     meaning:
-      "The mutation was done, but its payload couldn't be read; `cause` has the code of the reason. Read what you need; repeating the request does it once more, unless every mutation in it has an `idempotencyKey`. `retryable` is true if that is so and can help.",
+      "The mutation was done, but its payload couldn't be read; `cause` has the code of the reason. Query what you need; repeating the request does it again, unless every mutation in it has an `idempotencyKey`. `retryable` is true if all have one and a retry can help.",
   },
   INTERNAL_SERVER_ERROR: {
     retryable: true,
     status: "200 or 500",
     meaning:
-      "A fault of ours. Quote the request id when you report it. `retryable` is false where repeating can't help.",
+      "An error in the service. Report it with the request id. `retryable` is false if repeating can't help.",
   },
 } as const satisfies Record<string, ErrorKind>;
 
@@ -131,7 +131,7 @@ export type ErrorCode = keyof typeof errorCodes;
  * @param code what went wrong, for programs
  * @param message what went wrong and what to do, for people
  * @param extensions further details for programs, beside the code
- * @param options where in the document it happened, as in graphql-js
+ * @param options its place in the document, as in graphql-js
  */
 export function apiError(
   code: ErrorCode,

@@ -10,7 +10,7 @@ import { databaseFailure, isLasting } from "./postgres-errors.ts";
 export interface ErrorScene {
   requestId: string;
   logger: Logger;
-  /** What else the log says of the request. */
+  /** Further fields of the log line. */
   logged?: object | undefined;
 }
 
@@ -22,14 +22,14 @@ export function clientError(error: unknown, scene: ErrorScene): GraphQLError {
   return completed(translate(error, scene), scene.requestId);
 }
 
-/** An error of `apiError`, with the extensions of every error. */
+/** Adds the extensions that every error has to an error of `apiError`. */
 export function completed(error: GraphQLError, requestId: string): GraphQLError {
   const { code, ...others } = error.extensions as { code: ErrorCode };
   const extensions = { code, requestId, retryable: errorCodes[code].retryable, ...others };
   return new GraphQLError(shortened(error.message), { ...placeOf(error), extensions });
 }
 
-/** Characters of a message. Some messages repeat input, which may be as long as a body. */
+/** Maximum characters of a message. Some messages repeat input, which may be as long as a request body. */
 const maxMessage = 1_000;
 
 const shortened = (message: string): string =>
@@ -61,7 +61,7 @@ function translate(error: unknown, { requestId, logger, logged }: ErrorScene): G
   return apiError("INTERNAL_SERVER_ERROR", message, isLasting(cause) ? { retryable: false } : {}, place);
 }
 
-/** Locations in the document that an error shows. */
+/** Maximum number of locations that an error shows. */
 const maxPlaces = 10;
 
 function placeOf({ nodes, source, positions, path }: GraphQLError) {

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 
-/** Milliseconds for which one line speaks. */
+/** Milliseconds that one log line covers. */
 const spanMs = 1_000;
 
-/** How many requests have failed since the line of a log. */
+/** Number of requests that have failed since the last line, by logger. */
 const silent = new WeakMap<Logger, { more: number }>();
 
-/** Logs that the database is away: once a second, and how many more requests it concerned. */
+/** Logs that the database is unavailable, at most once a second, and then how many more requests failed. */
 export function logOutage(logger: Logger, details: object): void {
   const outage = silent.get(logger);
   if (outage) return void outage.more++;

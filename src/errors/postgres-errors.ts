@@ -11,7 +11,7 @@ export interface DatabaseFailure {
 
 const timeout: DatabaseFailure = {
   code: "QUERY_TIMEOUT",
-  message: "The operation took too long and was stopped. Ask for less at once.",
+  message: "The operation took too long and was stopped. Request less at once.",
 };
 const conflict: DatabaseFailure = {
   code: "CONFLICT_RETRY",
@@ -24,7 +24,7 @@ const unavailable: DatabaseFailure = {
 const busy: DatabaseFailure = {
   code: "SERVICE_UNAVAILABLE",
   message:
-    "Too many operations wait for the data. Send the request again in a little while, and fewer at once.",
+    "Too many operations are waiting for the data. Send the request again in a little while, and fewer at once.",
 };
 const uncertain: DatabaseFailure = {
   code: "SERVICE_UNAVAILABLE",
@@ -60,25 +60,25 @@ const readOnly: DatabaseFailure = {
 
 const tooLong: DatabaseFailure = {
   code: "QUERY_TOO_COMPLEX",
-  message: "The answer would have more than 32 MB. Ask for less at once: shorter pages, or fewer fields.",
+  message: "The response would have more than 32 MB. Request less at once: smaller pages, or fewer fields.",
 };
 
 const tooBroad: DatabaseFailure = {
   code: "SEARCH_TOO_BROAD",
-  message: "The search finds more than 10,000 entries. Give more of a word, or another word.",
+  message: "The search has more than 10,000 matches. Use a longer search term.",
 };
 
 const tooMuch: DatabaseFailure = {
   code: "AGGREGATE_TOO_BROAD",
   message:
-    "There are more than 100,000 entries, and no more are aggregated at once. Narrow them down by a filter, for example to a product or to some days, and add up the parts.",
+    "There are more than 100,000 entries, the most that can be aggregated at once. Narrow them down by a filter, for example to a product or to some days, and add up the parts.",
 };
 const tooManyGroups: DatabaseFailure = {
   code: "AGGREGATE_TOO_BROAD",
   message: "There are more than 1,000 groups. Narrow the entries down by a filter, or group by less.",
 };
 
-/** From the SQLSTATE of Postgres, or the error code of Node's sockets, to the error for clients. */
+/** Errors for clients, by the SQLSTATE of Postgres or the error code of Node's sockets. */
 const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "57014": timeout, // query_canceled: statement_timeout
   "40001": conflict, // serialization_failure
@@ -90,11 +90,11 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "54001": unstorable, // statement_too_complex: JSON that is nested too deeply
   "25006": notWritable, // read_only_sql_transaction: a standby, or a database that was made read-only
   "25P03": unavailable, // idle_in_transaction_session_timeout
-  ANSWER_TOO_LONG: tooLong, // of database/answer-bound.ts
+  ANSWER_TOO_LONG: tooLong, // of postgres/answer-bound.ts
   NO_TURN: busy, // of lib/fair-queue.ts
-  UNREPLICATED: unavailable, // of database/pipeline/unreplicated.ts
+  UNREPLICATED: unavailable, // of postgres/pipeline/unreplicated.ts
   NO_SECRETS_KEY: unavailable, // of secrets/secrets.ts: another process may have the key
-  "26000": unavailable, // invalid_sql_statement_name: a pooler ran it where it isn't prepared, see database/pooler.ts
+  "26000": unavailable, // invalid_sql_statement_name: a pooler ran it where it isn't prepared, see postgres/pooler.ts
   "42P05": unavailable, // duplicate_prepared_statement: the same
   "28000": unavailable, // invalid_authorization_specification: it refuses connections from this host
   "28P01": unavailable, // invalid_password: the password was changed
@@ -139,14 +139,14 @@ export function markUncertain(error: unknown): unknown {
   return error;
 }
 
-/** Whether Postgres has refused or ended the connection, whatever its reason: the database lets nobody in, or not us. */
+/** Whether Postgres has refused or ended the connection, for whatever reason. */
 const isFatal = (error: Error): boolean => "severity" in error && error.severity === "FATAL";
 
-/** The SQLSTATE of an error of Postgres, or the code of one of Node; undefined for others. */
+/** Returns the SQLSTATE of a Postgres error, or the code of a Node error; undefined for others. */
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 
-/** The failure that clients see for an error of the database or of its connection; null for other errors. */
+/** Returns the failure that clients see for an error of the database or of its connection; null for other errors. */
 export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (!(error instanceof Error)) return null;
   const code = codeOf(error) ?? "";
@@ -156,14 +156,14 @@ export function databaseFailure(error: unknown): DatabaseFailure | null {
   return mayBeDone && uncertainErrors.has(error) ? uncertain : failure;
 }
 
-/** Whether a domain refused a value: only then Postgres names a type. */
+/** Whether a domain refused a value: only then does Postgres name a type. */
 const isOfDomain = (error: Error, code: string): boolean =>
   (code === "23514" || code === "23502") && "dataType" in error && error.dataType !== undefined;
 
-/** Classes 0A, 22 and 23: data or a rule is at fault, whenever it is run. A missing object may be one of a migration. */
+/** Classes 0A, 22 and 23: the data or a rule is at fault, at any time. (A missing object may come with a migration.) */
 const lastingClass = /^(0A|22|23)[0-9A-Z]{3}$/;
 
-/** Whether the same request would fail in the same way: by the data that it reads or writes, or by a type that can't show it. */
+/** Whether the same request would fail again: because of the data that it reads or writes, or a type that can't show it. */
 export function isLasting(error: unknown): boolean {
   if (error instanceof GraphQLError) return true;
   return lastingClass.test(codeOf(error) ?? "");
@@ -171,12 +171,12 @@ export function isLasting(error: unknown): boolean {
 
 const givenUp = new WeakSet<object>();
 
-/** Marks a collision after which the work has been repeated often enough. */
+/** Marks a collision after which the work must not be repeated any more. */
 export function giveUp(error: unknown): void {
   if (error instanceof Error) givenUp.add(error);
 }
 
-/** Whether another transaction was in the way, so that this one was undone and can be repeated at once. */
+/** Whether a conflict with another transaction rolled this one back, so that it can be repeated at once. */
 export function isCollision(error: unknown): boolean {
   const code = codeOf(error);
   return (code === "40001" || code === "40P01") && !givenUp.has(error as Error);

@@ -6,7 +6,7 @@ import type { Limits } from "./limits.ts";
 import type { OperationSize } from "./operation-size.ts";
 import { operationSize } from "./operation-size.ts";
 
-/** The cost of an operation in points, and why it is too large; null when it isn't. */
+/** The cost of an operation in points, and the error if it is too large. */
 export interface Assessment {
   cost: number;
   refusal: GraphQLError | null;
@@ -32,8 +32,8 @@ export const pointsPerMutation = 10;
 export const rowsPerPoint = 10;
 
 /**
- * Cost of an operation in points: one for each relation or list, one for every ten rows in answer or input, ten for
- * each mutation.
+ * Returns the cost of an operation in points: one for each relation or list, one for every ten rows of output or input, ten
+ * for each mutation.
  */
 export function costOf({
   relations,
@@ -43,7 +43,7 @@ export function costOf({
   return Math.max(1, relations + Math.ceil(rows / rowsPerPoint) + mutations * pointsPerMutation);
 }
 
-/** Which limit an operation exceeds; null if none. */
+/** Returns an error if an operation exceeds a limit, else null. */
 export function refusalOf(size: OperationSize, limits: Limits): GraphQLError | null {
   const { depth, relations, mutations } = size;
   if (depth > limits.depth) {
@@ -61,9 +61,9 @@ export function refusalOf(size: OperationSize, limits: Limits): GraphQLError | n
   return null;
 }
 
-/** Why an operation of this cost is refused; null when it isn't. */
+/** Returns an error if an operation of this cost is too expensive, else null. */
 export function refusalOfCost(cost: number, limits: Limits): GraphQLError | null {
   if (cost <= limits.cost) return null;
-  const message = `The operation costs ${cost} points; ${limits.cost} are allowed. Ask for smaller pages.`;
+  const message = `The operation costs ${cost} points; ${limits.cost} are allowed. Request smaller pages.`;
   return apiError("QUERY_TOO_COMPLEX", message, { cost, maximum: limits.cost });
 }

@@ -22,7 +22,7 @@ import { apiError } from "../errors/api-error.ts";
 import type { Limits } from "./limits.ts";
 import { comparesTooMuch } from "./repeated-fields.ts";
 
-/** Comparisons of fields that validating a document may need: some 20 ms. */
+/** Maximum comparisons of fields to validate a document: some 20 ms. */
 const maxComparisons = 40_000;
 
 /** Rules about values, which need the schema's own scalars. */
@@ -31,7 +31,7 @@ export const valueRules: readonly ValidationRule[] = [ValuesOfCorrectTypeRule, L
 export const otherRules = specifiedRules.filter((rule) => !valueRules.includes(rule));
 const allRules = [...otherRules, ...valueRules];
 
-/** A document that parsing found to be within the limits, or its errors. */
+/** A parsed document within the limits, or its errors. */
 export type Parsed = { document: DocumentNode; nodes: number; errors?: never } | Refused;
 
 /** Errors of a document. */
@@ -41,7 +41,7 @@ export interface Refused {
 
 export const asSource = (text: string): Source => new Source(text, "GraphQL request");
 
-/** Parses a document and compares it with the limits. Validation comes after it: its time grows with their square. */
+/** Parses a document and checks its limits. Validation comes after it: its time grows with the square of the limits. */
 export function parseWithin(text: string, limits: Limits): Parsed {
   try {
     const document = parse(asSource(text), { maxTokens: limits.tokens });
@@ -53,7 +53,7 @@ export function parseWithin(text: string, limits: Limits): Parsed {
   }
 }
 
-/** Errors of a document that is within the limits; none when it is valid. */
+/** Returns the errors of a document that is within the limits; none if it is valid. */
 export function errorsOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -67,10 +67,7 @@ export function errorsOf(
   return errors.map(documentError);
 }
 
-/**
- * Errors for kinds of operations that the schema doesn't have, such as subscriptions. No rule of graphql-js checks
- * that.
- */
+/** Returns errors for kinds of operations that the schema lacks, such as subscriptions. No rule of graphql-js checks that. */
 function foreignOperations(schema: GraphQLSchema, { definitions }: DocumentNode): GraphQLError[] {
   return definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
@@ -79,8 +76,8 @@ function foreignOperations(schema: GraphQLSchema, { definitions }: DocumentNode)
 }
 
 /**
- * Errors for variables named like a property of every JavaScript object, such as `constructor`. Code that looks up a
- * variable by name would find one that wasn't given.
+ * Returns errors for variables named like a property of every JavaScript object, such as `constructor`. Code that looks up
+ * a variable by name would find one that wasn't given.
  */
 function inheritedNames({ definitions }: DocumentNode): GraphQLError[] {
   return definitions
@@ -120,7 +117,7 @@ function sizeOf(document: DocumentNode): DocumentSize {
   return size;
 }
 
-/** Which limit a document exceeds; null if none. */
+/** Returns an error if a document exceeds a limit, else null. */
 function excessOf(document: DocumentNode, found: DocumentSize, limits: Limits): GraphQLError | null {
   for (const name of ["aliases", "directives"] as const) {
     if (found[name] <= limits[name]) continue;
@@ -138,7 +135,7 @@ function excessOf(document: DocumentNode, found: DocumentSize, limits: Limits): 
   return apiError("QUERY_TOO_COMPLEX", message, { maximum: maxComparisons });
 }
 
-/** An error of parsing or validation, with one of our codes. */
+/** Gives an error of parsing or validation one of our codes. */
 function documentError(error: unknown): GraphQLError {
   if (error instanceof RangeError)
     return apiError("GRAPHQL_PARSE_FAILED", "The document is nested too deeply.");
@@ -155,12 +152,12 @@ function documentError(error: unknown): GraphQLError {
   return apiError(code, message, {}, place);
 }
 
-/** Scalars whose numbers have as many digits as they are given. */
+/** Scalars whose numbers may have any number of digits. */
 const unbounded = new Set(["BigInt", "Decimal"]);
 
 /**
- * Refuses literals for which graphql-js makes another value than what was written: a number beyond those of floating
- * point, which would be infinite, and so null as JSON; and a word without quotation marks within JSON, which would be left out.
+ * Refuses literals that graphql-js would change. A number that is too large for floating point would become infinite, and so
+ * null in JSON. A word without quotation marks within JSON would be left out.
  */
 function LiteralRule(context: ValidationContext): ASTVisitor {
   const typeName = (): string | undefined => getNamedType(context.getInputType())?.name;
@@ -169,14 +166,14 @@ function LiteralRule(context: ValidationContext): ASTVisitor {
   const checkNumber = (node: ValueNode & { value: string }): void => {
     if (Number.isFinite(Number(node.value)) || unbounded.has(typeName() ?? "")) return;
     const shown = node.value.length > 40 ? `${node.value.slice(0, 40)}…` : node.value;
-    refuse(`${shown} is too large for a number of floating point.`, node);
+    refuse(`${shown} is too large for a floating-point number.`, node);
   };
   const numbers = { FloatValue: checkNumber, IntValue: checkNumber };
   const within: ASTVisitor = {
     ...numbers,
-    EnumValue: (node) => refuse(`JSON has no ${node.value}. Texts need quotation marks.`, node),
+    EnumValue: (node) => refuse(`JSON has no ${node.value}. Strings need quotation marks.`, node),
   };
-  // Nothing in it has a type of its own
+  // Nothing within JSON has a type of its own
   const checkJson = (node: ValueNode): false | undefined => {
     if (typeName() !== "JSON") return undefined;
     visit(node, within);

@@ -17,31 +17,31 @@ export interface NewSecret {
   stored: string;
 }
 
-/** What the HTTP middlewares pass to the plan of an operation: the context of every Grafast execution. */
+/** The context of every Grafast execution, which HTTP middlewares pass to the plan of an operation. */
 export interface ServiceContext {
   /** The caller's scopes, such as `products:read`. */
   readonly scopes: ReadonlySet<string>;
-  /** Id of the request, as in the answer and the log. */
+  /** Id of the request, as in the response and the log. */
   readonly requestId: string;
-  /** When the request arrived at this process, on the clock of `performance`; calls from inside the service don't say. */
+  /** When the request arrived at this process, on the clock of `performance`; undefined for calls from inside the service. */
   readonly arrivedAt?: number;
   /** Id of the caller's credential; null for calls from inside the service. */
   readonly credentialId: string | null;
   /** Checks of mutations that can't be written in SQL; none by default. */
   readonly mutationChecks?: MutationChecks;
-  /** Where mutations note their outcome. */
+  /** Log in which mutations note their outcome. */
   readonly mutationLog?: MutationLog;
-  /** What became of the operation's only mutation, if that ran before. */
+  /** Outcome of the operation's only mutation, if that ran before the plan. */
   readonly mutationOutcome?: MutationOutcome | undefined;
   /** Longest time that Postgres may work on a mutation, in milliseconds; a default exists. */
   readonly mutationTimeoutMs?: number;
   /** Makes a secret for a mutation that shows one; without it, such mutations fail. */
   readonly newSecret?: () => NewSecret;
-  /** Called with what answers a query: one SQL statement, or Grafast; twice if the statement fails. */
+  /** Called with the executor that answers a query; twice if the SQL statement fails. */
   readonly onRead?: ((executor: "sql" | "grafast") => void) | undefined;
   /** The error of the read by one statement, if that was tried. */
   readonly readFailure?: Error | undefined;
-  /** Notes that the caller has written something, before its answer. */
+  /** Notes that the caller has written something, before it gets its response. */
   readonly noteWrite?: (() => Promise<void>) | undefined;
   /** Settings of the database transaction: role, service.scopes, service.locale and so on. */
   readonly pgSettings: Record<string, string | undefined> | null;

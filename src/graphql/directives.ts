@@ -1,11 +1,11 @@
 import type { GraphQLDirective as Directive } from "postgraphile/graphql";
 import { DirectiveLocation, GraphQLDirective, specifiedDirectives } from "postgraphile/graphql";
 
-/** A place that graphql-js lists though only the next edition of the specification has it. */
+/** A location of directives that graphql-js lists although only the next edition of the specification has it. */
 const newPlace = "DIRECTIVE_DEFINITION";
 
 /**
- * The directives that GraphQL specifies, at the places that every client knows. Introspection with an unknown place
+ * The directives that GraphQL specifies, at locations that every client knows. Introspection with an unknown location
  * breaks clients that read it strictly (graphql-core 3.2).
  */
 export const knownDirectives: readonly Directive[] = specifiedDirectives.map((directive) => {
@@ -16,15 +16,15 @@ export const knownDirectives: readonly Directive[] = specifiedDirectives.map((di
     : new GraphQLDirective({ ...config, locations: known });
 });
 
-/** The same for the directives of a schema. */
+/** Replaces the specified directives among a schema's directives by {@link knownDirectives}. */
 export const withKnownPlaces = (directives: readonly Directive[]): Directive[] =>
   directives.map((directive) => knownDirectives.find(({ name }) => name === directive.name) ?? directive);
 
-/** The directive of queries whose answer is kept up to date (src/live). */
+/** The directive of queries whose result is kept up to date (src/live). */
 export const liveDirective = new GraphQLDirective({
   name: "live",
   description:
-    "Answered as text/event-stream, the query is run again whenever an event tells of something that it shows, and " +
-    "its answer is sent again if it has changed. Other answers are as without the directive.",
+    "Keeps the result up to date, in a response of type text/event-stream. The query runs again whenever an event reports " +
+    "a change of something that it shows, and a changed result is sent. Responses of other types ignore the directive.",
   locations: [DirectiveLocation.QUERY],
 });

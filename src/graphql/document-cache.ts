@@ -3,7 +3,7 @@ import type { DocumentNode } from "postgraphile/graphql";
 
 /** Estimated bytes that the documents of all versions may take together. */
 const maxKeptBytes = 48_000_000;
-/** Documents that are known to have been sent before. */
+/** Maximum number of documents that are remembered as sent before. */
 const maxSeenDocuments = 20_000;
 /** Bytes of a node of a document's tree, with its location (measured: 246). */
 const bytesPerNode = 300;

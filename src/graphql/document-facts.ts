@@ -2,11 +2,11 @@ import type { DocumentNode, GraphQLSchema } from "postgraphile/graphql";
 import { Kind, TypeInfo, visit, visitWithTypeInfo } from "postgraphile/graphql";
 import { perObject, remembered } from "../lib/remembered.ts";
 
-/** What a document has for any variables. */
+/** Facts about a document, whatever the variables. */
 export interface DocumentFacts {
-  /** Fields and arguments but for those of introspection, as Type.field or Type.field(argument:). */
+  /** Fields and arguments, except those for introspection, as Type.field or Type.field(argument:). */
   fields: readonly string[];
-  /** Those that are deprecated. */
+  /** The deprecated ones of these. */
   deprecated: readonly string[];
   /** Variables in @skip and @include. */
   flags: readonly string[];
@@ -14,7 +14,7 @@ export interface DocumentFacts {
   hasIntrospection: boolean;
 }
 
-// The same text is the same document (documents.ts), so each is looked through once
+// The same text is the same document (documents.ts), so each is searched once
 const factsBySchema = perObject<GraphQLSchema, WeakMap<DocumentNode, DocumentFacts>>(() => new WeakMap());
 
 export const factsOf = (schema: GraphQLSchema, document: DocumentNode): DocumentFacts =>

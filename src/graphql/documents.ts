@@ -14,8 +14,8 @@ export type DocumentReading =
   | { errors: readonly GraphQLError[] };
 
 /**
- * Checks a document elsewhere, so that it doesn't hold the event loop.
- * @returns its errors, of all rules but those about values: elsewhere there are no scalars of our own
+ * Checks a document in another thread, so that it doesn't block the event loop.
+ * @returns its errors, by all rules except those about values: the other thread lacks our own scalars
  */
 export type CheckElsewhere = (
   schema: GraphQLSchema,
@@ -23,7 +23,7 @@ export type CheckElsewhere = (
   limits: Limits,
 ) => Promise<readonly GraphQLError[]>;
 
-/** What is validated here: characters, and comparisons of fields. More would delay other requests. */
+/** Limits of documents that are validated in this thread: characters, and comparisons of fields. More would delay requests. */
 const quick = { characters: 2_000, comparisons: 2_000 };
 
 let schemas = 0;
@@ -36,7 +36,7 @@ export class Documents {
   readonly #schema: GraphQLSchema;
   readonly #cache: DocumentCache;
   readonly #number = schemas++;
-  /** Numbers of limits, which merchants may have of their own: a document was read within some. */
+  /** Numbers limits for the cache's keys, because merchants may have their own: a document is valid within some limits. */
   readonly #numberOf = perObject<Limits, number>(() => this.#count++);
   #count = 0;
 
@@ -52,7 +52,7 @@ export class Documents {
     );
   }
 
-  /** The same, for any client: documents that take long to check are checked elsewhere. */
+  /** Reads a document for any client: documents that take long to check are checked in another thread. */
   readFairly(
     text: string,
     limits: Limits,
@@ -68,7 +68,7 @@ export class Documents {
     return this.#readInParts(text, limits, check);
   }
 
-  /** The same for documents that take long: what must be done here comes in parts, between which others have their turn. */
+  /** Reads a document that takes long. Other requests get their turn between the parts that must be done in this thread. */
   async #readInParts(text: string, limits: Limits, check: CheckElsewhere): Promise<DocumentReading> {
     const errors = await check(this.#schema, text, limits);
     if (errors.length > 0) return { errors };

@@ -10,7 +10,7 @@ import { getNamedType, isInputObjectType, isInputType, Kind, typeFromAST } from 
 import { perObject } from "../lib/remembered.ts";
 import type { Variables } from "./operation.ts";
 
-/** Whether values of an input may follow relations. Most inputs are no filters, and aren't walked through. */
+/** Whether values of an input may follow relations. Most inputs aren't filters, and needn't be searched. */
 const leadsOn = perObject((first: GraphQLInputObjectType): boolean => {
   const reached = new Set([first]);
   for (const each of reached) {
@@ -56,7 +56,7 @@ export function forEachRelation(
   }
 }
 
-/** How many relations the filter follows that a field's argument is: to many rows, one for each of some, none and every. */
+/** Counts the relations that a filter follows. One to many rows counts once for each of `some`, `none` and `every`. */
 export function relationsIn(argument: GraphQLArgument | undefined, value: unknown): number {
   let relations = 0;
   if (argument)
@@ -73,7 +73,7 @@ export interface FilterVariable {
   type: GraphQLInputType;
 }
 
-/** The variables of a document that may hold filters: those of types that have them. */
+/** Returns the variables of a document that may hold filters, by their types. */
 export function filterVariables(schema: GraphQLSchema, { definitions }: DocumentNode): FilterVariable[] {
   return definitions.flatMap((definition) =>
     definition.kind !== Kind.OPERATION_DEFINITION
@@ -85,7 +85,7 @@ export function filterVariables(schema: GraphQLSchema, { definitions }: Document
   );
 }
 
-/** The relations that values of variables follow, as a text: the same for the same ones. */
+/** Returns the relations that values of variables follow, as a text: equal texts mean equal relations. */
 export function relationsOf(wanted: readonly FilterVariable[], variables: Variables): string {
   const found = new Set<string>();
   for (const { name, type } of wanted) {

@@ -18,13 +18,13 @@ const scanning = new Set(["contains", "endsWith", "hasKey", "isEmpty", "overlaps
 /** Rows that such a comparison counts as; others count as one. */
 const rowsPerScan = 20;
 
-/** Rows that a comparison by an operator counts as. */
+/** Returns the number of rows that a comparison by an operator counts as. */
 export const rowsOfComparison = (operator: string): number => (scanning.has(operator) ? rowsPerScan : 1);
 
-/** Rows that a relation counts as: each row that is looked at needs a look at another table. */
+/** Rows that a relation in a filter counts as: each row that is examined needs a lookup in another table. */
 export const rowsPerRelation = 20;
 
-/** What a size depends on: the document alone, which variables are given, or their values. */
+/** The cause of a size: the document alone, also which variables are given, or also their values. */
 export type Dependence = "document" | "given" | "values";
 
 /** An argument, such as the input of a mutation. It is not validated yet, so it may contain anything. */
@@ -32,10 +32,10 @@ export class GivenArgument {
   readonly #value: unknown;
   /** Relations that it follows, if it is a filter. */
   readonly relations: number;
-  /** What its comparisons and lines depend on. A variable of a scalar type is one comparison for any value. */
+  /** Dependence of its comparisons and lines. A variable of a scalar type is one comparison, whatever its value. */
   readonly dependence: Dependence;
 
-  /** @param argument one of those of the field */
+  /** @param argument its definition in the field */
   constructor(
     schema: GraphQLSchema,
     node: FieldNode,
@@ -49,7 +49,7 @@ export class GivenArgument {
     this.relations = relationsIn(argument, this.#value);
   }
 
-  /** Elements of all lists in it. */
+  /** Number of elements of all lists in it. */
   get lines(): number {
     return elementsIn(this.#value);
   }
@@ -65,7 +65,7 @@ export class GivenArgument {
     return rows;
   }
 
-  /** Rows that a list of the payload can have. An input list that isn't given counts as the longest. */
+  /** Returns the number of rows that a list of the payload can have. An omitted input list counts as the longest. */
   rowsWithin({ atMost, perLine }: PayloadBound = defaultBound): number {
     let rows = atMost;
     for (const [field, each] of perLine) {
@@ -81,10 +81,13 @@ export class GivenArgument {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-/** A single value stands for a list of one. Elements beyond the maximum aren't counted. */
+/** Returns the length of a list. A single value stands for a list of one; elements beyond the maximum aren't counted. */
 const lengthOf = (value: unknown): number => Math.min(Array.isArray(value) ? value.length : 1, maxPageSize);
 
-/** Iterative, because clients may nest input more deeply than recursion allows. Elements of lists have no name. */
+/**
+ * Calls `look` for a value and each part of it. Elements of lists have no name. Iterative, because clients may nest input
+ * more deeply than recursion allows.
+ */
 function forEachPart(value: unknown, look: (value: unknown, name: string) => void): void {
   const left: [value: unknown, name: string][] = [[value, ""]];
   for (let next; (next = left.pop());) {
@@ -138,7 +141,7 @@ function isLeaf(
   return type?.kind === Kind.NAMED_TYPE && isLeafType(schema.getType(type.name.value));
 }
 
-/** The given variables, and what others are by default. */
+/** Returns the given variables, and the defaults of others. */
 export function withDefaults(
   { variableDefinitions = [] }: OperationDefinitionNode,
   variables: Variables,
@@ -151,7 +154,7 @@ export function withDefaults(
   return defaults.length > 0 ? { ...variables, ...(Object.fromEntries(defaults) as Variables) } : variables;
 }
 
-/** The `first` or `last` of a list. An invalid one counts as one: the list itself will refuse it. */
+/** Returns the `first` or `last` of a list, or the default. The list itself refuses invalid ones. */
 export function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables: Variables): number {
   const sizes = node.arguments?.filter(isSize).map(({ value }) => sizeOf(value, operation, variables)) ?? [];
   const given = sizes.filter((size) => size !== undefined);

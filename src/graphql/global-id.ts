@@ -11,14 +11,14 @@ export interface GlobalId {
   key: string;
 }
 
-/** The key columns of a type; undefined of one that isn't known. */
+/** Returns the key columns of a type; undefined for an unknown type. */
 export type KeyOf = (typeName: string) => readonly KeyPart[] | undefined;
 
-/** The beginning of every global id of a type. */
+/** Returns the beginning of every global id of a type. */
 export const globalIdPrefix = (typeName: string): string => `gid://service/${typeName}/`;
 
 /**
- * The global id of a row.
+ * Returns the global id of a row.
  *
  * @param key the text of its key
  */
@@ -27,16 +27,16 @@ export const encodeGlobalId = (typeName: string, key: string): string => globalI
 /** A type with its article: a Product, an Order. */
 const withArticle = (typeName: string): string => `${/^[AEIO]/.test(typeName) ? "an" : "a"} ${typeName}`;
 
-/** Type and key of what has the form of a global id; null when the text is none. The key may still be wrong. */
+/** Splits a text with the form of a global id into type and key; null for other texts. The key may still be invalid. */
 export function splitGlobalId(text: unknown): GlobalId | null {
   const match = typeof text === "string" ? globalId.exec(text) : null;
   return match && { typeName: match[1]!, key: match[2]! };
 }
 
 /**
- * The values of the key columns in the global id of a row of one type.
+ * Returns the values of the key columns in the global id of a row of one type.
  *
- * @throws BAD_USER_INPUT when the text is no global id, or one of another type
+ * @throws BAD_USER_INPUT if the text is not a global id, or has another type
  */
 export function requireKey(typeName: string, parts: readonly KeyPart[], text: unknown): string[] {
   const id = splitGlobalId(text);
@@ -50,9 +50,9 @@ export function requireKey(typeName: string, parts: readonly KeyPart[], text: un
 }
 
 /**
- * The type of a global id, with the values of its key columns. Of what has no type the key is a uuid.
+ * Returns the type of a global id, with the values of its key columns. Without a GraphQL type, the key is a uuid.
  *
- * @throws BAD_USER_INPUT when the text is no global id
+ * @throws BAD_USER_INPUT if the text is not a global id
  */
 export function requireGlobalId(text: unknown, keyOf: KeyOf): { typeName: string; values: string[] } {
   const id = splitGlobalId(text);

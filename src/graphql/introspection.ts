@@ -18,19 +18,19 @@ export interface Introspection {
   schemas: number;
   /** Whether the operation contains nothing else. */
   isAll: boolean;
-  /** Estimated number of things that the answer lists: types, fields, arguments and so on. */
+  /** Estimated number of things in the response: types, fields, arguments and so on. */
   things: number;
 }
 
 const thingsPerPoint = 100;
 
-/** Cost of the introspection in an operation, in points. */
+/** Returns the cost of the introspection in an operation, in points. */
 export const costOfIntrospection = ({ things }: Introspection): number => Math.ceil(things / thingsPerPoint);
 
-/** Why an operation's introspection is refused; null when it isn't. */
+/** Returns an error if an operation has too much introspection, else null. */
 export function refusalOfIntrospection({ schemas }: Introspection): GraphQLError | null {
   if (schemas <= 1) return null;
-  const message = `The operation asks for \`__schema\` ${schemas} times; once is allowed.`;
+  const message = `The operation requests \`__schema\` ${schemas} times; once is allowed.`;
   return apiError("QUERY_TOO_COMPLEX", message, { schemas, maximum: 1 });
 }
 
@@ -51,7 +51,7 @@ export function introspectionOf(
   const found = { ...none, isAll: true };
   const sizes = sizesOf(schema);
 
-  /** Estimated things in the answer to a selection set on one object. */
+  /** Estimates the things in the response to a selection set on one object. */
   const thingsIn = (set: SelectionSetNode, isRoot: boolean): number => {
     let things = 0;
     for (const part of partsOf(walked, null, set)) {

@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 import { isUuid } from "../lib/uuid.ts";
 
-/** How the values of a type are spelled in ids and cursors: each in one way, which Postgres reads without an error. */
+/** The spelling of a type's values in ids and cursors: one for each value, which Postgres reads without an error. */
 export interface KeyForm {
-  /** In a word, as in gid://service/Customer/<integer>. */
+  /** Its name in messages, as in gid://service/Customer/<integer>. */
   name: string;
   isRight(text: string): boolean;
 }
@@ -54,7 +54,7 @@ const ofPattern = (name: string, pattern: RegExp): KeyForm => ({
   isRight: (text) => pattern.test(text),
 });
 
-/** As many digits as can't be too many for Postgres. */
+/** Durations whose numbers have few enough digits for Postgres. */
 const duration =
   /^P(?=.)(-?\d{1,6}Y)?(-?\d{1,7}M)?(-?\d{1,7}W)?(-?\d{1,8}D)?(T(?=.)(-?\d{1,9}H)?(-?\d{1,9}M)?(-?\d{1,9}(\.\d{1,6})?S)?)?$/;
 
@@ -65,7 +65,7 @@ function isAddress(text: string): boolean {
   return version > 0 && more.length === 0 && isMask;
 }
 
-/** Whether Postgres takes it for a double, neither too large nor too small. */
+/** Whether Postgres accepts a text as a double, neither too large nor too small. */
 function isDouble(text: string): boolean {
   if (/^(NaN|-?Infinity)$/.test(text)) return true;
   if (!/^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,3})?$/.test(text)) return false;
@@ -95,11 +95,11 @@ const forms: Readonly<Record<string, KeyForm>> = {
   bpchar: anyText,
 };
 
-/** The form of a type of Postgres by its name; undefined of types whose values no check here can tell from others. */
+/** Returns the form of a Postgres type by its name; undefined for types whose values can't be checked here. */
 export const keyFormOf = (typeName: string): KeyForm | undefined =>
   Object.hasOwn(forms, typeName) ? forms[typeName] : undefined;
 
-/** The form of an enum. */
+/** Makes the form of an enum. */
 export const labelForm = (labels: readonly string[]): KeyForm => ({
   name: "label",
   isRight: (text) => labels.includes(text),
@@ -108,18 +108,18 @@ export const labelForm = (labels: readonly string[]): KeyForm => ({
 /** The form of values that are compared as their texts. */
 export const textForm = anyText;
 
-/** The key of what has an id but no type. */
+/** The key of objects that have an id but no GraphQL type. */
 export const uuidKey: readonly KeyPart[] = [{ form: forms.uuid! }];
 
-/** How null is spelled in the place of a row: no value is, because texts of values have no single percent sign. */
+/** The spelling of null in the place of a row. No value has it, because texts of values have no single percent sign. */
 export const nullText = "%";
 
 const escaped = (value: string): string => value.replaceAll("%", "%25").replaceAll("/", "%2F");
 
-/** The text of a key, of the values of its columns. */
+/** Returns the text of a key from the values of its columns. */
 export const writeKey = (values: readonly string[]): string => values.map(escaped).join("/");
 
-/** The values of the columns of a key; null when the text is none. */
+/** Reads the values of the columns of a key; null if the text is invalid. */
 export function readKey(parts: readonly KeyPart[], text: string): string[] | null {
   if (parts.length === 1 && !text.includes("%") && !text.includes("/"))
     return parts[0]!.form.isRight(text) ? [text] : null;
@@ -129,7 +129,7 @@ export function readKey(parts: readonly KeyPart[], text: string): string[] | nul
   return values.every((value, index) => parts[index]!.form.isRight(value)) ? values : null;
 }
 
-/** The values of a place in the order of a list; null when the text is none. */
+/** Reads the values of a place in a list's sort order; null if the text is invalid. */
 export function readPlace(parts: readonly KeyPart[], text: string): (string | null)[] | null {
   if (!parts.some(({ isNullable }) => isNullable)) return readKey(parts, text);
   const texts = text.split("/");
@@ -141,6 +141,6 @@ export function readPlace(parts: readonly KeyPart[], text: string): (string | nu
 
 const withoutNull = (texts: readonly string[]): string => texts.filter((one) => one !== nullText).join("/");
 
-/** How keys look, for messages: `<integer>/<text>`. */
+/** Describes the form of keys for messages: `<integer>/<text>`. */
 export const describeKey = (parts: readonly KeyPart[]): string =>
   parts.map(({ form }) => `<${form.name}>`).join("/");

@@ -37,7 +37,7 @@ export const defaultLimits: Limits = {
 
 const positive = z.number().int().min(1).max(1_000_000_000);
 
-/** A merchant's plan's own limits, from the database. Other names and values are refused. */
+/** The limits of a merchant's plan, from the database. Other names and values are refused. */
 export const merchantPlanLimits = z.strictObject(
   Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, positive.optional()])) as {
     [name in keyof Limits]: z.ZodOptional<typeof positive>;

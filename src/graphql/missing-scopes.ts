@@ -23,12 +23,12 @@ import type { ScopeRequirement } from "./scopes.ts";
 export interface RequiringField extends ScopeRequirement {
   /** Type and field, for example `Product.tags` or `ProductFilterInput.tags`. */
   field: string;
-  /** Its first place in the operation, as names in the answer. */
+  /** Its first place in the operation, as names in the response. */
   path: string[];
 }
 
 /**
- * The fields of an operation that require scopes, each once.
+ * Returns the fields of an operation that require scopes, each once.
  *
  * The operation must be valid for the schema. Every selection set is visited once, however often fragments are spread,
  * so the work is limited by the length of the document.
@@ -87,7 +87,7 @@ const isMet = ({ anyOf, allOf }: ScopeRequirement, scopes: ReadonlySet<string>):
 const inWords = ({ anyOf, allOf }: ScopeRequirement): string =>
   [anyOf?.join(" or "), allOf?.join(" and ")].filter(Boolean).join(", and ");
 
-/** One FORBIDDEN that names every field whose requirement the scopes don't meet; null when they meet all. */
+/** Returns one FORBIDDEN error with every field whose requirement the scopes don't meet; null if they meet all. */
 export function missingScopes(
   fields: readonly RequiringField[],
   scopes: ReadonlySet<string>,
@@ -133,13 +133,13 @@ export type OperationArgs = Pick<
   "schema" | "document" | "operationName" | "variableValues" | "contextValue"
 >;
 
-// Both stay the same objects, of a document that is kept and of a caller
+// The fields of a cached document, and the scopes of a caller, stay the same objects
 const refusals = perObject<RequiringField[], WeakMap<ReadonlySet<string>, GraphQLError | null>>(
   () => new WeakMap(),
 );
 const noScopes: ReadonlySet<string> = new Set();
 
-/** FORBIDDEN when the caller lacks a scope for a field of the operation; else null. */
+/** Returns FORBIDDEN if the caller lacks a scope for a field of the operation, else null. */
 export function scopeRefusal(args: OperationArgs): GraphQLError | null {
   const { scopes = noScopes } = args.contextValue as Grafast.Context;
   const fields = knownFields(args);

@@ -8,7 +8,7 @@ export interface UserErrorRow {
   details: unknown;
 }
 
-/** What a check may use. */
+/** The parts of a call that a check may use. */
 export interface CheckScene {
   /** The Postgres schema of the version. */
   version: string;
@@ -21,13 +21,13 @@ export interface CheckScene {
 /** Checks the input of a mutation, with fields named as columns, before the mutation runs. Returns user errors. */
 export type MutationCheck = (input: Record<string, unknown>, scene: CheckScene) => Promise<UserErrorRow[]>;
 
-/** Checks that can't be written in SQL, by the functions of the mutations. */
+/** Checks that can't be written in SQL, by the names of the mutations' functions. */
 export type MutationChecks = Readonly<Record<string, MutationCheck>>;
 
 /**
  * Makes user errors about a query in a field of an input.
  *
- * @param refused what can't be done with it, such as “can't be run”
+ * @param refused the consequence for the message, such as “can't be run”
  */
 export function errorsOfQuery(field: string, refused: string) {
   const error = (reason: string, code = "INVALID", details: unknown = null): UserErrorRow => {

@@ -9,7 +9,7 @@ export class MutationLog {
     return this.#isAnyDone;
   }
 
-  /** Whether the whole operation can be repeated without effect: all committed mutations had a key. */
+  /** Whether the whole operation can be repeated without effect: all committed mutations had an idempotency key. */
   get isRepeatable(): boolean {
     return this.#isRepeatable;
   }

@@ -1,13 +1,13 @@
 import type { UserErrorRow } from "./mutation-check.ts";
 
-/** What `mutation.run` answers. */
+/** The result of `mutation.run`. */
 export interface MutationResult {
   payload: Record<string, unknown> | null;
   userErrors: UserErrorRow[];
   warnings: UserErrorRow[];
-  /** Of an earlier refusal with the same key, which holds for a call that arrived before it: its moment, and its age in Postgres. */
+  /** Time and age in Postgres of an earlier refusal with the same idempotency key. It holds for a call that arrived before it. */
   refusal?: { at: string; ageMs: number };
 }
 
-/** What became of a mutation that ran before its plan: its answer, or why it failed. */
+/** The outcome of a mutation that ran before its plan: its result or its failure. */
 export type MutationOutcome = { result: MutationResult } | { failure: unknown };

@@ -28,20 +28,20 @@ export interface OperationSize {
   /** Relations and lists, fragments counted each time they are spread. */
   relations: number;
   /**
-   * Rows that the answer can have, by `first` and inputs; elements of input lists; and comparisons of filters, as the
-   * rows that they count as.
+   * Rows that the response can have, by `first` and inputs; plus elements of input lists, and the rows that comparisons of
+   * filters count as.
    */
   rows: number;
-  /** Selected fields of the present row that are no relations. */
+  /** Selected fields of the current row that aren't relations. */
   values: number;
-  /** How often the present list is counted; aggregates count as several times. */
+  /** How often the current list is counted; an aggregate counts several times. */
   counts: number;
   mutations: number;
 }
 
-/** Fields of a row that count as one row; every so many more count as another. */
+/** Fields of a row per additional row that they count as. */
 const valuesPerRow = 25;
-/** Rows that a search counts as: it finds 10,000 at most, in 25 ms. */
+/** Rows that a search counts as: it finds at most 10,000, in 25 ms. */
 const rowsPerSearch = 50;
 
 type Field = GraphQLField<unknown, unknown>;
@@ -59,10 +59,10 @@ const countsOf: Readonly<Record<string, number>> = { aggregates: 4, groupedAggre
 const known = perObject<GraphQLSchema, WeakMap<OperationDefinitionNode, KnownSizes>>(() => new WeakMap());
 
 type KnownSizes = Map<number | "always", OperationSize>;
-/** Cached sizes per operation: clients may send ever new variables. */
+/** Maximum cached sizes per operation: clients may send ever new variables. */
 const maxKnownSizes = 8;
 
-/** Which variables are given, one bit each; null when there are more variables than bits. */
+/** Returns a bit per variable, set if it is given; null if there are more variables than bits. */
 function givenVariables(
   { variableDefinitions = [] }: OperationDefinitionNode,
   variables: Variables,
@@ -107,7 +107,7 @@ interface Payload {
 /** One walk over an operation. */
 class Measurement {
   readonly size: OperationSize;
-  /** What the size depends on. */
+  /** Dependence of the size on variables. */
   dependence: Dependence = "document";
   readonly #walked: WalkedOperation;
   readonly #shared: Measured = new Map();
@@ -183,7 +183,7 @@ class Measurement {
     return { ...part, depth: part.depth + 1, rows: part.rows + input.lines, mutations: 1 };
   }
 
-  /** The number of ids that a field looks up. */
+  /** Returns the number of ids that a field looks up. */
   #ids(field: Field, node: FieldNode): number {
     if (!node.arguments?.some(({ name }) => name.value === "ids")) return maxPageSize;
     const ids = this.#argument(field, node, "ids");
@@ -191,7 +191,7 @@ class Measurement {
     return Math.min(Math.max(ids.lines, 1), maxPageSize);
   }
 
-  /** What a list's filter and search count as: rows, and the relations that the filter follows. */
+  /** Measures a list's filter and search: the rows that they count as, and the relations that the filter follows. */
   #filter(field: Field, node: FieldNode): { rows: number; relations: number } {
     const given = new Set(node.arguments?.map(({ name }) => name.value));
     const searched = given.has("search") ? rowsPerSearch : 0;

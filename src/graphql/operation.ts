@@ -15,7 +15,7 @@ import { isInterfaceType, isObjectType, Kind } from "postgraphile/graphql";
 /** Values of variables, as the request has them. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** The requested operation, and the fragments of its document. */
+/** Finds the requested operation, and the fragments of its document. */
 export function findOperation(document: DocumentNode, operationName: string | null | undefined) {
   const fragments = new Map<string, FragmentDefinitionNode>();
   let operation: OperationDefinitionNode | undefined;
@@ -27,7 +27,7 @@ export function findOperation(document: DocumentNode, operationName: string | nu
   return { fragments, operation };
 }
 
-/** The value of an argument of @skip or @include; undefined when it is no Boolean, which execution will refuse. */
+/** Returns the value of an argument of @skip or @include; undefined if it isn't a Boolean, which execution will refuse. */
 function booleanOf(
   node: ValueNode | undefined,
   operation: OperationDefinitionNode,
@@ -45,7 +45,7 @@ function booleanOf(
 /**
  * Whether @skip or @include leave a part of the operation out. In doubt they don't.
  *
- * Scopes, costs and the statements of reads all use this function, so that no unchecked field is answered.
+ * Scopes, costs and the statements of reads all use this function, so that no unchecked field is returned.
  *
  * @param variables as the request has them, or coerced
  */
@@ -62,7 +62,7 @@ export function isLeftOut(
   });
 }
 
-/** An operation of a request, as it is walked through. */
+/** An operation of a request, with all that a walk through it needs. */
 export interface WalkedOperation {
   schema: GraphQLSchema;
   operation: OperationDefinitionNode;
@@ -76,7 +76,7 @@ export type Part =
   | { type: MaybeType; field: FieldNode; set?: undefined }
   | { type: MaybeType; field?: undefined; set: SelectionSetNode };
 
-/** The parts of a selection set that aren't left out. */
+/** Yields the parts of a selection set that aren't left out. */
 export function* partsOf(
   { schema, operation, fragments, variables }: WalkedOperation,
   type: MaybeType,
@@ -93,6 +93,6 @@ export function* partsOf(
   }
 }
 
-/** A field by the type that it is selected from; undefined of __typename, and of introspection at the root. */
+/** Returns a field's definition in its type; undefined for __typename, and for introspection at the root. */
 export const fieldOf = (type: MaybeType, { name }: FieldNode): GraphQLField<unknown, unknown> | undefined =>
   isObjectType(type) || isInterfaceType(type) ? type.getFields()[name.value] : undefined;

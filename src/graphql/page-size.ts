@@ -5,7 +5,7 @@ export const defaultPageSize = 10;
 /** Maximum number of entries on a page. */
 export const maxPageSize = 250;
 
-/** @throws BAD_USER_INPUT below 0, PAGE_SIZE_EXCEEDED above the maximum */
+/** Returns a page's size, or the default. @throws BAD_USER_INPUT below 0, PAGE_SIZE_EXCEEDED above the maximum */
 export function checkPageSize(size: number | null | undefined, argument = "first"): number {
   if (size === null || size === undefined) return defaultPageSize;
   if (size < 0) throw apiError("BAD_USER_INPUT", `\`${argument}\` is ${size}, but must not be negative.`);
@@ -19,7 +19,7 @@ export function checkPageSize(size: number | null | undefined, argument = "first
   return size;
 }
 
-/** How many rows a list of a payload can have, depending on the input of its mutation. */
+/** Maximum number of rows in a list of a payload, depending on the input of its mutation. */
 export interface PayloadBound {
   /** For any input. */
   atMost: number;

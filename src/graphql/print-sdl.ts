@@ -21,13 +21,13 @@ import type { ScopeRequirement } from "./scopes.ts";
 import { requiresScopesDirective } from "./scopes.ts";
 
 /**
- * Prints a schema, sorted, so that equal schemas give equal texts, with descriptions, and with the scopes that fields
- * require, which `printSchema` of graphql-js leaves out.
+ * Prints a schema with descriptions, and with the scopes that fields require, which `printSchema` of graphql-js leaves out.
+ * It is sorted, so that equal schemas give equal texts.
  */
 export function printSdl(schema: GraphQLSchema): string {
   const sorted = lexicographicSortSchema(schema);
   const document = visit(parse(printSchema(sorted), { noLocation: true }), {
-    // In the order of the definition, which is meant for readers: most important first.
+    // Arguments keep the order of the definition, which is meant for readers: most important first
     DirectiveDefinition(node): DirectiveDefinitionNode {
       const names = schema.getDirective(node.name.value)!.args.map((argument) => argument.name);
       const args = node.arguments?.toSorted(
@@ -41,7 +41,7 @@ export function printSdl(schema: GraphQLSchema): string {
   return print(document) + "\n";
 }
 
-/** The definition of a type with the scopes that its fields require. */
+/** Adds the scopes that fields require to the definition of a type. */
 function withScopes<Node extends ObjectTypeDefinitionNode | InputObjectTypeDefinitionNode>(
   schema: GraphQLSchema,
   node: Node,

@@ -1,10 +1,10 @@
 import type { DocumentNode, FragmentDefinitionNode, SelectionSetNode } from "postgraphile/graphql";
 import { Kind } from "postgraphile/graphql";
 
-/** Selection sets by their fields' names in the answer. */
+/** Selection sets by their fields' names in the response. */
 type Fields = Map<string, (SelectionSetNode | undefined)[]>;
 
-/** The limit is exceeded; stops counting. */
+/** Stops counting, because the limit is exceeded. */
 class TooMuch extends Error {}
 
 /**

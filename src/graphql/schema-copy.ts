@@ -19,7 +19,7 @@ export function textOfSchema(schema: GraphQLSchema): SchemaText {
 }
 
 /**
- * A schema that answers introspection like the original. Its scalars accept all values, and its fields can't be read.
+ * Makes a schema that answers introspection like the original. Its scalars accept all values, its fields can't be read.
  */
 export function schemaFromText({ sdl, types, directives }: SchemaText): GraphQLSchema {
   const built = buildSchema(sdl, { assumeValid: true, assumeValidSDL: true, noLocation: true });
@@ -28,7 +28,7 @@ export function schemaFromText({ sdl, types, directives }: SchemaText): GraphQLS
   return new OrderedSchema(
     {
       ...config,
-      // SDL leaves out those that no field has
+      // SDL leaves out scalars that no field has
       types: [...config.types, ...specifiedScalarTypes.filter(({ name }) => !known.has(name))],
       directives: withKnownPlaces(directives.map((name) => built.getDirective(name)!)),
     },

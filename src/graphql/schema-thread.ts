@@ -9,11 +9,11 @@ import type { CheckTask, ErrorData, ForSchema, IntrospectTask, SchemaAnswer } fr
 /** Called when work for a client is done, with its duration in milliseconds. */
 export type OnWorked = (client: string, ms: number) => void;
 
-/** What requests have the thread do. It throws a `NoTurn` when too much work waits. */
+/** The thread's work for requests of one merchant. It throws a `NoTurn` if too much work is waiting. */
 export type SchemaWork = ReturnType<SchemaThread["of"]>;
 
 /**
- * A thread for work with schemas that would hold the event loop for tens of milliseconds: checking long documents, and
+ * A thread for work with schemas that would block the event loop for tens of milliseconds: checking long documents, and
  * introspection. It does one piece at a time, client by client. The thread starts when it is needed.
  */
 export class SchemaThread {
@@ -23,14 +23,14 @@ export class SchemaThread {
     maxWaiting: 200,
     maxWaitingPerOwner: 10,
     maxWaitMs: 5_000,
-    // Most pieces take 20
+    // Most pieces take 20 ms
     timeoutMs: 10_000,
   });
   readonly #known = new WeakMap<GraphQLSchema, Required<ForSchema>>();
   #schemas = 0;
 
   /**
-   * The thread for the clients of a merchant.
+   * Returns the thread's work for the clients of a merchant.
    *
    * @param onWorked called when work for a client is done, with its duration in milliseconds
    */
@@ -47,7 +47,7 @@ export class SchemaThread {
       return result;
     };
     return {
-      /** Errors of a document: of its limits, and of all rules but the one about values. */
+      /** Returns the errors of a document: by its limits, and by all rules except those about values. */
       async check(
         client: string,
         schema: GraphQLSchema,

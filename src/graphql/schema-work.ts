@@ -7,7 +7,7 @@ import type { Limits } from "./limits.ts";
 import type { SchemaText } from "./schema-copy.ts";
 import { schemaFromText } from "./schema-copy.ts";
 
-/** The schema for some work; its text when the thread has asked for it. */
+/** The schema that a task needs, with its text if the thread has requested it. */
 export interface ForSchema {
   schemaId: number;
   schemaText?: SchemaText;
@@ -26,7 +26,7 @@ export interface ErrorData {
 /** Cached schemas: one for each version, and some for versions that have just been rebuilt. */
 const maxSchemas = 6;
 const schemas = new LRUCache<number, GraphQLSchema>({ max: maxSchemas });
-/** Most errors of a document that are sent. Finding the place of each in the text takes time. */
+/** Maximum number of errors of a document. Finding the place of each in the text takes time. */
 const maxErrors = 20;
 
 export interface CheckTask extends ForSchema {
@@ -34,7 +34,7 @@ export interface CheckTask extends ForSchema {
   limits: Limits;
 }
 
-/** Checks a document: limits, and all rules but those about values, for the scalars of the copy accept all. */
+/** Checks a document: limits, and all rules except those about values, because the scalars of the copy accept everything. */
 export function checkDocument({ text, limits, ...schema }: CheckTask): SchemaAnswer<ErrorData[]> {
   return withSchema(schema, (copy) => {
     const parsed = parseWithin(text, limits);

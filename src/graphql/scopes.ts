@@ -12,7 +12,7 @@ export interface ScopeRequirement {
   allOf?: string[];
 }
 
-/** A field, or one of an input. */
+/** A field of an output or input type. */
 export interface WithScopes {
   extensions: { requiresScopes?: ScopeRequirement | undefined };
 }
@@ -20,15 +20,15 @@ export interface WithScopes {
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     requiresScopes?: ScopeRequirement;
-    /** Scopes that open the rows of other credentials. */
+    /** Scopes that give access to rows of other credentials. */
     scopesOfAll?: readonly string[];
   }
   interface GraphQLInputFieldExtensions {
-    /** Only of fields of filters that follow a relation. */
+    /** Only on fields of filters that follow a relation. */
     requiresScopes?: ScopeRequirement;
     /**
-     * Only of fields of filters: the indexes that find rows by it, each by the fields that it is of, in order. None: it is
-     * compared row by row. Undefined where that isn't known.
+     * Only on fields of filters: the indexes that find rows by the field, each as a list of its fields. Empty if rows are
+     * compared one by one, undefined if that isn't known.
      */
     indexes?: readonly (readonly string[])[];
   }
@@ -40,8 +40,7 @@ const scopes = () => new GraphQLList(new GraphQLNonNull(GraphQLString));
 export const requiresScopesDirective = new GraphQLDirective({
   name: "requiresScopes",
   description:
-    "Access scopes that a token needs to use the field. An operation with a field whose requirement is not met is " +
-    "refused as a whole.",
+    "Scopes that an access token needs to use the field. If it lacks them, the whole operation is refused.",
   locations: [DirectiveLocation.FIELD_DEFINITION],
   args: {
     anyOf: { type: scopes(), description: "At least one of these scopes is needed." },
@@ -49,7 +48,7 @@ export const requiresScopesDirective = new GraphQLDirective({
   },
 });
 
-/** The same in versions whose filters follow relations: their fields require what the relation requires. */
+/** The directive in versions whose filters follow relations: such fields require the scopes of the relation. */
 export const requiresScopesOfInputs = new GraphQLDirective({
   ...requiresScopesDirective.toConfig(),
   locations: [DirectiveLocation.FIELD_DEFINITION, DirectiveLocation.INPUT_FIELD_DEFINITION],

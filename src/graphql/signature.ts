@@ -15,18 +15,18 @@ import { getOperationAST, isInputObjectType, Kind, parse, print } from "postgrap
 import { perObject, remembered } from "../lib/remembered.ts";
 import { findOperation } from "./operation.ts";
 
-/** An operation as logs, statements and statistics name it: the same for all that differ only in what clients choose. */
+/** An operation's identity in logs, statements and statistics. Names, aliases and values don't affect it. */
 export interface NamedOperation {
   /** 16 hexadecimal digits, of the version and the signature. */
   id: string;
   version: string;
-  /** What its client calls it, cut off; null for nothing. */
+  /** The client's name for it, truncated; null if there is none. */
   name: string | null;
   /** Its text without names, aliases and values. */
   signature: string;
 }
 
-/** Characters of a name that are kept. */
+/** Maximum characters of a name. */
 const maxName = 64;
 
 declare module "graphql" {
@@ -39,7 +39,7 @@ declare module "graphql" {
 // Documents are cached, so the same operation is the same object
 const known = new WeakMap<OperationDefinitionNode, NamedOperation>();
 
-/** The requested operation of a document; null when it has none. */
+/** Returns the requested operation of a document; null if it has none. */
 export function namedOperationOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -50,7 +50,7 @@ export function namedOperationOf(
   return known.get(definition) ?? nameOperation(schema, definition, findOperation(document, null).fragments);
 }
 
-/** The same for an operation that has been found. */
+/** Returns the identity of an operation that has been found. */
 export function nameOperation(
   schema: GraphQLSchema,
   definition: OperationDefinitionNode,
@@ -66,8 +66,8 @@ export function nameOperation(
 }
 
 /**
- * An operation without anything that its client made up: only words of GraphQL and of the schema are left. Values become
- * variables named after what they are given for; fragments are numbered.
+ * Returns an operation's text without anything that the client chose: only words of GraphQL and of the schema are left.
+ * Values become variables named after their argument or field; fragments are numbered.
  */
 function signatureOf(
   schema: GraphQLSchema,
@@ -76,7 +76,7 @@ function signatureOf(
 ): string {
   const writer = new SignatureWriter(inputNamesOf(schema));
   const texts = [operation + writer.directives(directives) + writer.set(selectionSet)];
-  // A map goes on with what is added meanwhile
+  // The iteration includes fragments that are added meanwhile
   for (const [name, number] of writer.fragments) {
     const { typeCondition, directives: own, selectionSet: set } = fragments.get(name)!;
     const rest = writer.directives(own) + writer.set(set);
@@ -130,7 +130,7 @@ class SignatureWriter {
     return given.length === 0 ? "" : `(${this.#values(given)})`;
   }
 
-  /** Arguments or fields, in the order of their names. */
+  /** Writes arguments or fields, sorted by name. */
   #values(given: readonly (ArgumentNode | ObjectFieldNode)[]): string {
     const texts = given.map(({ name, value }) => `${name.value}:${this.#value(name.value, value)}`);
     return texts.sort().join(" ");
@@ -139,14 +139,14 @@ class SignatureWriter {
   #value(name: string, value: ValueNode): string {
     if (value.kind === Kind.LIST && value.values.length > 0)
       return `[${this.#value(name, value.values[0]!)}]`;
-    // Other names are a client's, in JSON
+    // Other names are the client's own, in JSON
     if (value.kind !== Kind.OBJECT || value.fields.some((field) => !this.#inputNames.has(field.name.value)))
       return `$${name}`;
     return `{${this.#values(value.fields)}}`;
   }
 }
 
-/** A signature on several lines, as people read it. */
+/** Formats a signature on several lines, for people. */
 export function readableSignature(signature: string): string {
   try {
     return print(parse(signature, { noLocation: true }));

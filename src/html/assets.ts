@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 
 const own = (name: string): URL => new URL(`./assets/${name}`, import.meta.url);
 
-/** The files, each with its type. */
+/** The files that pages load, each with its media type. */
 const files = {
   "style.css": ["text/css", own("style.css")],
   "script.js": ["text/javascript", own("script.js")],
   "icon.svg": ["image/svg+xml", own("icon.svg")],
-  // Modules, which the script loads for the search
+  // Modules that the script loads for the search
   "search.js": ["text/javascript", own("search.js")],
   "minisearch.js": ["text/javascript", new URL(import.meta.resolve("minisearch"))],
 } as const;
@@ -21,7 +21,7 @@ export interface Asset {
   content: string;
 }
 
-/** The files that pages load, by name: the same for the documentation and the administration. */
+/** The files that pages load, by name. The documentation and the administration share them. */
 export const assets: ReadonlyMap<string, Asset> = new Map(
   Object.entries(files).map(([name, [type, file]]) => [
     name,
@@ -33,9 +33,9 @@ const versions = new Map(
   [...assets].map(([name, { content }]) => [name, hash("sha256", content).slice(0, 12)]),
 );
 
-/** Whether a file has the content that an address names. Other processes may have another build. */
+/** Whether a file has the version that a URL names. Another process may have another build. */
 export const isPresent = (name: string, version: unknown): boolean => versions.get(name) === version;
 
-/** The address of a file below the home of some pages. It changes with the content. */
+/** Returns the URL of a file below the home path. It changes with the file's content. */
 export const assetUrl = (home: string, name: AssetName): string =>
   `${home}/assets/${name}?v=${versions.get(name)}`;

@@ -2,33 +2,33 @@ import { assetUrl } from "./assets.ts";
 import { html } from "./html.ts";
 import type { Content, Html } from "./html.ts";
 
-/** A page in the frame that all pages have: a bar at the top, a menu, the content. */
+/** A page in the common frame: a bar at the top, a menu and the content. */
 export interface FramedPage {
-  /** Path of the first page, below which the files are that pages load. */
+  /** Path of the first page. The files that pages load are below it. */
   home: string;
-  /** The name of all these pages together. */
+  /** The name of this group of pages, such as Administration. */
   product: string;
-  /** The title of the window. */
+  /** The title of the browser window. */
   windowTitle: string;
-  /** For search engines and previews. */
+  /** The description for search engines and previews. */
   summary?: string | undefined;
-  /** Links in the head: other forms of the page. */
+  /** Links in the head to other formats of the page. */
   links?: Content;
-  /** In the bar, behind the name. */
+  /** Content of the bar, after the name. */
   bar?: Content;
-  /** Without it, the page has no menu. */
+  /** The menu, if the page has one. */
   menu?: Content;
-  /** Above the title. */
+  /** Content above the title. */
   above?: Content;
   title: Content;
-  /** Beside the title: a state, the main button. */
+  /** Content beside the title: a state or the main button. */
   aside?: Content;
   body: Content;
-  /** Beside the content, where there is room. */
+  /** Content beside the body, if there is room. */
   beside?: Content;
 }
 
-/** Prints a page as a document. */
+/** Prints a page as an HTML document. */
 export function printDocument(page: FramedPage): string {
   const { home, product, menu } = page;
   const document = html`<!doctype html>
@@ -79,7 +79,7 @@ export function printDocument(page: FramedPage): string {
   return document.toString();
 }
 
-/** An entry of a menu. The page that is shown is marked, and by `isSection` also the section that it lies in. */
+/** An entry of a menu. The current page is marked, and with `isSection` also the section that it belongs to. */
 export function menuEntry(present: string, path: string, title: Content, isSection = true): Html {
   const isWithin = isSection && present.startsWith(`${path}/`);
   const mark = present === path ? html`aria-current="page"` : isWithin && html`aria-current="true"`;

@@ -8,9 +8,9 @@ export function isSecure(request: Request, publicUrl: string | undefined): boole
 const ownOnly = ["style-src", "script-src", "img-src", "form-action"];
 
 /**
- * Tells browsers that pages may only load things from here and send forms here.
+ * Sets security headers. Pages may only load files from this server and send forms to it.
  *
- * @param more directives for what else they load from here
+ * @param more directives for other kinds of content from this server
  */
 export function pageHeaders(publicUrl: string | undefined, more: readonly string[] = []): RequestHandler {
   const contentPolicy = [
@@ -22,7 +22,7 @@ export function pageHeaders(publicUrl: string | undefined, more: readonly string
   return (request, response, next) => {
     response.setHeader("content-security-policy", contentPolicy);
     response.setHeader("cache-control", "no-store");
-    // Not no-referrer, with which browsers would not tell us where a form comes from
+    // Not no-referrer: with it, browsers don't say where a form comes from
     response.setHeader("referrer-policy", "same-origin");
     response.setHeader("x-frame-options", "DENY");
     response.setHeader("cross-origin-opener-policy", "same-origin");

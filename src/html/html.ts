@@ -1,21 +1,21 @@
 import { html as tag } from "hono/html";
 
-/** A piece of HTML. Only {@link html} makes one; everything else in a template is escaped. */
+/** A piece of HTML. Only {@link html} creates it; everything else in a template is escaped. */
 export interface Html {
   readonly isEscaped: true;
   toString(): string;
 }
 
-/** Values in a template: text, which is escaped, other pieces, lists of both; `false` and null print nothing. */
+/** A value in a template: text, which is escaped, a piece of HTML, or a list of both. `false` and null print nothing. */
 export type Content = Html | string | number | boolean | null | undefined | readonly Content[];
 
-/** Makes a piece of HTML from a template. */
+/** Creates a piece of HTML from a template. */
 export function html(strings: TemplateStringsArray, ...contents: Content[]): Html {
-  // Hono's type is a promise only when a value is one
+  // Hono returns a promise only if a value is one
   return tag(strings, ...contents) as unknown as Html;
 }
 
-/** Facts with a name each. Those without a value are left out. */
+/** A list of named facts. Facts without a value are left out. */
 export function facts(rows: readonly (readonly [title: string, value: Content])[]): Content {
   const given = rows.filter(([, value]) => (Array.isArray(value) ? value.length > 0 : value || value === 0));
   if (given.length === 0) return null;
@@ -34,9 +34,9 @@ export function facts(rows: readonly (readonly [title: string, value: Content])[
 export type Column = string | { number: string };
 
 /**
- * A table whose first column names the rows. On a narrow screen each row is a list, with the headings as labels.
+ * A table whose first column names the rows. On a narrow screen, each row becomes a list with the headings as labels.
  *
- * @param label of the region in which it scrolls
+ * @param label of the scrolling region around the table
  */
 export function table(
   label: string,
@@ -72,7 +72,7 @@ export function table(
   </div>`;
 }
 
-/** A part of a page with a heading, in a frame of its own. */
+/** A framed part of a page with a heading. */
 export const section = (id: string, title: string, body: Content, aside?: Content): Html =>
   html`<section class="card" aria-labelledby="${id}">
     <div class="title">
@@ -82,7 +82,7 @@ export const section = (id: string, title: string, body: Content, aside?: Conten
     ${body}
   </section>`;
 
-/** A list of links, with what each is about, and what belongs to it. */
+/** A list of links, each with a description and further content. */
 export const linkList = (
   rows: readonly (readonly [link: Content, about?: Content, more?: Content])[],
 ): Html =>
@@ -96,7 +96,7 @@ export const linkList = (
     )}
   </ul>`;
 
-/** Terms with what they mean. An id is what links lead to. */
+/** A list of terms and their meanings. Links lead to a term by its id. */
 export const definitions = (
   rows: readonly { id?: string | false; term: Content; meaning: Content }[],
 ): Html =>

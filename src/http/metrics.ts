@@ -98,7 +98,13 @@ export class Metrics {
       "Requests that had to wait for their turn: for the event loop, a connection, or as a costly operation.";
     const [counted, lasted] = [read(({ count }) => count), read(({ ms }) => ms / 1_000)];
     counterOf(this.registry, "service_waits_total", counts, ["for"], counted);
-    counterOf(this.registry, "service_wait_seconds_total", "How long these requests waited in total.", ["for"], lasted);
+    counterOf(
+      this.registry,
+      "service_wait_seconds_total",
+      "How long these requests waited in total.",
+      ["for"],
+      lasted,
+    );
     const waiting = read((waits) => waits.waiting);
     gaugeOf(this.registry, "service_waiting", "Requests that are waiting now.", ["for"], waiting);
   }

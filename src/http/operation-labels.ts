@@ -11,7 +11,7 @@ const maxCounted = 2_000;
 /** How metrics name an operation. */
 export interface OperationLabel {
   operation: string;
-  /** What its first client calls it. */
+  /** Name in the document of its first client. */
   name: string;
   version: string;
 }

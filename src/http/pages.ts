@@ -23,7 +23,7 @@ import { tokenEndpoint } from "./oauth/token-endpoint.ts";
 import type { Parts } from "./parts.ts";
 import type { Middleware } from "./pipeline.ts";
 
-/** Everything that isn't asked for many times a second, by routes of Express: pages, files, tokens. */
+/** Serves everything that isn't requested many times a second, by routes of Express: pages, files, tokens. */
 export function pages(parts: Parts): Middleware {
   const { settings, logger, now, pool, served, versions } = parts;
   const app = express()

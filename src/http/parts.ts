@@ -44,7 +44,7 @@ export interface Parts {
   readRows: ReadRows | null;
   /** Mutations with their payload by one message; null when that is switched off. */
   sendTogether: SendTogether | null;
-  /** What answers reads from standbys; null without any. */
+  /** Answers reads from standbys; null without any. */
   replicas: Replicas | null;
   readiness: Readiness;
   metrics: Metrics;
@@ -101,6 +101,6 @@ export interface PartSettings {
   maxBodyBytes: number;
   /** Per minute, of one client from one address. */
   tokenRequestsPerMinute: number;
-  /** Which proxies are trusted about the client's address, as for Express. */
+  /** Proxies that are trusted about the client's address, in the form of Express. */
   trustProxy: string | number | false;
 }

@@ -1,9 +1,9 @@
 import { Counter, Gauge } from "prom-client";
 import type { Histogram, LabelValues, Registry } from "prom-client";
 
-// prom-client makes a text of the labels whenever something is counted, and looks for the figure by that: 7 to 10 % of Node's
-// time of a small read (docs/internals/fast-paths.md). What each request counts is added up here instead, by an object that stands for its labels, until
-// the figures are asked for.
+// prom-client serializes the labels at each count and looks up the value by them: 7 to 10 % of Node's time for a small
+// read (docs/internals/fast-paths.md). Here the counts of requests are added up by an object per set of labels, until the
+// metrics are read.
 
 /** Values of a metric, by their labels. */
 type Labelled = Iterable<readonly [labels: LabelValues<string>, value: number]>;

@@ -3,14 +3,14 @@ import type { Progress } from "../migrations/backfills.ts";
 import { fillNextBatch, printProgress } from "../migrations/backfills.ts";
 import { inBatches } from "./batches.ts";
 
-/** Milliseconds that a batch may take at all. */
+/** Statement timeout of a batch, in milliseconds. */
 const timeoutMs = 2_000;
 
 /**
- * Fills for a while what migrations have declared (api_meta.backfill). Where a batch ended is written down in its
+ * Runs batches of the backfills that migrations declared (api_meta.backfill). Each batch stores its end in the same
  * transaction.
  *
- * @throws when one fails, so that it is tried again after a growing pause
+ * @throws if a batch fails, so that the job is retried with a growing delay
  */
 export async function fillBackfills(_payload: unknown, helpers: JobHelpers): Promise<void> {
   let last: Progress | null = null;

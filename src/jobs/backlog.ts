@@ -1,12 +1,12 @@
 import type { Pool } from "pg";
 import { readAs } from "../postgres/as-role.ts";
 
-/** What waits in the database. */
+/** Counts of waiting work in the database. */
 export interface Backlog {
-  /** Committed changes that aren't events yet, and for how long the oldest. */
+  /** Committed changes that aren't numbered events yet, and the age of the oldest. */
   outbox: number;
   outboxSeconds: number;
-  /** Messages of webhooks, and for how long the oldest is due. */
+  /** Waiting webhook messages, and how long the oldest has been due. */
   deliveries: number;
   deliverySeconds: number;
   /** Subscriptions by health. */
@@ -20,7 +20,7 @@ export type ReadBacklog = () => Promise<Backlog>;
 const ofEvents = `select outbox, outbox_seconds as "outboxSeconds", deliveries,
   delivery_seconds as "deliverySeconds", subscriptions from events.backlog()`;
 
-// Jobs that have done their work are gone, so the table is small
+// Completed jobs are deleted, so the table is small
 const ofJobs = `with few as (
     select j.attempts >= j.max_attempts as is_failed, j.locked_at is not null as is_running, j.run_at
     from graphile_worker.jobs j limit 10001)
@@ -30,11 +30,11 @@ const ofJobs = `with few as (
     coalesce(extract(epoch from clock_timestamp() - min(run_at) filter (where is_due)), 0)::float8 as "jobSeconds"
   from (select *, not is_failed and not is_running and run_at <= clock_timestamp() as is_due from few) f`;
 
-/** What waits, as one message: each statement has a part of it. */
+/** A query for the whole backlog in one message. Each statement returns a part. */
 export const backlogQuery = `begin read only; set local role service_delivery; ${ofEvents};
   set local role service_worker; ${ofJobs}; commit`;
 
-/** Makes a reader of what waits. It counts nothing beyond 10,001 rows. */
+/** Makes a function that reads the backlog. It counts up to 10,001 rows. */
 export function backlogReader(pool: Pool): ReadBacklog {
   return async () => {
     const [events] = await readAs<Omit<Backlog, "jobs" | "jobSeconds">>(pool, "service_delivery", ofEvents);

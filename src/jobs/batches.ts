@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JobHelpers } from "graphile-worker";
 
-/** Milliseconds after which the rest is left to another job, so that other jobs get a turn. */
+/** Milliseconds after which the rest is left to a new job, so that other jobs get a turn. */
 const workMs = 2_000;
-/** The share of the time in which it works; in the rest, others have the database and its disk to themselves. */
+/** The share of time spent working. In the rest, other work has the database and its disk to itself. */
 const share = 0.5;
 
 /**
- * Does the work of a job batch by batch for a while, and queues a job for the rest. Each batch is a transaction of its own: a
- * killed process loses at most one, and the next job continues.
+ * Does the work of a job in batches for a while, then queues a new job for the rest. Each batch is its own transaction, so
+ * a killed process loses at most one batch, and the next job continues.
  *
- * @param next does a batch. Returns whether there was anything to do
+ * @param next does a batch and returns whether there was any work
  */
 export async function inBatches(
   { addJob, job, abortSignal }: JobHelpers,

@@ -5,21 +5,21 @@ import type { TaskSettings } from "./tasks.ts";
 
 const [minuteMs, hourMs] = [60_000, 3_600_000];
 
-/** Jobs that are queued again and again where one process works for many merchants. */
+/** Jobs that are queued at intervals if one process works for many merchants. */
 export interface Chore {
-  /** Under which graphile-worker's list of cron jobs has when it was last done. */
+  /** The name in graphile-worker's list of cron jobs, which stores when it last ran. */
   name: string;
   everyMs: number;
-  /** When it is done within that time. Whole milliseconds, as the database keeps them. */
+  /** When it runs within the interval. Whole milliseconds, as the database stores them. */
   offsetMs: number;
-  /** From 0 to 1: where the merchant is among all. */
+  /** A number from 0 to 1 that spreads merchants over time. */
   place: number;
-  /** Whether a new merchant has it done at once, and not only at the next of its times. */
+  /** Whether it runs at once for a new merchant, instead of waiting for its next time. */
   isForNew: boolean;
   tasks: readonly string[];
 }
 
-/** The jobs of crontabOf (crontab.ts), queued rarely, and for each merchant at another time. */
+/** Returns the jobs of crontabOf (crontab.ts), but queued rarely, and for each merchant at a different time. */
 export function choresOf({ exchangeRatesFrom }: TaskSettings, merchant: string): Chore[] {
   const place = createHash("sha256").update(merchant).digest().readUInt32BE() / 2 ** 32;
   const everyMs = 6 * hourMs;
@@ -40,20 +40,20 @@ export function choresOf({ exchangeRatesFrom }: TaskSettings, merchant: string):
   ];
 }
 
-/** When a chore should have been done for the last time. In milliseconds since 1970. */
+/** Returns the newest time at which a chore was due, in milliseconds since 1970. */
 export const lastTimeOf = ({ everyMs, offsetMs }: Chore, now = Date.now()): number =>
   Math.floor((now - offsetMs) / everyMs) * everyMs + offsetMs;
 
-// The last times are in graphile-worker's list of cron jobs, for which it has no public interface. It looked like this in
-// version 0.18; test/jobs/queue-inside.test.ts notices when it changes
+// graphile-worker's list of cron jobs stores the last times. It has no public interface. The name is from version 0.18;
+// test/jobs/queue-inside.test.ts fails if it changes
 const knownCrontabs = "graphile_worker._private_known_crontabs";
 
-/** A query for the last times of chores by their names, as JSON. @param names an array of texts, in SQL */
+/** Returns a query for the last times of chores by name, as JSON. @param names an SQL expression for an array of texts */
 export const choresAtQuery = (names: string): string =>
   `select coalesce(json_object_agg(identifier, extract(epoch from last_execution) * 1000), '{}')
    from ${knownCrontabs} where identifier = any (${names})`;
 
-/** Queues what is due, unless another process has done so. */
+/** Queues due chores, unless another process has queued them. */
 export async function queueChores(pool: Pool, chores: readonly Chore[]): Promise<void> {
   for (const chore of chores)
     await pool.query(
@@ -68,10 +68,10 @@ export async function queueChores(pool: Pool, chores: readonly Chore[]): Promise
     );
 }
 
-/** Locked for so long, a job is that of a process that was killed: each of ours takes seconds. */
+/** Age of a lock after which a job's process must have been killed: each of our jobs takes seconds. */
 export const abandonedAfter = "10 minutes";
 
-/** Gives such jobs back, as graphile-worker does after four hours, if it runs for long. */
+/** Returns abandoned jobs to the queue. A long-running graphile-worker does so only after four hours. */
 export async function returnAbandoned(pool: Pool): Promise<void> {
   await pool.query(
     `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by))

@@ -4,27 +4,27 @@ import type { BackgroundWork } from "./worker-run.ts";
 import { keepTrying, pause } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
 
-/** Milliseconds before a new run after trouble. */
+/** Milliseconds before a new run after a failure. */
 const recoveryMs = 500;
 /** Milliseconds that closing connections may take. */
 const closingTimeoutMs = 1_000;
-/** Milliseconds after which a stop continues without them: a silent database could delay it. */
+/** Milliseconds after which a stop no longer waits for the run: a database that doesn't respond could delay it. */
 const stopTimeoutMs = 8_000;
 
 export interface JobRunnerOptions extends BackgroundWork {
-  /** URL of the database, with the role that the service logs in as. */
+  /** Database URL with the service's login role. */
   url: string;
-  /** Settings of Postgres for it. */
+  /** Settings of its Postgres sessions. */
   session?: Record<string, string>;
 }
 
 /** The running background work. */
 export interface JobRunner {
-  /** Lets running jobs end, for some seconds, or returns them. */
+  /** Stops. Running jobs have some seconds to end; the others are returned to the queue. */
   stop(): Promise<void>;
 }
 
-/** Begins to take jobs from the queue. While the database can't be reached, it keeps trying. */
+/** Starts to run jobs from the queue. While the database can't be reached, it keeps trying. */
 export function startJobs(options: JobRunnerOptions): JobRunner {
   const stop = new AbortController();
   const ended = keepWorking(options, stop.signal);
@@ -40,7 +40,7 @@ async function keepWorking(options: JobRunnerOptions, stopping: AbortSignal): Pr
   const { url, concurrency, session, logger } = options;
   const held: string[] = [];
   const work = async () => {
-    // New connections for each run, so that remains of a failed one don't disturb the next
+    // Each run has new connections, so that a failed run doesn't disturb the next
     const pool = createJobPool(url, concurrency, session);
     try {
       await runUntilTrouble({ ...options, pool, held, stopping });
@@ -49,7 +49,7 @@ async function keepWorking(options: JobRunnerOptions, stopping: AbortSignal): Pr
     }
   };
   while (!stopping.aborted) {
-    await keepTrying(work, { logger, message: "background work can't begin", signal: stopping });
+    await keepTrying(work, { logger, message: "background work can't start", signal: stopping });
     if (stopping.aborted) return;
     logger.warn("background work lost the database; starting again");
     await pause(recoveryMs, stopping);

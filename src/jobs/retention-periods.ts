@@ -1,31 +1,31 @@
-/** The settings of connections from which functions of the database read for how many days things are kept; for ever without one. */
+/** Returns the connection settings by which database functions know the retention periods. Without one, rows are kept forever. */
 export function keepSettings(kept: Readonly<Record<string, number | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(kept)
       .filter(([, days]) => days !== undefined)
       .map(([name, days]) => [
         `service.keep_${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
-        // Without spaces, because it becomes part of a command line
+        // The value becomes part of a command line, so it has no spaces
         `P${days}D`,
       ]),
   );
 }
 
-/** Something that is deleted by its age. */
+/** A kind of data that is deleted by age. */
 export interface Pruned {
-  /** Its job. */
+  /** The name of its task. */
   task: string;
-  /** In messages. */
+  /** Its name in messages. */
   what: string;
-  /** Deletes a batch, and answers the number of rows: 0 when nothing is left. */
+  /** An SQL call that deletes a batch and returns the number of rows: 0 if nothing is left. */
   prune: string;
-  /** Days since the oldest should have been deleted, at the end of its life; null when there is none. */
+  /** An SQL expression: days since the oldest row should have been deleted; null without rows. */
   overdueDays: string;
 }
 
 const since = (end: string): string => `extract(epoch from now() - (${end})) / 86400`;
 
-/** All that is deleted by its age. Each batch is small: it takes milliseconds, and locks nothing that bookings need. */
+/** All data that is deleted by age. Each batch is small: it takes milliseconds and locks nothing that bookings need. */
 export const pruned: readonly Pruned[] = [
   {
     task: "prune_events",

@@ -7,7 +7,7 @@ import type { Pruned } from "./retention-periods.ts";
 import { importRates } from "./exchange-rates/import-rates.ts";
 import type { ImportOptions } from "./exchange-rates/import-rates.ts";
 
-/** Called with what was deleted. */
+/** A function that is called after rows were deleted by age. */
 export type OnPruned = (what: string, rows: number) => void;
 
 /** Settings of tasks. The service's settings (src/process/settings.ts) include them. */
@@ -16,13 +16,13 @@ export interface TaskSettings {
   exchangeRatesFrom: string | undefined;
 }
 
-/** Tasks of which a job is queued at each start. */
+/** Tasks that are queued at each start. */
 export const tasksAtStart = ["fill_default_currency_prices", "backfill"];
 
 /**
- * Tasks of background work, by the names of their jobs. A job may run twice, which must be harmless.
+ * Returns the tasks of background work by name. A job may run twice, so tasks must be safe to repeat.
  *
- * @param onPruned called with what was deleted by its age
+ * @param onPruned called after rows were deleted by age
  * @param read reads exchange rates
  */
 export function tasksOf(
@@ -43,7 +43,7 @@ export function tasksOf(
   };
 }
 
-/** The task that deletes something by its age. Each batch is a statement. */
+/** Makes the task that deletes a kind of data by age. Each batch is one statement. */
 const pruneTask =
   ({ what, prune }: Pruned, onPruned: OnPruned = () => {}): Task =>
   async (_payload, helpers) => {
@@ -55,10 +55,10 @@ const pruneTask =
       onPruned(what, pruned);
       return pruned > 0;
     });
-    if (rows > 0) helpers.logger.info(`deleted ${what} by their age`, { report: { pruned: { what, rows } } });
+    if (rows > 0) helpers.logger.info(`deleted old ${what}`, { report: { pruned: { what, rows } } });
   };
 
-/** Lines of a goods receipt that one job fills. It locks them, so it must be short. */
+/** Most lines of goods receipts that one job fills. It locks them, so it must be short. */
 const batch = 1_000;
 
 const place = z.object({ after: z.uuid().optional() });
@@ -73,6 +73,6 @@ async function fillDefaultCurrencyPrices(
     [after ?? null, batch],
   );
   const { filled, last } = rows[0]!;
-  // The rest is another job, so that other jobs get a turn
+  // A new job does the rest, so that other jobs get a turn
   if (filled === batch) await addJob(job.task_identifier, { after: last }, { jobKey: job.task_identifier });
 }

@@ -5,28 +5,28 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { within } from "../lib/within.ts";
 
-/** Milliseconds after a stop at which running jobs must end. */
+/** Deadlines of running jobs, in milliseconds after a stop. */
 export interface StopTimeouts {
-  /** Milliseconds after which they are asked to abort. */
+  /** Milliseconds after which jobs get the signal to abort. */
   abortMs: number;
-  /** Milliseconds after which they are returned to the queue. */
+  /** Milliseconds after which jobs are returned to the queue. */
   giveBackMs: number;
 }
 
 const defaultStopTimeouts: StopTimeouts = { abortMs: 2_000, giveBackMs: 4_000 };
-/** Milliseconds for returning them. */
+/** Milliseconds that returning jobs may take. */
 const giveBackTimeoutMs = 2_000;
-/** Failures of the database in a row after which a new run is needed. */
+/** Consecutive failures of the database after which a new run is needed. */
 const tolerated = 3;
 
 export interface BackgroundWork {
-  /** Tasks, by the names of their jobs. */
+  /** Tasks by name. */
   tasks: TaskList;
-  /** When jobs are queued automatically, in graphile-worker's syntax. */
+  /** The crontab of automatically queued jobs, in graphile-worker's syntax. */
   crontab: string;
-  /** Tasks of which a job is queued at each start. */
+  /** Tasks that are queued at each start. */
   atStart: string[];
-  /** Jobs at a time. */
+  /** Most concurrent jobs. */
   concurrency: number;
   logger: Logger;
   /** How long a stop waits for running jobs. */
@@ -36,19 +36,19 @@ export interface BackgroundWork {
 export interface JobRunOptions extends BackgroundWork {
   pool: Pool;
   /**
-   * Worker ids under which earlier, ended runs may still hold jobs. A run removes those that it frees and adds its own.
+   * Worker ids of earlier, ended runs that may still hold jobs. A run removes the ids that it frees and adds its own.
    */
   held: string[];
   /** Stops the run. */
   stopping: AbortSignal;
-  /** Whether it is to end although there is more to do, after a job. If given, it also ends when nothing is due. */
+  /** Whether the run must end after a job although more work is due. With this function, it also ends when nothing is due. */
   mustRest?: () => boolean;
 }
 
 /**
- * Works until it is stopped, or until graphile-worker has a problem that it can't solve: some of its parts never try
- * again after a failure. Then a new run is needed. In either case running jobs end or are returned: at once or, if the
- * database can't be reached, by the next run.
+ * Runs jobs until it is stopped, or until graphile-worker fails in a way that needs a new run: some of its parts never retry
+ * after a failure. In either case, running jobs end or are returned to the queue: at once or, if the database can't be
+ * reached, by the next run.
  */
 export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
   const {
@@ -81,7 +81,7 @@ export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
   const runner = await run({
     pgPool: pool,
     taskList: tasks,
-    // Without either it would look for a file
+    // Without either option, graphile-worker would look for a file
     ...(crontab === "" ? { parsedCronItems: [] } : { crontab }),
     concurrency,
     noHandleSignals: true,
@@ -96,7 +96,7 @@ export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
   stopping.addEventListener("abort", stop);
   if (stopping.aborted) stop();
   try {
-    // A waiting job, from another process or the last start, is replaced and not done twice
+    // The job key replaces a waiting job from another process or the last start, so the work isn't done twice
     for (const task of atStart) await runner.addJob(task, {}, { jobKey: task });
     await end.promise;
   } finally {
@@ -105,7 +105,7 @@ export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
   }
 }
 
-/** Lets jobs end, then returns those that don't. */
+/** Lets jobs end, then returns the others to the queue. */
 async function finish(runner: Runner, workers: WorkerPool, { giveBackMs }: StopTimeouts): Promise<void> {
   // Not awaited, because it also waits for the cron timer, which may sleep for a minute after a failure
   runner.stop().catch(() => {});
@@ -113,7 +113,7 @@ async function finish(runner: Runner, workers: WorkerPool, { giveBackMs }: StopT
   await within(giveBackTimeoutMs, Promise.resolve(workers.forcefulShutdown("The worker has stopped.")));
 }
 
-/** Reports when the database has failed several times in a row, or graphile-worker has given up. */
+/** Calls `report` after several consecutive failures of the database, or if graphile-worker has given up. */
 function onTrouble(events: WorkerEvents, report: () => void): void {
   let failures = 0;
   const fail = () => {
@@ -130,11 +130,11 @@ interface Meta {
   job?: Job;
   duration?: number;
   error?: unknown;
-  /** Report of a task about its work. */
+  /** A task's report on its work. */
   report?: object;
 }
 
-/** Sends graphile-worker's messages to the service's log: the results of jobs, and its own problems. */
+/** Writes graphile-worker's messages to the service's log: results of jobs, and its own failures. */
 function queueLogger(logger: Logger): QueueLogger {
   return new QueueLogger(() => (level, message, meta) => {
     const { failure, success, job, duration, error, report } = meta as Meta;
@@ -149,7 +149,7 @@ function queueLogger(logger: Logger): QueueLogger {
   });
 }
 
-/** The identity of a job. Its payload may be long and doesn't belong into the log. */
+/** Returns the log fields of a job, without its payload, which may be long. */
 function describe({ id, task_identifier, attempts, max_attempts }: Job) {
   return { id, task: task_identifier, attempts, maxAttempts: max_attempts };
 }

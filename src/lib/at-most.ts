@@ -1,8 +1,8 @@
 const one = (): number => 1;
 
 /**
- * The limit of an `LRUCache` that takes memory as it fills. `max` reserves all of it at once: megabytes for each of many
- * merchants.
+ * Returns options that limit an `LRUCache` and let it take memory as it fills. `max` would reserve all of it at once:
+ * megabytes for each of many merchants.
  */
 export const atMost = (entries: number): { maxSize: number; sizeCalculation: () => number } => ({
   maxSize: entries,

@@ -6,33 +6,33 @@ import { LatestOwner } from "./latest-owner.ts";
 const sliceMs = 2;
 /** Milliseconds without work after which the next request begins a new slice. */
 const gapMs = 1;
-/** Owners whose last slice is remembered. */
+/** Maximum number of owners whose last slice is remembered. */
 const maxOwners = 10_000;
 
 /**
- * Shares the event loop among owners, such as tokens. Each turn of the loop does a slice of work, and one piece more for
- * each owner that has had none; whatever else has arrived waits in a fair queue, of which each turn of the loop does one piece.
- * So the requests of one owner, however many it sends at once, don't hold up those of another. One that is alone never waits.
+ * Shares the event loop among owners, such as tokens. Each turn of the loop does a slice of work, and one more piece for each
+ * owner that has had none. All other work waits in a fair queue, from which each turn of the loop takes one piece. So an
+ * owner that sends many requests at once doesn't delay the requests of others. An owner that is alone never waits.
  */
 export class EventLoopQueue {
   readonly #within: { queue: EventLoopQueue; owner: string } | null;
   /** The last slice in which each owner had a turn. */
   readonly #slices = new Map<string, number>();
   readonly #queue = new FairQueue({ limit: () => (this.#isTurn ? 1 : 0), ...unboundedWaiting });
-  /** Whether one that waits may begin. */
+  /** Whether a waiting piece of work may begin. */
   #isTurn = false;
-  /** The number of the present slice. */
+  /** The number of the current slice. */
   #slice = 0;
   #since = -Infinity;
   #workedUntil = -Infinity;
   readonly #latest = new LatestOwner();
 
-  /** @param within the queue in which all owners of this one are a single owner, as the tokens of one of several merchants */
+  /** @param within a queue in which all owners of this one count as one owner, such as all tokens of a merchant */
   constructor(within: { queue: EventLoopQueue; owner: string } | null = null) {
     this.#within = within;
   }
 
-  /** Does a piece of an owner's work, at once if others needn't wait for it. */
+  /** Does a piece of an owner's work: at once, if that delays nobody else. */
   take(owner: string, work: () => void): void {
     if (this.#within) this.#within.queue.take(this.#within.owner, () => this.#take(owner, work));
     else this.#take(owner, work);
@@ -43,7 +43,7 @@ export class EventLoopQueue {
     return new Promise((resolve) => this.take(owner, resolve));
   }
 
-  /** Counts and sums of waits until now. */
+  /** Number and duration of waits so far. */
   get waits(): Waits {
     return this.#queue.waits;
   }
@@ -66,7 +66,7 @@ export class EventLoopQueue {
     });
   }
 
-  /** Does the next waiting piece. */
+  /** Does the next waiting piece of work. */
   readonly #turn = (): void => {
     this.#beginSlice(performance.now());
     if (this.#queue.counts.waiting > 1) setImmediate(this.#turn);

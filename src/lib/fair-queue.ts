@@ -1,7 +1,7 @@
-/** Refuses a turn: too many wait already, or this one has waited too long. */
+/** The refusal of a turn: too many are waiting, or this one has waited too long. */
 export class NoTurn extends Error {
   readonly code = "NO_TURN";
-  /** Whether it is the owner's own turns that are too many. */
+  /** Whether the owner itself has too many turns. */
   readonly isOwn: boolean;
 
   constructor(message: string, isOwn = false) {
@@ -11,29 +11,29 @@ export class NoTurn extends Error {
 }
 
 export interface FairQueueOptions<Work = unknown> {
-  /** Turns at the same time, at present. After raising it, call `proceed`. */
+  /** The current maximum of simultaneous turns. After raising it, call `proceed`. */
   limit: () => number;
-  /** Turns of one owner at the same time, at present; by default as many as of all. */
+  /** The current maximum of one owner's simultaneous turns; by default, there is none. */
   limitPerOwner?: (owner: string) => number;
-  /** Whether some work of an owner may have a turn of its own at present; by default any may. */
+  /** Whether this work of an owner may get a turn of its own now; by default, any may. */
   mayBegin?: (work: Work | undefined, owner: string) => boolean;
-  /** Work for which `mayBegin` may say something else than for other work: neither waits behind the other. */
+  /** Whether work is light. `mayBegin` may treat light and other work differently, so neither waits behind the other. */
   isLight?: (work: Work | undefined) => boolean;
-  /** Waiting turns, in all and of one owner. */
+  /** Maximum number of waiting turns, in total and per owner. */
   maxWaiting?: number;
   maxWaitingPerOwner?: number;
-  /** Longest wait at present, in milliseconds. */
+  /** The current maximum wait, in milliseconds. */
   maxWaitMs?: () => number;
 }
 
-/** Options of a queue in which any number may wait, for as long as it takes: what waits is bounded elsewhere. */
+/** Options of a queue in which any number may wait, for as long as it takes: the work is limited elsewhere. */
 export const unboundedWaiting = {
   maxWaiting: Infinity,
   maxWaitingPerOwner: Infinity,
   maxWaitMs: () => Infinity,
 };
 
-/** A queue with fixed limits in which any number may wait, for as long as it takes. */
+/** Makes a queue with fixed limits in which any number may wait, for as long as it takes. */
 export const unboundedQueue = <Work>(limit: number, limitPerOwner = limit): FairQueue<Work> =>
   new FairQueue({ ...unboundedWaiting, limit: () => limit, limitPerOwner: () => limitPerOwner });
 
@@ -54,7 +54,7 @@ interface Line<Work> {
   other: Waiting<Work>[];
 }
 
-/** The next light and the next other work of an owner, the one that has waited longer first. */
+/** Returns the next light and the next other work of an owner, the one that has waited longer first. */
 function heads<Work>({ light, other }: Line<Work>): Waiting<Work>[] {
   const [a, b] = [light[0], other[0]];
   if (!a || !b) return a ? [a] : b ? [b] : [];
@@ -63,7 +63,7 @@ function heads<Work>({ light, other }: Line<Work>): Waiting<Work>[] {
 
 const waitingOf = ({ light, other }: Line<unknown>): number => light.length + other.length;
 
-/** How often something has waited, how long in all, and how much waits now. */
+/** Number of waits so far, their total duration, and how many are waiting now. */
 export interface Waits {
   readonly count: number;
   readonly ms: number;
@@ -71,13 +71,13 @@ export interface Waits {
 }
 
 /**
- * A fair queue: shares a scarce resource among owners, such as the clients of the API or merchants. There is a limit of turns
- * at the same time, in all and for each owner. Waiting turns are served round robin, owner by owner, not in their order of
- * arrival: an owner with much work waits for itself, and holds up no other.
+ * A fair queue: shares a scarce resource among owners, such as clients of the API or merchants. It limits simultaneous turns,
+ * in total and per owner. Waiting turns are served round robin, owner by owner, not in order of arrival: an owner with much
+ * work delays itself, but no other.
  */
 export class FairQueue<Work = unknown> {
   readonly #options: Required<FairQueueOptions<Work>>;
-  /** Owners that have a turn or wait for one, longest since its last turn first. */
+  /** Owners that have a turn or wait for one; first the owner whose last turn is longest ago. */
   readonly #lines = new Map<string, Line<Work>>();
   #running = 0;
   #waiting = 0;
@@ -93,7 +93,7 @@ export class FairQueue<Work = unknown> {
   /**
    * Calls back when the owner has its turn, at once if possible, or with a refusal. Then call `end`.
    *
-   * @param work passed to `mayBegin` and others. `takeAlong` may take it while it waits: then it isn't called back
+   * @param work passed to the functions of the options. `takeAlong` may take it while it waits; then `begin` isn't called
    */
   take(owner: string, begin: Begin, work?: Work): void {
     const { limit, limitPerOwner, mayBegin, isLight, maxWaiting, maxWaitingPerOwner, maxWaitMs } =
@@ -107,7 +107,7 @@ export class FairQueue<Work = unknown> {
       return begin(null);
     }
     const waiting = waitingOf(line);
-    // Where none may wait, it is its own running ones that are too many
+    // If none may wait, the owner's own running turns are too many
     const isOwn = waiting >= maxWaitingPerOwner && (waiting > 0 || line.running >= limitPerOwner(owner));
     if (isOwn || this.#waiting >= maxWaiting)
       return begin(new NoTurn("Too many operations wait for the database.", isOwn));
@@ -120,9 +120,9 @@ export class FairQueue<Work = unknown> {
   }
 
   /**
-   * Runs something when the owner has its turn, which ends with it.
+   * Runs work when the owner gets its turn. The turn ends with the work.
    *
-   * @throws {NoTurn} when too many wait, or it has waited too long
+   * @throws {NoTurn} if too many are waiting, or it has waited too long
    */
   async run<T>(owner: string, run: () => Promise<T>, work?: Work): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -154,10 +154,10 @@ export class FairQueue<Work = unknown> {
   }
 
   /**
-   * Takes along work that waits, with the turn of another: of the owner that is next, and the next of that owner, at least
-   * of its light or its other work.
+   * Takes waiting work out of the queue, to be done within another turn. It tries the owners in turn, and of each the next
+   * light and the next other work.
    *
-   * @returns null when none suits
+   * @returns null if none suits
    */
   takeAlong(suits: (work: Work) => boolean): Work | null {
     if (this.#waiting === 0) return null;
@@ -172,7 +172,7 @@ export class FairQueue<Work = unknown> {
     return null;
   }
 
-  /** Refuses waiting work of an owner. Running work goes on. */
+  /** Refuses waiting work of an owner. Running work continues. */
   drop(owner: string, isDropped: (work: Work | undefined) => boolean, reason: Error): void {
     const line = this.#lines.get(owner);
     if (!line) return;
@@ -190,7 +190,7 @@ export class FairQueue<Work = unknown> {
     return { running: this.#running, waiting: this.#waiting };
   }
 
-  /** Counts and sums of waits until now. */
+  /** Number and duration of waits so far. */
   get waits(): Waits {
     return { ...this.#waited, waiting: this.#waiting };
   }
@@ -207,7 +207,7 @@ export class FairQueue<Work = unknown> {
     this.#lines.set(owner, line);
   }
 
-  /** Ends the wait of one of the heads of an owner. */
+  /** Ends the wait of an owner's next light or other work. */
   #leave({ light, other }: Line<Work>, head: Waiting<Work>): void {
     (light[0] === head ? light : other).shift();
     this.#waiting--;
@@ -228,7 +228,7 @@ export class FairQueue<Work = unknown> {
     }
   }
 
-  /** Refuses those that have waited too long. */
+  /** Refuses work that has waited too long. */
   #giveUp(): void {
     const now = performance.now();
     let next = Infinity;

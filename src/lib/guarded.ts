@@ -1,4 +1,4 @@
-/** Passes on the parts of something long, each after a check whether it may go on. */
+/** Yields the parts of something long, each after a check that it may continue. */
 export async function* guarded<Part>(
   parts: AsyncIterable<Part>,
   check: () => Promise<void>,

@@ -1,16 +1,16 @@
 const [quote, backslash, comma, colon, list, object, objectEnd] = [0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x7b, 0x7d];
 
-/** Lists, objects and members of a text: a megabyte of nothing else would take 100 ms to parse. */
+/** Maximum number of lists, objects and members: a megabyte of nothing else would take 100 ms to parse. */
 const maxCount = 50_000;
-/** Members of objects whose shape no earlier one has: more would take longer than 15 ms to parse. */
+/** Maximum number of members of objects with new shapes: more would take longer than 15 ms to parse. */
 const maxNewMembers = 10_000;
 
-/** Nobody can make texts with equal hashes without knowing it. */
+/** A secret start value of the hash: without it, nobody can make texts with equal hashes. */
 const seed = Math.trunc(Math.random() * 2 ** 32) | 0;
-/** Of the hash FNV-1a. */
+/** The prime of the hash FNV-1a. */
 const prime = 16_777_619;
 
-/** Characters of a text that is quick to parse, whatever it holds. */
+/** Length of a text that is quick to parse, whatever its content. */
 export const shortJson = 8_192;
 
 /** Returns the excess of a text, see {@link JsonSize.excess}. */
@@ -28,8 +28,8 @@ interface Open {
 }
 
 /**
- * Measures JSON as it arrives, to refuse what would take long to parse before it is parsed. The content of strings
- * doesn't count.
+ * Measures JSON as it arrives, so that text that would take long to parse is refused before. The content of strings doesn't
+ * count.
  *
  * Objects with the same members in the same order share a shape, which makes them quick to parse. Each member of a new
  * shape takes some fifty times as long.
@@ -41,9 +41,9 @@ export class JsonSize {
   readonly #open: Open[] = [];
   #isString = false;
   #isEscaped = false;
-  /** Whether the value of a member comes: a string there is no name. */
+  /** Whether a member's value comes next: a string there isn't a name. */
   #isValue = false;
-  /** Of the present or last string. */
+  /** Hash of the current or last string. */
   #hash = seed;
 
   /** Members of objects whose shape no earlier one has: a hundred take a fifth of a millisecond to parse. */

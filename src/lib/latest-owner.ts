@@ -1,19 +1,19 @@
 /** Milliseconds without others after which an owner counts as alone. */
 const defaultAloneAfterMs = 1_000;
 
-/** Knows whether an owner, such as a token or a merchant, is the only one that asks for something. */
+/** Tracks whether an owner, such as a token or a merchant, is the only one that sends requests. */
 export class LatestOwner {
   readonly #aloneAfterMs: number;
   #owner = "";
   #at = performance.now();
-  /** When another one asked last. */
+  /** Time of the last request of another owner. */
   #othersAt = -Infinity;
 
   constructor(aloneAfterMs = defaultAloneAfterMs) {
     this.#aloneAfterMs = aloneAfterMs;
   }
 
-  /** Notes that an owner asks. */
+  /** Notes a request of an owner. */
   note(owner: string, now = performance.now()): void {
     if (owner !== this.#owner) {
       this.#othersAt = this.#at;
@@ -22,12 +22,12 @@ export class LatestOwner {
     this.#at = now;
   }
 
-  /** When the latest owner asked last. */
+  /** Time of the last request. */
   get at(): number {
     return this.#at;
   }
 
-  /** Whether no other has asked for a while. @param owner by default the latest one */
+  /** Whether no other owner has sent a request for a while. @param owner by default the latest one */
   isAlone(owner = this.#owner, now = performance.now()): boolean {
     return now - (owner === this.#owner ? this.#othersAt : this.#at) > this.#aloneAfterMs;
   }

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Milliseconds of work at a time, and of the rest after it. */
+/** Milliseconds of work at a time, and of the pause after it. */
 const [workMs, restMs] = [2, 2];
 
 /**
- * Lets requests have their turns while something long is computed in pieces: half of the event loop's time at most goes
- * into it.
+ * Limits a long computation in pieces to half of the event loop's time, so that requests get their turns.
  *
- * @returns what to wait for between two pieces
+ * @returns a function to await between two pieces
  */
 export function loopShare(): () => Promise<void> {
   let since = performance.now();

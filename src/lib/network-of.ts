@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** The network by which an owner of addresses is counted: with IPv6 an owner has at least 2^64 of them. */
+/** Returns the network that counts as one client: with IPv6, a client has at least 2^64 addresses. */
 export function networkOf(address: string): string {
   if (!isIP(address)) return address;
   // IPv4 addresses may be written as IPv6

@@ -23,7 +23,7 @@ export interface FailedCheck extends Obstacle {
 }
 
 /**
- * Knows whether this process can work now. Each part that may fail adds a check:
+ * Checks whether this process can work now. Each part that may fail adds a check:
  *
  *     readiness.add("versions", () => (isBuilt ? null : { code: "VERSION_NOT_BUILT", message: "…" }));
  */
@@ -41,7 +41,7 @@ export class Readiness {
     this.#checks.set(part, check);
   }
 
-  /** Present obstacles, in the order of the parts; empty when the process can work. */
+  /** Returns the current obstacles, in the order of the parts; none if the process can work. */
   async look(): Promise<FailedCheck[]> {
     const answers = await Promise.all(
       [...this.#checks].map(async ([part, check]): Promise<FailedCheck[]> => {
@@ -60,12 +60,12 @@ export class Readiness {
       if (await within(checkTimeoutMs, answer)) return await answer;
       return { code: "NO_ANSWER", message: `The ${part} doesn't answer in time.` };
     } catch (error) {
-      this.#logger.error({ err: error, part }, "a check of the readiness failed");
+      this.#logger.error({ err: error, part }, "a readiness check failed");
       return { code: "CHECK_FAILED", message: `The ${part} can't be checked.` };
     }
   }
 
-  /** Logs changes only, because a load balancer asks every second. */
+  /** Logs only changes, because a load balancer checks every second. */
   #log(failed: readonly FailedCheck[]): void {
     const now = failed.map(({ part, code }) => `${part}: ${code}`).join(", ");
     if (now === this.#last) return;

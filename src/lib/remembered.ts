@@ -4,7 +4,7 @@ interface Known<Key, Value> {
   set(key: Key, value: Value): unknown;
 }
 
-/** The value of a key in a map, made when it is asked for first. */
+/** Returns the value of a key in a map, or makes it the first time. */
 export function remembered<Key, Value>(known: Known<Key, Value>, key: Key, make: (key: Key) => Value): Value {
   const value = known.get(key);
   if (value !== undefined || known.has(key)) return value as Value;
@@ -13,7 +13,7 @@ export function remembered<Key, Value>(known: Known<Key, Value>, key: Key, make:
   return made;
 }
 
-/** A function that makes a value of an object once, and keeps it as long as the object lives. */
+/** Returns a function that makes a value for an object once, and keeps it as long as the object lives. */
 export function perObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Value>();
   return (key) => remembered(known, key, make);

@@ -43,7 +43,7 @@ export async function retry<T>(
   }
 }
 
-/** Tries something until it succeeds, with growing pauses, and logs each failure. Null when it is stopped before. */
+/** Tries something until it succeeds, with growing pauses, and logs each failure. Returns null if it is stopped before. */
 export function keepTrying<T>(
   work: () => Promise<T>,
   { logger, message, signal }: { logger: Logger; message: string; signal: AbortSignal },
@@ -64,7 +64,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   else await sleep(ms);
 }
 
-/** The pause after a number of failures: it doubles, up to the longest. */
+/** Returns the pause after a number of failures: it doubles, up to the longest. */
 export function growingPause(failures: number, { firstMs, longestMs } = defaultPauses): number {
   return Math.min(firstMs * 2 ** (failures - 1), longestMs);
 }

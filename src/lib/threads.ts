@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { Piscina } from "piscina";
 import { FairQueue } from "./fair-queue.ts";
 
-/** Milliseconds after which a thread without work ends, and gives its memory back. */
+/** Milliseconds after which a thread without work ends, and frees its memory. */
 const idleTimeout = 60_000;
 /** A lower priority than the event loop's, if the system supports that for threads. */
 const niceIncrement = 5;
@@ -12,10 +12,10 @@ const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 
 export interface ThreadsOptions {
   /** The module whose functions the threads run. */
   program: URL;
-  /** Most threads at a time. */
+  /** Maximum number of threads. */
   max?: number;
   stackSizeMb?: number;
-  /** Pieces of work that may wait, in all and of one owner, and milliseconds that one may. */
+  /** Maximum pieces of waiting work, in total and per owner, and maximum wait. */
   maxWaiting: number;
   maxWaitingPerOwner?: number;
   maxWaitMs: number;
@@ -24,8 +24,8 @@ export interface ThreadsOptions {
 }
 
 /**
- * Threads for work that would hold the event loop, owner by owner. They start when they are needed, and end when they have had
- * nothing to do for a minute.
+ * Threads for work that would block the event loop, shared fairly among owners. They start when they are needed, and end after
+ * a minute without work.
  */
 export class WorkThreads {
   readonly #pool: Piscina<unknown, unknown>;
@@ -54,8 +54,8 @@ export class WorkThreads {
   /**
    * Runs a function of the program when it is the owner's turn.
    *
-   * @param lacking added to the task if the function returns null: what a thread keeps, and so needs only once
-   * @throws {NoTurn} when too much work waits
+   * @param lacking data that a thread keeps, and so needs only once: added to the task if the function returns null
+   * @throws {NoTurn} if too much work is waiting
    */
   run<Result>(owner: string, name: string, task: unknown, lacking?: object): Promise<Result> {
     return this.#queue.run(owner, async () => {

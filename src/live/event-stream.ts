@@ -2,24 +2,24 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { ExecutionResult } from "postgraphile/graphql";
 
-/** Milliseconds between two signs of life: fewer than proxies and the server wait for. */
+/** Milliseconds between two heartbeats: less than the idle timeouts of proxies and of the server. */
 const heartbeatMs = 15_000;
-/** Milliseconds that a client may take to read what it was sent. */
+/** Milliseconds that a client may take to read a message. */
 const readingMs = 30_000;
 
 interface Message {
-  /** Position after it, which clients send as Last-Event-ID when they connect again. */
+  /** The position after it, which clients send as Last-Event-ID when they reconnect. */
   id?: string | undefined;
-  /** Its kind; without one, browsers take it for a `message`. */
+  /** Its kind; without one, browsers dispatch a `message` event. */
   event?: string;
-  /** One line. */
+  /** The data, in one line. */
   data: string;
 }
 
 /**
- * Answers as server-sent events (the HTML standard, section 9.2), of which the first bytes are sent at once. Their form is
- * the protocol GraphQL over SSE, in its mode of distinct connections: events `next`, then `complete`. In the plain form they are
- * messages with the events themselves, as webhooks have them, and an `error` says why the stream ends.
+ * A response as server-sent events (the HTML standard, section 9.2), which begins at once. It follows the protocol GraphQL over
+ * SSE in its distinct connections mode: events `next`, then `complete`. A plain stream has messages with the same data as
+ * webhooks, and an `error` with the reason if it fails.
  */
 export class EventStream {
   readonly #response: ServerResponse;
@@ -33,13 +33,13 @@ export class EventStream {
     response.writeHead(200, {
       "content-type": "text/event-stream",
       "cache-control": "no-store",
-      // nginx would collect what is meant for now
+      // Stops nginx from buffering the stream
       "x-accel-buffering": "no",
     });
     response.write(":\n\n");
     this.#heartbeat = setInterval(() => response.write(":\n\n"), heartbeatMs).unref();
     response.once("close", () => this.#close());
-    // The client may have left while the answer was prepared
+    // The client may have left while the response was prepared
     if (response.closed) this.#close();
   }
 
@@ -48,7 +48,7 @@ export class EventStream {
     return this.#ended.signal;
   }
 
-  /** Sends an answer, and waits until the client has room for another one. A client that doesn't read is cut off. */
+  /** Sends a result, and waits until the client can take another one. A client that doesn't read is disconnected. */
   async next(result: ExecutionResult, cursor?: string): Promise<void> {
     const { data, errors } = result;
     if (!this.#isPlain) {
@@ -59,7 +59,7 @@ export class EventStream {
     return this.#send({ id: cursor, data: JSON.stringify(Object.values(data!)[0]) });
   }
 
-  /** Ends the stream, and says that nothing more will come. */
+  /** Ends the stream, after an event that says so. */
   complete(): void {
     if (this.#isOver()) return;
     if (!this.#isPlain) void this.#send({ event: "complete", data: "" });

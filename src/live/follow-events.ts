@@ -11,19 +11,19 @@ import type { Topic } from "./log-follower.ts";
 import type { PageDocument } from "./page-document.ts";
 import { pageDocumentOf } from "./page-document.ts";
 
-/** Most events that are read at a time. */
+/** The most events that are read at a time. */
 const longestPage = 50;
-/** Milliseconds after which a waiting stream looks again. */
+/** Milliseconds after which a waiting stream wakes up without news. */
 const longestWaitMs = 60_000;
 
 /** A subscription to the log. */
 export interface EventSubscription {
   page: PageDocument;
-  /** Topics that it is about; null for all. */
+  /** The subscribed topics; null for all. */
   topics: readonly string[] | null;
-  /** Cursor after which to begin; null for now. */
+  /** The cursor after which it begins; null to begin now. */
   after: string | null;
-  /** Values of the variables that its page still uses. */
+  /** The values of the variables that its query uses. */
   variables: Record<string, unknown>;
 }
 
@@ -32,7 +32,7 @@ const listOf = ({ field }: PageDocument) => `Query.${field.name.value}`;
 /**
  * Reads a subscription from an operation.
  *
- * @returns an error that says why it is refused
+ * @returns an error if it is refused
  */
 export function subscriptionOf(request: LiveRequest): EventSubscription | GraphQLError {
   const { schema, document, operationName, lastEventId } = request;
@@ -49,7 +49,7 @@ export function subscriptionOf(request: LiveRequest): EventSubscription | GraphQ
   try {
     const given = getArgumentValues(type, page.field, coerced);
     const { topics = null, after = null } = given as { topics?: string[] | null; after?: string | null };
-    // A client that connects again sends the same operation, and where it was
+    // A client that reconnects sends the same operation, with its position
     const start = lastEventId ?? after;
     if (start !== null) decodeCursor({ list: listOf(page), key: uuidKey }, start);
     const variables = Object.fromEntries(
@@ -62,7 +62,7 @@ export function subscriptionOf(request: LiveRequest): EventSubscription | GraphQ
   }
 }
 
-/** Why topics can't be subscribed to; null when they can. */
+/** Returns why a client can't subscribe to topics; null if it can. */
 export function refusalOfTopics(
   topics: readonly string[] | null,
   known: ReadonlyMap<string, Topic>,
@@ -85,9 +85,9 @@ interface Page {
 }
 
 /**
- * Follows the log from the position of a subscription, or from now on.
+ * Follows the log of events from a subscription's position, or from now on.
  *
- * @returns sends the events, in the order of the log and each once, until the stream ends
+ * @returns a function that sends the events until the stream ends, each once, in the order of the log
  */
 export async function followEvents(
   live: Live,
@@ -97,7 +97,7 @@ export async function followEvents(
   const { names, responseName, text } = page;
   const isWanted = topics === null ? () => true : (topic: string) => topics.includes(topic);
   const signal = new Signal();
-  // How many wanted events there have been since the beginning, and how many may not have been read yet
+  // Counts of subscribed events: all that arrived, and those that may not have been read yet
   let arrived = 0;
   let pending = after === null ? 0 : Infinity;
   const stop = await live.log.follow((events) => {
@@ -127,14 +127,14 @@ export async function followEvents(
         await stream.next({ data: { [responseName]: edge.node } }, edge.cursor);
         cursor = edge.cursor;
       }
-      // A page that isn't full says that there is no more, whatever the caller may not read
+      // A page that isn't full is the last one: the missing events are those that the caller may not read
       pending = found.edges.length < first ? arrived - before : pending - first;
     }
   };
   return (stream) => send(stream).finally(stop);
 }
 
-/** The errors of a page: positions in it mean nothing to the client. */
+/** Returns a page's errors without their locations, which mean nothing to the client. */
 const errorsOf = ({ errors = [] }: ExecutionResult): ExecutionResult => ({
   errors: errors.map(({ message, extensions }) =>
     apiError(extensions.code as Parameters<typeof apiError>[0], message, extensions),

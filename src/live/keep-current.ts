@@ -10,12 +10,12 @@ import type { Live, LiveRequest } from "./live.ts";
 import type { Topic } from "./log-follower.ts";
 import { documentOfOperation } from "./page-document.ts";
 
-/** Milliseconds between two runs of a query at least. */
+/** The fewest milliseconds between two runs of a query. */
 const pauseMs = 1_000;
-/** Milliseconds after which a waiting stream looks again. */
+/** Milliseconds after which a waiting stream reads again without an event. */
 const longestWaitMs = 60_000;
 
-/** The types whose fields an operation shows, and those that its filters look at. */
+/** Returns the types whose fields an operation selects or filters by. */
 export function shownTypes({ schema, document, operationName, variables }: Shown): Set<string> {
   const { fields } = factsOf(schema, document);
   const shown = new Set(fields.map((field) => field.slice(0, field.indexOf("."))));
@@ -30,7 +30,7 @@ export function shownTypes({ schema, document, operationName, variables }: Shown
 
 type Shown = Pick<LiveRequest, "schema" | "document" | "operationName" | "variables">;
 
-/** Why a query can't be kept up to date: no event is about what it shows; null when it can. */
+/** Returns why a query can't be kept up to date: no event is about its types. Null if it can. */
 export function refusalOfQuery(
   shown: ReadonlySet<string>,
   topics: ReadonlyMap<string, Topic>,
@@ -40,14 +40,14 @@ export function refusalOfQuery(
   const types = [...covered].sort().join(", ");
   return apiError(
     "BAD_USER_INPUT",
-    `No event tells of what the query shows, so its answer can't be kept up to date. Events tell of ${types}.`,
+    `No event is about what the query reads, so its result can't be kept up to date. Events are about ${types}.`,
   );
 }
 
 /**
- * Follows the log.
+ * Follows the log of events for a live query.
  *
- * @returns answers the query, and again after each event of what it shows, whenever the answer is another one
+ * @returns a function that sends the result, runs the query again after events about its types, and sends results that differ
  */
 export async function keepCurrent(
   live: Live,

@@ -16,14 +16,14 @@ import type { Reader } from "../versions/reader.ts";
 import type { EventStream } from "./event-stream.ts";
 import { LogFollower } from "./log-follower.ts";
 
-/** Milliseconds between two looks whether the tokens of open streams are still valid. */
+/** Milliseconds between two checks of the access tokens of open streams. */
 const checkIntervalMs = 15_000;
-/** Streams at a time: of one credential, and of a process. Each is a connection, and waits most of its time. */
+/** The most open streams of one credential, and of a process. Each is a connection that is idle most of the time. */
 const maxStreams = { ofOne: 20, ofAll: 1_000 };
-/** Milliseconds that a read at least waits for points. */
+/** The fewest milliseconds that a read waits for points. */
 const leastWaitMs = 500;
 
-/** An operation whose answers are sent as they come. */
+/** An operation whose results are streamed. */
 export interface LiveRequest {
   /** Slug of the version. */
   version: string;
@@ -34,13 +34,13 @@ export interface LiveRequest {
   locale: string | undefined;
   requestId: string;
   credentialId: string;
-  /** Where the client was, from Last-Event-ID. */
+  /** The client's position, from Last-Event-ID. */
   lastEventId: string | undefined;
   /**
-   * The caller, with the scopes that its token has by now.
+   * Returns the caller, with the current scopes of its access token.
    *
    * @throws {TokenRefusal} when the token isn't valid any more
-   * @throws FORBIDDEN when the stream may not go on
+   * @throws FORBIDDEN when the stream has to end
    */
   caller(): Promise<Caller>;
 }
@@ -50,17 +50,17 @@ export interface LiveOptions {
   pool: Pool;
   logger: Logger;
   readerOf: (version: string) => Reader | undefined;
-  /** Takes points from the bucket of a credential. */
+  /** Takes points from the rate limit of a credential. */
   spend: Spend;
   rights: Pick<InvalidatedCache, "onOutdated">;
   /** How it listens for events. */
   listen?: Listen;
 }
 
-/** The live answers of a process. Open streams share it. */
+/** The live streams of a process. */
 export class Live {
   readonly log: LogFollower;
-  /** Places for open streams, from the moment at which they are requested. None waits for one. */
+  /** Bounds the number of open streams. A stream counts from its request on, and never waits. */
   readonly streams = new FairQueue({
     limit: () => maxStreams.ofAll,
     limitPerOwner: () => maxStreams.ofOne,
@@ -68,7 +68,7 @@ export class Live {
     maxWaitingPerOwner: 0,
   });
   readonly #options: LiveOptions;
-  /** Open streams: how to look whether their token is still valid, and how to end them. */
+  /** Open streams, each with functions that check its access token and that end it. */
   readonly #open = new Set<{ check: () => void; end: () => Promise<void> }>();
   readonly #timer: NodeJS.Timeout;
 
@@ -80,7 +80,7 @@ export class Live {
     this.#timer = setInterval(checkAll, checkIntervalMs).unref();
   }
 
-  /** Ends what it opened, and the streams whose connections are still there. */
+  /** Ends all streams, and stops following the log. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all([...this.#open].map(({ end }) => end()));
@@ -88,8 +88,8 @@ export class Live {
   }
 
   /**
-   * Runs the work of a stream, until that ends, the client leaves, or its token isn't valid any more. The client gets
-   * an error for every end that it didn't want.
+   * Runs the work of a stream, until that ends, the client leaves, or its access token is no longer valid. The client gets an
+   * error if it didn't end the stream itself.
    */
   async run(request: LiveRequest, stream: EventStream, work: () => Promise<void>): Promise<void> {
     const refuse = async (error: GraphQLError) => {
@@ -109,7 +109,7 @@ export class Live {
     // The client may have left while the stream was opened
     if (stream.ended.aborted) forget();
     else stream.ended.addEventListener("abort", forget, { once: true });
-    // Rights may have changed since it was let in
+    // Scopes may have changed since the request was checked
     check();
     try {
       await work();
@@ -125,8 +125,8 @@ export class Live {
   }
 
   /**
-   * Reads an answer with the present rights of the caller, and pays for it. It waits for points, and for a database that
-   * is away.
+   * Reads a result with the caller's current scopes, and takes its points. It waits for points, and for Postgres if that can't be
+   * reached.
    *
    * @returns null when the stream has ended meanwhile
    * @throws {TokenRefusal} when the token isn't valid any more
@@ -151,7 +151,7 @@ export class Live {
     return null;
   }
 
-  /** @returns the answer, or milliseconds after which there may be points enough */
+  /** Reads once. @returns the result, or the milliseconds after which there may be enough points */
   async #tryToRead(
     { version, requestId, locale, caller }: LiveRequest,
     text: string,
@@ -169,18 +169,18 @@ export class Live {
   }
 }
 
-/** Whether it makes sense to read again. */
+/** Whether a later read may succeed. */
 const isUnavailable = ({ errors = [] }: ExecutionResult): boolean =>
   errors.some(({ extensions }) => extensions.code === "SERVICE_UNAVAILABLE");
 
-/** The error with which a stream ends whose client may not have it any more; null for other failures. */
+/** Returns the error for a client that has lost its rights to the stream; null for other failures. */
 function refusalOf(error: unknown): GraphQLError | null {
   if (error instanceof TokenRefusal)
     return apiError(error.kind === "foreign" ? "UNAUTHORIZED" : "UNAUTHENTICATED", error.message);
   return isApiError(error) && error.extensions.code === "FORBIDDEN" ? error : null;
 }
 
-/** The kind of an operation, and whether it is a query to be kept up to date. */
+/** Returns the kind of an operation, and whether it is a live query. */
 export function kindOf({ document, operationName }: Pick<LiveRequest, "document" | "operationName">) {
   const operation = getOperationAST(document, operationName);
   return {

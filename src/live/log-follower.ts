@@ -5,7 +5,7 @@ import { Signal } from "../lib/signal.ts";
 import { ChangeListener, listenAlways } from "../postgres/change-listener.ts";
 import type { Listen, Listener } from "../postgres/change-listener.ts";
 
-/** An event, as far as it decides which streams want it. */
+/** The properties of an event that decide which streams it concerns. */
 export interface LoggedEvent {
   id: string;
   topic: string;
@@ -16,7 +16,7 @@ export interface LoggedEvent {
 /** A topic of the log. */
 export interface Topic {
   name: string;
-  /** Scope that reads its subject. */
+  /** The scope for reading its subject. */
   scope: string;
   /** The GraphQL type of its subject. */
   type: string;
@@ -29,14 +29,14 @@ const growth = {
   name: "events",
   applicationName: "service events listener",
 };
-/** Most events that are read at a time. */
+/** The most events that are read at a time. */
 const batch = 1_000;
-/** Milliseconds between two looks into the log, while notifications come and while they don't. */
+/** Milliseconds between two reads of the log without a notification, while the listener works and while it doesn't. */
 const lookAnywayMs = { listening: 10_000, deaf: 1_000 };
 
 /**
- * Follows the log of events while anybody in this process wants to know: one connection that listens, and one statement
- * for each time that the log has grown, however many follow.
+ * Follows the log of events while this process has followers. It takes one connection that listens, and one statement
+ * each time the log has grown, for any number of followers.
  */
 export class LogFollower {
   readonly #pool: Pool;
@@ -44,16 +44,16 @@ export class LogFollower {
   readonly #followers = new Set<OnEvents>();
   #following: Promise<void> = Promise.resolve();
   readonly #listen: Listen;
-  /** While somebody follows. */
+  /** Set while there are followers. */
   #open: { listener: Listener; closing: AbortController } | null = null;
   #topics: ReadonlyMap<string, Topic> = new Map();
-  /** How far the log has been read. */
+  /** The sequence number up to which the log has been read. */
   #sequence = "0";
   #newestId: string | null = null;
 
   /**
    * @param pool connections of the login role
-   * @param listen how it listens; while it doesn't, it looks each second
+   * @param listen starts the listener; while that doesn't listen, the log is read every second
    */
   constructor(pool: Pool, logger: Logger, listen: Listen = listenAlways) {
     this.#listen = listen;
@@ -61,20 +61,20 @@ export class LogFollower {
     this.#logger = logger;
   }
 
-  /** The newest event that followers know of; null when there was none. */
+  /** The id of the newest event that was read; null if there was none. */
   get newestId(): string | null {
     return this.#newestId;
   }
 
   /**
-   * Calls back with each event after {@link newestId}, in their order.
+   * Calls back with each event after {@link newestId}, in order.
    *
-   * @returns ends that
-   * @throws when the log can't be read at first
+   * @returns a function that stops following
+   * @throws when the log can't be read at the beginning
    */
   async follow(onEvents: OnEvents): Promise<() => void> {
     const before = this.#following;
-    // One after the other, so that the first one's look is done before the next one begins
+    // One after the other, so that the first one has read the log before the next one begins
     const following = before.catch(() => {}).then(() => this.#begin());
     this.#following = following;
     await following;
@@ -85,14 +85,14 @@ export class LogFollower {
     };
   }
 
-  /** All topics, by their names. Migrations may change them, so they are read for each stream. */
+  /** Reads all topics, by name. Migrations may change them, so they are read for each stream. */
   async readTopics(): Promise<ReadonlyMap<string, Topic>> {
     const text = "select name, scope, subject_type as type from events.topic where subscribable";
     const topics = await readAs<Topic>(this.#pool, "service_delivery", text);
     return (this.#topics = new Map(topics.map((topic) => [topic.name, topic])));
   }
 
-  /** Stops to listen, until somebody follows again. */
+  /** Stops listening until there are followers again. */
   async close(): Promise<void> {
     const open = this.#open;
     this.#open = null;
@@ -123,14 +123,14 @@ export class LogFollower {
         while (!closing.aborted && (await this.#readSome(closing)));
         hasFailed = false;
       } catch (error) {
-        // Once for each failure of the database, however long it lasts
+        // Logged once per outage of the database, however long it lasts
         if (!hasFailed) this.#logger.warn({ err: error }, "the log of events can't be read; trying again");
         hasFailed = true;
       }
     }
   }
 
-  /** Waits for news, or until it is time to look anyway: soon, if the listener no longer hears. */
+  /** Waits for a notification, or until the log has to be read without one: soon, if the listener doesn't work. */
   async #somethingNew(grown: Signal, listener: Listener, closing: AbortSignal): Promise<void> {
     const until = performance.now() + lookAnywayMs.listening;
     do {
@@ -138,11 +138,11 @@ export class LogFollower {
     } while (!closing.aborted && listener.isListening && performance.now() < until);
   }
 
-  /** Reads on, and calls back. Returns whether there may be more. */
+  /** Reads the next events, and calls back. @returns whether there may be more */
   async #readSome(closing: AbortSignal): Promise<boolean> {
     const rows = await readLogAfter(this.#pool, this.#sequence);
     const last = rows.at(-1);
-    // Everybody may have left meanwhile, and others come
+    // All followers may have left meanwhile, and others may have come
     if (!last || closing.aborted) return false;
     this.#sequence = last.sequence;
     this.#newestId = last.id;

@@ -10,21 +10,21 @@ import type {
 import { Kind, OperationTypeNode, parse, print, visit } from "postgraphile/graphql";
 import { findOperation } from "../graphql/operation.ts";
 
-/** A query for pages of the list that a subscription is for. */
+/** The query that reads pages of a subscription's list. */
 export interface PageDocument {
-  /** A document with one query. Its variables: those of the subscription that it still uses, and {@link names}. */
+  /** A document with one query. Its variables are {@link names}, and all used ones of the subscription. */
   text: string;
-  /** Name of the list in answers. */
+  /** The name of the list in responses. */
   responseName: string;
   /** The field of the subscription, with its arguments. */
   field: FieldNode;
-  /** Variables of the page: of its length, position and filter. */
+  /** The names of the variables for the page's size, position and filter. */
   names: { first: string; after: string; filter: string };
-  /** The variables of the subscription that it still uses. */
+  /** The variables of the subscription that the query uses. */
   uses: ReadonlySet<string>;
 }
 
-/** Variables that a node uses, with those of the fragments that it spreads; and these fragments. */
+/** Returns the fragments that a node spreads, also indirectly, and the variables that it and these fragments use. */
 function usesOf(node: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
   const variables = new Set<string>();
   const spread = new Set<FragmentDefinitionNode>();
@@ -42,7 +42,7 @@ function usesOf(node: SelectionSetNode, fragments: ReadonlyMap<string, FragmentD
   return { variables, spread: [...spread] };
 }
 
-/** The root fields, also those in fragments. In a valid subscription they all have the same name and arguments. */
+/** Returns the root fields, also from fragments. In a valid subscription they all have the same name and arguments. */
 function rootFields(
   { selectionSet }: { selectionSet: SelectionSetNode },
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
@@ -54,7 +54,7 @@ function rootFields(
   });
 }
 
-/** A name that no variable of the operation has. */
+/** Returns a name that no variable of the operation has. */
 function freeName({ variableDefinitions = [] }: OperationDefinitionNode, wanted: string): string {
   const taken = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
   let name = wanted;
@@ -63,7 +63,7 @@ function freeName({ variableDefinitions = [] }: OperationDefinitionNode, wanted:
 }
 
 /**
- * Turns a valid subscription to a log into a query for pages of the list of the same name: `subscription { events { id } }`
+ * Turns a valid subscription to a log into a query for pages of the list with the same name: `subscription { events { id } }`
  * into `query ($first: Int, …) { events(first: $first, …) { edges { cursor node { id } } } }`.
  *
  * @returns null for an operation that isn't a subscription
@@ -101,7 +101,7 @@ export function pageDocumentOf(
   return { text: print(parse(text)), responseName, field, names, uses: variables };
 }
 
-/** A document with one of its operations, and the fragments that this uses. */
+/** Returns a document with one of its operations and the fragments that it uses; null if there is no such operation. */
 export function documentOfOperation(
   document: DocumentNode,
   operationName: string | null | undefined,

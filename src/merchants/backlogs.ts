@@ -19,7 +19,7 @@ const lags = {
 /** Whether something waits that could be done. */
 export const isBehind = (backlog: Backlog): boolean => Object.values(lags).some((of) => of(backlog) > 0);
 
-/** Backlogs of merchants, as they were when their databases were asked for the last time. None is asked for this. */
+/** Backlogs of merchants, as their databases last reported them. Reading them sends no query. */
 export class Backlogs {
   /** Null where nothing waits. */
   readonly #known = new Map<string, Backlog | null>();

@@ -13,7 +13,7 @@ import { ListeningPlaces } from "./listening-places.ts";
 import { MerchantTurns } from "./merchant-turns.ts";
 import { SharedVersions } from "./shared-versions.ts";
 
-/** Of the connections, how many may be those that listen, and how many those of background work, of which there are some. */
+/** Shares of the connections for listening and for background work, and the minimum for background work. */
 const [shareOfListeners, shareOfBackground, fewestOfBackground] = [1 / 4, 1 / 4, 4];
 /** Of the connections of background work, what part may be kept for long, by jobs and by bulk operations each. */
 const ofSteady = 4;

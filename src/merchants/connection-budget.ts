@@ -28,8 +28,8 @@ export interface MerchantAllotment extends Allotment {
 export type Allot = (merchant: string) => MerchantAllotment;
 
 /**
- * Bounds the connections of all merchants of a process together. A merchant that needs one when there are no more takes the
- * place of an idle one, or waits; places are given merchant by merchant, and a merchant that has more than its due gives back.
+ * Limits the connections of all merchants of a process together. When none is left, a merchant takes the place of an idle
+ * connection, or waits. Free places go to one merchant after another; a merchant with more than its share returns some.
  */
 export class ConnectionBudget {
   readonly #max: number;
@@ -58,9 +58,9 @@ export class ConnectionBudget {
   }
 
   /**
-   * What a merchant opens its connections with.
+   * Returns the allotment with which a merchant opens its connections.
    *
-   * @param within another budget's, of which these are a part
+   * @param within an allotment of another budget that these connections are part of
    */
   allot(merchant: string, within?: MerchantAllotment): MerchantAllotment {
     const open = <Opened extends pg.Client>(client: Opened, connect: () => Promise<unknown>) =>

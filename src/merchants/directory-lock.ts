@@ -34,7 +34,7 @@ export async function whileLocked<T>(
 async function openLock(folder: string, file: string): Promise<DatabaseSync> {
   try {
     const lock = new DatabaseSync(file, { timeout: 0 });
-    // Whoever serves may run commands, too
+    // The user who serves may run commands, too
     const { uid, gid } = await stat(folder);
     if (process.getuid?.() === 0) await chown(file, uid, gid);
     // SQLite reads it then, and locks nothing

@@ -11,7 +11,7 @@ import type { Merchant } from "./merchant.ts";
 const lookEveryMs = 1_000;
 const suffix = ".env";
 
-/** What a file was when it was read. */
+/** The state of a file when it was read. */
 interface Read {
   /** Another one after each change. */
   mark: string;
@@ -151,7 +151,7 @@ export async function storeMerchant(folder: string, merchant: Merchant): Promise
   const path = join(folder, merchant.name + suffix);
   const next = join(folder, `.${merchant.name}.${process.pid}`);
   await writeFile(next, printMerchant(merchant), { mode: 0o600 });
-  // Those who serve may not be root
+  // The user who serves may not be root
   const { uid, gid } = await stat(folder);
   if (process.getuid?.() === 0) await chown(next, uid, gid);
   await rename(next, path);

@@ -11,7 +11,7 @@ import type { MerchantAllotment } from "./connection-budget.ts";
 export const kinds = ["webhooks", "bulk", "jobs"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** What a database says of the work that is to be done in it. */
+/** A database's report of its pending work. */
 export interface Due {
   /** The name of the database, as Postgres knows it. */
   database: string;
@@ -19,7 +19,7 @@ export interface Due {
   inMs: Record<Kind, number>;
   /** When chores were done for the last time, by their names. In milliseconds since 1970. */
   choresAt: Record<string, number>;
-  /** What waits; null if nothing does. */
+  /** Waiting work; null if there is none. */
   backlog: Backlog | null;
 }
 

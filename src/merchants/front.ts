@@ -42,7 +42,7 @@ export interface FrontOptions {
   readiness: Readiness;
   /** With the hosts at which a merchant is known by its client. */
   settings: Pick<Settings, "sharedHosts" | "corsOrigins" | "trustProxy" | "tokenRequestsPerMinute">;
-  /** Those that merchants serve. */
+  /** Versions that merchants serve. */
   versions: readonly Version[];
   /** Called after a request that may have written something. */
   onWritten: (merchant: string) => void;
@@ -96,10 +96,10 @@ function mayHaveWritten(request: IncomingMessage, response: ServerResponse): boo
   );
 }
 
-/** Answers that are those of a merchant that doesn't know the client either. */
+/** Refusals at a shared host, equal to a merchant's refusal of an unknown client. */
 const refusalsAtShared = { token: "unknownClient", api: "unknownToken", other: "unknown" } as const;
 
-/** The merchant of a request, whose path is made that of its API; or whether its host is shared. */
+/** Finds the merchant of a request and rewrites its path to the merchant's API; or tells whether the host is shared. */
 function findMerchant(
   directory: Directory,
   request: IncomingMessage,
@@ -173,7 +173,7 @@ function refusals(options: FrontOptions): Record<Refusal, RequestListener> {
   };
 }
 
-/** The checks of a merchant before that of the token. */
+/** The checks of a merchant before the token is checked. */
 function beforeToken(first: Pipeline, versions: readonly Version[]): Pipeline {
   const find = versionFinder(versions, Date.now, { isUnavailable: () => false });
   const head = versions.find(({ kind }) => kind === "floating");

@@ -17,7 +17,7 @@ import { UserError } from "../errors/user-error.ts";
 export const databaseOf = (merchant: string): string => `merchant_${merchant}`;
 const loginOf = (merchant: string): string => `merchant_${merchant}_login`;
 
-/** Where a database is, to tell clusters apart. */
+/** Returns the server of a database, to distinguish clusters. */
 export const serverOf = (url: string): string => placeOf(new URL("/", url).href);
 
 /**

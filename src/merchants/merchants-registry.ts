@@ -7,7 +7,7 @@ import type { Background } from "./background.ts";
 import type { Common } from "./common.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
 
-/** The metrics of a process with several merchants: its own, and those of each that is open, which have its name. */
+/** The metrics of a process with several merchants: its own, and each open merchant's, labelled with its name. */
 export class MerchantsRegistry extends Registry {
   readonly #own = new Registry();
   readonly #merchants: OpenMerchants;

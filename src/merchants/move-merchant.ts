@@ -16,14 +16,14 @@ const unfinished = "npx erp merchants move makes this copy";
 /** Settings that are lists of names. */
 const lists = ["local_preload_libraries", "search_path", "session_preload_libraries", "temp_tablespaces"];
 
-/** What is moved: both URLs are those of superusers. */
+/** A merchant to move. Both URLs have superusers. */
 export interface Move {
   merchant: string;
   /** Its present database. */
   fromUrl: string;
   /** A database of the cluster that it moves to. */
   adminUrl: string;
-  /** Those of migrations, which wait in the same way. */
+  /** Limits for waiting, the same as for migrations. */
   locks: LockLimits;
   /** Makes sure that it is still to be moved, now that nobody writes. */
   onLocked: () => Promise<void>;
@@ -93,7 +93,7 @@ async function refuseForeign(admin: pg.Client, adminUrl: string, name: string): 
   );
 }
 
-/** Keeps everybody from writing until the connection ends. Whoever writes is waited for, without making others wait long. */
+/** Blocks writes until the connection ends. It waits for running writes, without delaying others for long. */
 async function lockTables(client: pg.Client, limits: LockLimits): Promise<void> {
   const { rows } = await client.query<{ names: string }>(
     `select string_agg(format('%I.%I', n.nspname, c.relname), ', ' order by c.oid) as names
@@ -106,7 +106,7 @@ async function lockTables(client: pg.Client, limits: LockLimits): Promise<void> 
       await client.query(
         `set local lock_timeout = ${limits.lockTimeoutMs}; set local statement_timeout = 0;
          set local idle_in_transaction_session_timeout = 0; set local transaction_timeout = 0;
-         -- Whoever has gone without a word holds them for a minute at most
+         -- A client that vanished holds locks for a minute at most
          set local tcp_keepalives_idle = 20; set local tcp_keepalives_interval = 10; set local tcp_keepalives_count = 3;
          lock table only ${rows[0]!.names.replaceAll(", ", ", only ")} in exclusive mode`,
       );

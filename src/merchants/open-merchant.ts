@@ -117,7 +117,7 @@ function sharedWith(
 }
 
 /**
- * What requests need of rights, of a database that has all migrations.
+ * Reads the rights that requests need from a database with all migrations.
  *
  * @param migrated states of migrations that are known to lack none
  * @throws {UserError} when it lacks some
@@ -129,7 +129,7 @@ async function readRights(pool: Pool, migrated: Set<string>): Promise<FirstRight
     migrated.add(rights.state);
     return rights;
   } catch (error) {
-    // It may lack what is asked for
+    // A migration with the queried objects may be missing
     if (error instanceof pg.DatabaseError) await requireMigrations(pool);
     throw error;
   }

@@ -17,7 +17,7 @@ const countsAtOnce = 8;
 /** Milliseconds for which a merchant that can't be opened isn't tried again. */
 const failureHoldsMs = 1_000;
 
-/** What a merchant is opened for: an operation of a client, anything else that it asks for, or background work. */
+/** Purpose of opening a merchant: a client's operation, another request, or background work. */
 export type Purpose = "operation" | "other" | "background";
 
 /** A merchant that is open, or being opened, or couldn't be opened a moment ago. */

@@ -15,7 +15,7 @@ const namedClient = /^([a-z][a-z0-9-]*)\.(.+)$/s;
 
 const upload = /^\/api\/bulk\/[a-z]+$/;
 
-/** What a request to a host of several merchants is for. */
+/** Kind of a request to a host of several merchants. */
 export type SharedRequest = "token" | "api" | "other";
 
 /** Finds what a request is for. Pages and the like need no token, and would show strangers which merchants there are. */
@@ -26,8 +26,8 @@ export function kindOf({ url }: IncomingMessage): SharedRequest {
 }
 
 /**
- * The merchant that a request names to a host of several: by its client id, which becomes that of the merchant, or by the
- * issuer of its access token. Nothing is checked here: a secret or a signature is right only if the merchant finds it so.
+ * Finds the merchant of a request to a shared host by its client id, which is rewritten to the merchant's own, or by the
+ * issuer of its access token. Nothing is verified here: the merchant checks the secret or signature.
  */
 export function merchantByClient(directory: Directory, request: IncomingMessage): Merchant | undefined {
   const { authorization = "" } = request.headers;

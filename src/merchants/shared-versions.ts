@@ -81,8 +81,8 @@ export class SharedVersions {
 }
 
 /**
- * A version for one merchant. It was built with connections that refuse all work, so that nothing can run without those of
- * the merchant.
+ * Creates a version for one merchant. It was built with connections that refuse all work, so that nothing can run without
+ * the merchant's connections.
  */
 const versionFor = (
   shared: ServedVersion,
@@ -96,7 +96,7 @@ const versionFor = (
   prepare: () => Promise.resolve(null),
 });
 
-/** Connections that refuse all work: what a plan runs without those of its merchant must fail, not read of another. */
+/** Connections that refuse all work: a plan without its merchant's connections must fail, and not read another's data. */
 function refusingService(): GraphileConfig.PgServiceConfiguration {
   const refuse = () => {
     throw new Error("A plan was run without the connections of its merchant.");

@@ -18,7 +18,7 @@ import type { WantedMutation } from "./wanted.ts";
 export interface MutationRequest extends MutationCaller {
   /** When it arrived, on the clock of `performance`. */
   arrivedAt: number;
-  /** Whether nobody waits for the answer any more. */
+  /** Whether the client no longer waits for the response. */
   isGone: () => boolean;
   /** Settings of the mutation's transaction. */
   settings: SettingsStatement;
@@ -26,21 +26,21 @@ export interface MutationRequest extends MutationCaller {
   readSettings: SettingsStatement;
 }
 
-/** The data of the answer as JSON, or what became of the mutation when its payload is to be read otherwise. */
+/** The response's data as JSON, or the mutation's outcome if Grafast has to read its payload. */
 export type MutationAnswer = { data: string } | MutationOutcome;
-/** Nobody waited any more when the call was about to be sent. Nothing was done. */
+/** Thrown when the client has gone before its call was sent. Nothing was done. */
 export class ClientGone extends Error {}
 
 export type AnswerMutation = (wanted: WantedMutation, request: MutationRequest) => Promise<MutationAnswer>;
 
-// The setting outlives the transaction, so the next one can read it. The key tells whose answer it is: behind a pooler the
-// next transaction may run on another connection.
+// The setting outlives the transaction, so the next one can read it. The key identifies the result: behind a pooler the
+// next transaction may run on another connection, with the result of another call.
 const runAndKeep = {
   text: `select set_config('${answerSetting}', $8::text || ${runCall}, false)`,
-  name: "mutation.run, kept",
+  name: "mutation.run, stored",
 };
 
-/** Makes mutations, alone or with others, and reads their payloads. */
+/** Returns a function that runs mutations, alone or in a group commit, and reads their payloads. */
 export function mutationAnswerer(sendTogether: SendTogether, readRows: ReadRows): AnswerMutation {
   const payloads = new PayloadReader(readRows);
   const groups = new GroupCommit<MadeMutation, MutationGroupCall>(groupSender(sendTogether));
@@ -67,7 +67,7 @@ export function mutationAnswerer(sendTogether: SendTogether, readRows: ReadRows)
   };
 }
 
-/** Makes a mutation and reads its payload, by one message: two transactions, of which the second reads what the first answers. */
+/** Runs a mutation alone and reads its payload. One message has both transactions; the second reads the first one's result. */
 function makeAlone(
   { call, compiled, values }: WantedMutation,
   { credentialId, arrivedAt, isGone, settings, readSettings }: MutationRequest,

@@ -1,9 +1,9 @@
-/** A number that JavaScript can't hold, as JSON text. `JSON.stringify` writes it as it came. */
+/** A number that JavaScript can't represent exactly, as JSON text. `JSON.stringify` writes it unchanged. */
 interface RawNumber {
   rawJSON: string;
 }
 
-// The types of TypeScript don't have these yet
+// TypeScript's types don't have these yet
 const json = JSON as unknown as {
   parse(
     text: string,
@@ -13,7 +13,7 @@ const json = JSON as unknown as {
   isRawJSON(value: unknown): value is RawNumber;
 };
 
-/** Texts that may hold such a number: one of many digits, or one that ends with a zero behind the point. */
+/** Matches texts that may contain such a number: one with many digits, or with a trailing zero after the decimal point. */
 const mayBeInexact = /\d[\d.]{15}|\.\d*0\b/;
 
 /** Parses JSON without losing a digit of a number. */
@@ -26,5 +26,5 @@ export function parseExactly(text: string): unknown {
   );
 }
 
-/** A value, or the digits of a number that JavaScript can't hold. */
+/** Returns a value, or the digits of a number that JavaScript can't represent. */
 export const withDigits = (value: unknown): unknown => (json.isRawJSON(value) ? value.rawJSON : value);

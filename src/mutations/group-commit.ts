@@ -1,91 +1,91 @@
 import { FairQueue } from "../lib/fair-queue.ts";
 
-/** A call that may be made with others. */
+/** A call that may join a group. */
 export interface GroupCall<Done> {
-  /** The credential that asks for it. */
+  /** The credential that sends it. */
   client: string;
-  /** Calls with the same key, such as those of one product, are made in the order of their arrival. */
+  /** Calls with the same key, such as a product's ID, run in the order of their arrival. */
   key: string;
-  /** Whether it can be made again when it isn't known whether it was done. */
+  /** Whether it can be repeated when it isn't known whether it was done. */
   isRepeatable: boolean;
-  /** Makes the call alone. @param onBegin called when it is about to be sent */
+  /** Runs the call alone. @param onBegin called just before it is sent */
   alone(onBegin: () => void): Promise<Done>;
 }
 
 /**
- * Makes calls together, by one statement: for each in its place what it answers, or null when it was not done.
+ * Runs a group of calls as one statement. Returns the results in the order of the calls; null for a call that was not done.
  *
- * @throws {GroupLost} when it isn't known what was done; otherwise, nothing was done
+ * @throws {GroupLost} when it isn't known what was done; after any other error, nothing was done
  */
 export type MakeTogether<Done, Call> = (calls: readonly Call[]) => Promise<(Done | null)[]>;
 
-/** It isn't known whether the calls of a group were made. */
+/** Thrown when it isn't known whether the calls of a group were done. */
 export class GroupLost extends Error {
   override readonly cause: Error;
 
-  /** @param cause what a call that can't be repeated fails with */
+  /** @param cause the error for calls that can't be repeated */
   constructor(cause: Error) {
-    super("It isn't known whether the calls of a group were made.");
+    super("It isn't known whether the calls of a group were done.");
     this.cause = cause;
   }
 }
 
-/** Calls of a group. */
+/** The most calls in a group. */
 const maxTogether = 32;
-/** Calls under way or waiting to be made, in all and of one credential. */
+/** The most calls that run or wait here, in all and of one credential. */
 const [maxAdmitted, maxAdmittedPerClient] = [128, maxTogether];
-/** Groups under way. */
+/** The most groups that run at a time. */
 const maxGroups = 4;
 /**
- * So many calls, or fewer, cost Postgres as much together as alone, so they don't wait for each other, unless more came together of
- * late: their clients are about to call again.
+ * Up to this many calls cost Postgres as much in a group as alone, so they don't wait for each other. They do if recent groups
+ * were larger: the clients of those are about to call again.
  */
 const few = { calls: 3, usualCount: 2 };
 /**
- * With so many waiting, and at least as many as are under way, a second group begins at once: one connection keeps one core of
- * Postgres busy, and none while its commit is written.
+ * A second group begins at once if this many calls wait, and no fewer than are running. One connection uses one core of
+ * Postgres, and none while its commit is written.
  */
 const leastBeside = 8;
-/** Milliseconds that a call waits for what is under way, from the least to the most: twice what groups usually take. */
+/** Bounds in milliseconds of the time that a call waits for running calls. In between, it is twice the usual time of a group. */
 const [leastPatienceMs, mostPatienceMs] = [3, 50];
 /**
- * Milliseconds that a call waits for others when nothing is under way, but groups were large until just now: their clients are
- * about to call again. After some milliseconds without calls that is over.
+ * Milliseconds that a call waits for others when nothing runs, but recent groups were large: their clients will soon call
+ * again. And milliseconds without calls after which groups are no longer recent.
  */
 const [gatherMs, pauseMs] = [5, 50];
 
 /** A call that has been admitted. */
 interface Waiting<Call, Done> {
   call: Call;
-  /** Its place in the order of arrival. */
+  /** Its number in the order of arrival. */
   nth: number;
   since: number;
-  /** Whether a group has left it undone. */
+  /** Whether it has to run alone, because its group could not do it. */
   isOdd: boolean;
   settle(answer: Done): void;
   fail(error: Error): void;
 }
 
 /**
- * Group commit: calls that arrive while others are under way are made together, by one statement and one commit. A call that
- * finds nothing under way, or few calls, is made at once, alone. A call that its group leaves undone is made alone afterwards.
+ * Group commit: calls that arrive while others run become a group, with one statement and one commit. If nothing runs, or only
+ * few calls, a call runs alone and at once. A call that its group could not do runs alone afterwards.
  *
- * Calls with one key are made in the order of their arrival: while one is under way, others with its key wait. When more
- * wait than a group can have, credentials take turns.
+ * Calls with the same key run in the order of their arrival: while one runs, the others wait. When more calls wait than fit
+ * into a group, credentials take turns.
  */
 export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
   readonly #together: MakeTogether<Done, Call>;
   readonly #turns = new FairQueue({ limit: () => maxAdmitted, limitPerOwner: () => maxAdmittedPerClient });
   #count = 0;
-  /** In the order of their arrival. */
+  /** Calls that wait, in the order of their arrival. */
   #waiting: Waiting<Call, Done>[] = [];
-  /** How many calls with a key are under way, and how many of a credential with a key wait for a connection or are under way. */
+  /** Counts of running calls by key, and of calls by credential and key that run or wait for a connection. */
   readonly #busy = new Map<string, number>();
-  /** What is under way: statements, which make one call or a group, groups of them, and calls in all. */
+  /** Counts of what runs: statements (each with one call or a group), groups, and calls. */
   readonly #underWay = { statements: 0, groups: 0, calls: 0 };
-  /** How many calls were begun together of late, and when the last were. */
+  /** The usual number of calls per statement, of late. */
   #usualCount = 1;
-  /** Milliseconds that groups take, of late. */
+  /** The usual time of a group in milliseconds, of late. */
   #usualMs = leastPatienceMs;
   #begunAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
@@ -94,7 +94,7 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
     this.#together = together;
   }
 
-  /** Makes a call, alone or with others. */
+  /** Runs a call, alone or in a group. */
   make(call: Call): Promise<Done> {
     return new Promise((resolve, reject) => {
       this.#turns.take(call.client, (refusal) => {
@@ -109,7 +109,7 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
     });
   }
 
-  /** Begins what can begin now. */
+  /** Starts all calls and groups that can start now. */
   #begin(): void {
     clearTimeout(this.#timer);
     for (;;) {
@@ -136,20 +136,20 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
     }
   }
 
-  /** How long a call waits for what is under way: longer than usual means that it hangs, and others go on. */
+  /** Returns how long a call waits for running calls. If these take much longer than usual they hang, and others go on. */
   #patienceMs(): number {
     const usualMs = Math.max(leastPatienceMs, 2 * this.#usualMs) * Math.max(1, this.#underWay.groups);
     return Math.min(mostPatienceMs, usualMs);
   }
 
-  /** Whether so many calls begin at once: about as many as usual, or as are under way in one statement. */
+  /** Whether a group of this size starts at once: it is about as large as usual, or as the one that runs. */
   #areEnough(count: number): boolean {
     const { statements, calls } = this.#underWay;
     if (statements === 0) return 2 * count >= this.#usualCount;
     return statements === 1 && count >= Math.max(leastBeside, calls);
   }
 
-  /** What would be made now, in the order of arrival: a group of at most so many, or one call. */
+  /** Returns the calls to start next, in the order of arrival: a group of at most `size`, or one call. */
   #next(size: number): Waiting<Call, Done>[] {
     const passed = new Set<string>();
     const counts = new Map<string, number>();
@@ -172,7 +172,7 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
 
   async #makeAlone(waiting: Waiting<Call, Done>): Promise<void> {
     const { call, settle, fail } = waiting;
-    // Until it has a connection only the credential's own calls wait for it; but all of its key, if it was left undone
+    // Until it has a connection, only its credential's calls with this key wait for it. After a failed group, all with this key do
     const line = waiting.isOdd ? call.key : lineOf(waiting);
     let isSent = false;
     this.#note(line, 1);
@@ -199,7 +199,7 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
     this.#usualMs += (performance.now() - begunAt - this.#usualMs) / 10;
     this.#underWay.groups--;
     this.#noteStatement(group, -1);
-    // Those behind the first of a key were only left undone for it
+    // Only the first of each key runs alone; the others were skipped because of it
     const keys = new Set<string>();
     for (const each of undone) {
       each.isOdd = !keys.has(each.call.key);
@@ -209,7 +209,7 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
     this.#begin();
   }
 
-  /** @returns those that were not done */
+  /** Runs a group. @returns the calls that were not done */
   async #tryTogether(group: readonly Waiting<Call, Done>[]): Promise<Waiting<Call, Done>[]> {
     try {
       const answers = await this.#together(group.map(({ call }) => call));
@@ -227,7 +227,7 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
     }
   }
 
-  /** Notes that a statement with these calls begins or ends. */
+  /** Counts a statement with these calls, when it begins or ends. */
   #noteStatement(made: readonly Waiting<Call, Done>[], change: 1 | -1): void {
     this.#underWay.statements += change;
     this.#underWay.calls += change * made.length;
@@ -241,7 +241,7 @@ export class GroupCommit<Done, Call extends GroupCall<Done> = GroupCall<Done>> {
   }
 }
 
-/** The calls of a credential with one key. */
+/** Returns the key of a credential's calls with one key. */
 const lineOf = ({ call: { client, key } }: Waiting<GroupCall<unknown>, never>): string => `${client} ${key}`;
 
 const byArrival = (a: { nth: number }, b: { nth: number }): number => a.nth - b.nth;

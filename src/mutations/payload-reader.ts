@@ -4,10 +4,10 @@ import { noteShared } from "../postgres/pipeline/transaction-settings.ts";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import type { Statement } from "../reads/compilation.ts";
 
-/** The columns that a payload is made of. */
+/** The columns that make up a payload. */
 export type PayloadRow = (string | null)[];
 
-/** A payload to be read, with the rights and the settings of who asks for it. */
+/** A request to read a payload, with the rights and settings of its client. */
 export interface PayloadRequest {
   client: string;
   settings: SettingsStatement;
@@ -21,17 +21,17 @@ interface Waiting extends PayloadRequest {
   settle(row: PayloadRow | null): void;
 }
 
-/** Reads payloads of mutations that have been made; null for those that can't be read. */
+/** Reads payloads of mutations that have run; returns null for payloads that can't be read. */
 export class PayloadReader {
   readonly #readRows: ReadRows;
-  /** Those to be read by one statement, which has the same settings and values for all. */
+  /** Waiting requests. One statement reads all that have the same settings and values. */
   #alike = new Map<string, Waiting[]>();
 
   constructor(readRows: ReadRows) {
     this.#readRows = readRows;
   }
 
-  /** Reads a payload, along with those like it that are asked for at the same moment, by one statement. */
+  /** Reads a payload. One statement reads all that are requested in the same tick with equal settings and values. */
   read(request: PayloadRequest): Promise<PayloadRow | null> {
     if (this.#alike.size === 0) queueMicrotask(() => this.#begin());
     const { settings, statement, values } = request;

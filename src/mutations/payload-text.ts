@@ -4,10 +4,10 @@ import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import type { CompiledMutation } from "./wanted.ts";
 
 /**
- * The data of an answer as JSON.
+ * Returns a response's data as JSON.
  *
  * @param read the columns of the statement that read the payload
- * @returns null when the plans of PostGraphile have to make it: for user errors and warnings, and when reading failed
+ * @returns null when Grafast has to build it: for user errors and warnings, and when reading failed
  */
 export function dataOf(
   { source, key, typeName, payload }: CompiledMutation,
@@ -19,7 +19,7 @@ export function dataOf(
   try {
     values = source.decode(result);
   } catch {
-    return null; // An answer that another version has kept may be odd
+    return null; // Another version of the service may have stored the result in another form
   }
   const fields: string[] = [];
   for (const [name, part] of payload.parts) {
@@ -33,7 +33,7 @@ export function dataOf(
   return `{${JSON.stringify(key)}:{${fields.join()}}}`;
 }
 
-/** The JSON text of a value; null for those that are not made here. */
+/** Returns a value's JSON text; null for values that Grafast has to build. */
 function valueText(type: GraphQLOutputType, value: unknown): string | null {
   if (value == null) return isNonNullType(type) ? null : "null";
   const inner = getNullableType(type);

@@ -5,7 +5,7 @@ import type { UserErrorRow } from "../graphql/mutation-check.ts";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
 import { retry } from "../lib/retry.ts";
 
-/** The call of the function that runs mutations, and the statement that is only that. */
+/** SQL that calls the function that runs mutations, and a statement that does only that. */
 export const runCall = "mutation.run($1, $2, $3, $4, $5, $6, $7)::text";
 export const runStatement = { text: `select ${runCall} as result`, name: "mutation.run as text" };
 
@@ -15,22 +15,22 @@ export interface MutationCall {
   version: string;
   /** The function's name. */
   operation: string;
-  /** The input as JSON, fields named as columns. */
+  /** The input as JSON; its fields are named like columns. */
   input: string;
   idempotencyKey: string | null;
-  /** Null is passed on, to be refused. */
+  /** Null is passed on to Postgres, which refuses it. */
   validateOnly: boolean | null;
-  /** User errors of checks that SQL can't do. */
+  /** User errors found by checks that SQL can't do. */
   refusals?: readonly UserErrorRow[] | undefined;
 }
 
-/** How often Postgres is asked for an earlier refusal, before a call counts as one that arrived before it. */
+/** How many times an earlier refusal is compared with a call, before the call counts as a new try. */
 const maxLooks = 4;
 
-/** Half of a character in the JSON of `JSON.stringify`, which escapes it. */
+/** Matches a lone surrogate in the JSON of `JSON.stringify`, which escapes it. */
 const halfCharacter = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
 
-/** The text of an input. @throws BAD_USER_INPUT when it can't be sent */
+/** Returns an input as JSON. @throws BAD_USER_INPUT when it can't be sent */
 export function textOfInput(input: unknown): string {
   let text: string;
   try {
@@ -40,11 +40,11 @@ export function textOfInput(input: unknown): string {
     throw error;
   }
   if (halfCharacter.test(text))
-    throw apiError("BAD_USER_INPUT", "A text holds half of a character (a lone surrogate).");
+    throw apiError("BAD_USER_INPUT", "A text contains a lone surrogate (half of a character).");
   return text;
 }
 
-/** The parameters of `mutation.run`. */
+/** Returns the parameters of `mutation.run`. */
 const parametersOf = (
   { version, operation, input, idempotencyKey, validateOnly, refusals }: MutationCall,
   newerThan: string | null,
@@ -58,15 +58,15 @@ const parametersOf = (
   newerThan,
 ];
 
-/** Makes a call once with its parameters. `onBegin` is called when it is about to be sent. */
+/** Runs a call once with its parameters. `onBegin` is called just before it is sent. */
 type Attempt<T> = (parameters: unknown[], onBegin: () => void) => Promise<T>;
 
 /**
- * Makes a call, and again where an earlier one with its key was refused: a refusal is final for each call that arrived before it,
- * which may have waited here or on the way, and a call that arrived later is a new try.
+ * Runs a call, and runs it again if an earlier call with its idempotency key was refused. A refusal is final for calls that
+ * arrived before it, even if they waited here or on the network. A call that arrived later is a new try.
  *
- * A call is new if the refusal is older in Postgres than the call is here, with the answer's way counted as the call's. So clocks
- * needn't agree, and a doubt only repeats the refusal. Another look has another way.
+ * A call is new if the refusal is older in Postgres than the call is in this process. The time of the response counts as part of
+ * the call's age. So clocks needn't agree, and a doubtful case only repeats the refusal. Each further look is measured again.
  *
  * @param arrivedAt when its request arrived at this process, on the clock of `performance`
  */
@@ -87,7 +87,7 @@ export async function runCallOf<T extends { result: MutationResult; answeredAt?:
   }
 }
 
-/** Makes a call, and again after a collision with another transaction, which has undone it, three times. */
+/** Runs a call, and repeats it up to three times after a collision with another transaction, which rolled it back. */
 function withRetries<T>(
   { idempotencyKey, validateOnly }: MutationCall,
   attempt: (onBegin: () => void) => Promise<T>,
@@ -101,7 +101,7 @@ function withRetries<T>(
     pauseMs(error, failures) {
       const pauseMs = pauseAfterCollision(error, failures);
       if (pauseMs !== null) return pauseMs;
-      // Without a key, the caller can't find out by repeating it whether it was done.
+      // Without an idempotency key, the caller can't repeat it to find out whether it was done
       throw isUnderWay && idempotencyKey === null && !validateOnly ? markUncertain(error) : error;
     },
   });

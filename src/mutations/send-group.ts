@@ -11,35 +11,35 @@ import { GroupLost } from "./group-commit.ts";
 import type { PayloadRow } from "./payload-reader.ts";
 import type { MutationCall } from "./run.ts";
 
-/** A mutation that was done, or refused. */
+/** A mutation that was done or refused. */
 export interface MadeMutation {
   result: MutationResult;
-  /** When that was answered, on the clock of `performance`. */
+  /** When the response came from Postgres, on the clock of `performance`. */
   answeredAt?: number;
-  /** The columns of the statement that read its payload. Undefined when that has still to be read. */
+  /** The columns of the statement that read its payload; undefined if it hasn't been read yet. */
   read?: PayloadRow | null;
 }
 
-/** Who asks for a mutation, and with which rights. */
+/** The credential and request that a mutation runs for, with the scopes. */
 export interface MutationCaller {
   credentialId: string;
   requestId: string;
   scopeText: string;
-  /** Of its operation. */
+  /** The operation that its statements are counted for. */
   use?: StatementUse | undefined;
-  /** The trace that its events are passed on with. */
+  /** The trace context that its events carry. */
   traceparent?: string | undefined;
 }
 
-/** A call of a mutation that may be made with others. */
+/** A call of a mutation that may join a group commit. */
 export interface MutationGroupCall extends GroupCall<MadeMutation> {
   mutation: MutationCall;
   caller: MutationCaller;
 }
 
 /**
- * What a group may take. A lock that is held for longer concerns some of its calls only, which wait for it alone.
- * `mutation.run_together` gets the rights of each call with the call.
+ * Settings of a group's transaction. If a lock takes longer than 100 ms, the calls that need it wait for it alone.
+ * `mutation.run_together` receives each call with its scopes.
  */
 const settings = settingsStatement({
   role: "service_api",
@@ -48,7 +48,7 @@ const settings = settingsStatement({
   lock_timeout: "100ms",
 })!;
 
-/** Sends groups of calls. */
+/** Returns a function that sends a group of calls as one statement. */
 export function groupSender(sendTogether: SendTogether): MakeTogether<MadeMutation, MutationGroupCall> {
   return async (calls) => {
     const statement = {
@@ -73,7 +73,7 @@ export function groupSender(sendTogether: SendTogether): MakeTogether<MadeMutati
   };
 }
 
-/** A call as `mutation.run_together` takes it. */
+/** Returns a call as JSON for `mutation.run_together`. */
 function jsonOf({ mutation, caller }: MutationGroupCall): string {
   const { version, operation, input, idempotencyKey: key } = mutation;
   const { credentialId: credential_id, requestId: request_id, scopeText: scopes, traceparent } = caller;

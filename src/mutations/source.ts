@@ -1,7 +1,7 @@
 import type {} from "postgraphile/graphql";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
 
-/** What is known about the field of a mutation. */
+/** The description of a mutation's field. */
 export interface MutationSource {
   /** The Postgres schema of the version. */
   version: string;
@@ -9,19 +9,17 @@ export interface MutationSource {
   operation: string;
   /** Whether its payload shows a new secret. */
   hasSecret: boolean;
-  /**
-   * Of one whose calls with one line may be made with others: a field of the line. Calls with the same value of it keep their order.
-   */
+  /** A field of the line, if calls with one line may join a group commit. Calls with the same value in it keep their order. */
   together: string | undefined;
-  /** From the input to that of `mutation.run`. @throws when an id in it is none */
+  /** Converts the input for `mutation.run`. @throws when a global id in it is invalid */
   encode(input: Record<string, unknown>): unknown;
-  /** From an answer of `mutation.run` to the values of the payload's columns, as clients read them. */
+  /** Converts a result of `mutation.run` to the values of the payload's columns, as clients read them. */
   decode(result: MutationResult): Record<string, unknown>;
 }
 
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** Of a mutation. */
+    /** Set on the fields of mutations. */
     mutation?: MutationSource;
   }
 }

@@ -22,10 +22,10 @@ import type { MutationCall } from "./run.ts";
 import { textOfInput } from "./run.ts";
 import type { MutationSource } from "./source.ts";
 
-/** An operation of one mutation. */
+/** A compiled operation with one mutation. */
 export interface CompiledMutation {
   source: MutationSource;
-  /** Its name in the answer. */
+  /** Its name in the response. */
   key: string;
   node: FieldNode;
   /** The name of the payload's type. */
@@ -33,13 +33,13 @@ export interface CompiledMutation {
   payload: CompiledPayload;
 }
 
-/** The mutation that a request asks for, and what it wants to know of it. */
+/** The mutation of a request, with the payload fields that it selects. */
 export interface WantedMutation {
   compiled: CompiledMutation;
   call: MutationCall;
-  /** Of a call that may be made with others: the calls with the same key keep their order. */
+  /** Set if the call may join a group commit: calls with the same key keep their order. */
   groupKey: string | null;
-  /** Values of the statement that reads its payload. */
+  /** Values for the statement that reads its payload. */
   values: unknown[];
 }
 
@@ -75,8 +75,8 @@ const compilations = perObject<GraphQLSchema, Compilations<CompiledMutation>>(
 );
 
 /**
- * The one mutation of a request, if its payload can be read by one statement; null to leave it to Grafast, which also says what
- * is wrong with arguments.
+ * Returns the only mutation of a request, if one statement can read its payload. Otherwise null: Grafast runs the request, and
+ * reports invalid arguments.
  */
 export function wantedMutationOf(request: OperationRequest): WantedMutation | null {
   const { schema } = request;

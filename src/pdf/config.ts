@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { plain } from "./text.ts";
 
-/** A text of the shop; null when it is blank. */
+/** A text of the shop; null if it is blank. */
 const text = z.preprocess(
   (value) => (typeof value === "string" ? plain(value) || null : null),
   z.string().nullable(),
@@ -26,7 +26,7 @@ const address = z
   })
   .nullable();
 
-/** The first and last day of something. */
+/** A period: its first and last day. */
 const period = z.object({ from: day, to: day });
 
 const currency = z.object({
@@ -36,7 +36,7 @@ const currency = z.object({
   position: z.number(),
 });
 
-/** The seller, as the law requires. Null on documents that are older than this field. */
+/** The seller's details that the law requires. Null on documents that are older than this field. */
 const seller = z
   .object({
     legalName: text,
@@ -92,14 +92,14 @@ export const pdfConfig = z.object({
       description: text,
       productNumber: text,
       quantity: z.number(),
-      /** Without tax when the tax status is net, and so is `total`. All three are null on delivery notes. */
+      /** Price of one unit. Like `total`, it excludes tax if the tax status is net. All three are null on delivery notes. */
       unitPrice: amount.nullish(),
       total: amount.nullish(),
       /** In percent. */
       taxRate: amount.nullish(),
-      /** The share of a discount on the whole order that falls on the other lines. */
+      /** Whether the line is this document's share of a discount on the whole order. */
       isShare: z.boolean().nullish(),
-      /** On delivery notes of a part: ordered units, and those in earlier parcels. */
+      /** On delivery notes of a partial delivery: ordered units, and units in earlier parcels. */
       orderedQuantity: z.number().nullish(),
       shippedBefore: z.number().nullish(),
     }),

@@ -1,4 +1,4 @@
-/** Types that browsers may display: these can't run scripts or access the service's pages. */
+/** Media types that browsers may display, because they can't run scripts or access the service's pages. */
 const shownTypes = new Map([
   ["application/pdf", "pdf"],
   ["image/gif", "gif"],
@@ -7,7 +7,7 @@ const shownTypes = new Map([
   ["image/webp", "webp"],
   ["text/plain", "txt"],
 ]);
-/** File extensions of types that are only downloaded. */
+/** File extensions of media types that are only downloaded. */
 const savedTypes = new Map([
   ["application/json", "json"],
   ["application/msword", "doc"],
@@ -25,23 +25,23 @@ const savedTypes = new Map([
 
 const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *; *[\w-]+=("[\w .+-]*"|[\w.+-]+))*$/;
 
-/** The media type to send a file with. A malformed one, which a header can't contain, is replaced. */
+/** Returns the media type to send a file with. A malformed type, which a header can't contain, is replaced. */
 export function contentTypeOf(stored: string): string {
   return mediaType.test(stored) ? stored : "application/octet-stream";
 }
 
-/** Whether the file may be displayed or must be saved, and its name, by RFC 6266. */
+/** Returns the Content-Disposition (RFC 6266): whether the file may be displayed or must be saved, and its name. */
 export function dispositionOf(name: string, contentType: string): string {
   const essence = contentType.split(";")[0]!.trim().toLowerCase();
   const disposition = shownTypes.has(essence) ? "inline" : "attachment";
   const ending = shownTypes.get(essence) ?? savedTypes.get(essence);
   const full = ending === undefined ? name : `${name}.${ending}`;
-  // The plain name is for programs that don't support the other one
+  // The ASCII name is for programs that don't support the encoded one
   const ascii = full.normalize("NFKD").replace(/[^\w .()-]/g, "_");
   return `${disposition}; filename="${ascii}"; filename*=UTF-8''${encoded(full)}`;
 }
 
-/** As RFC 8187 encodes values of parameters. */
+/** Encodes a parameter value by RFC 8187. */
 function encoded(text: string): string {
   const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text).replace(/['()*]/g, percent);

@@ -14,7 +14,7 @@ import {
   textWidth,
 } from "./letter.ts";
 
-/** Room below the text: for one line, or for all that the law requires about the seller. */
+/** Returns the space below the text: for one line, or for the seller's details that the law requires. */
 export const bottomMargin = ({ seller }: PdfConfig): number => (seller ? 38 : 26) * mm;
 
 /** The footer of each page: seller and page number. */
@@ -63,7 +63,7 @@ function sellerColumns(seller: Seller, { displayPrices }: PdfConfig, labels: Lab
   };
 }
 
-/** An IBAN in groups of four characters. */
+/** Formats an IBAN in groups of four characters. */
 const inGroups = (iban: string): string => iban.replace(/.{4}(?=.)/g, "$&\u00a0");
 
 const linesOfFooter = 6;

@@ -1,21 +1,21 @@
 import type { PdfConfig } from "./config.ts";
 import { printable } from "./text.ts";
 
-/** Formats of a document for numbers, amounts and dates. */
+/** A document's formatters of numbers, amounts and dates. */
 export interface Formats {
   amount(value: number): string;
-  /** With as many decimals as the config has: four or more, where the price is without tax. */
+  /** Formats a price with as many decimals as the config has. Prices without tax have four or more. */
   unitPrice(value: number): string;
   quantity(value: number): string;
-  /** Of a rate in percent. */
+  /** Formats a rate in percent. */
   rate(value: number): string;
-  /** Of an exchange rate, with the digits that were published. */
+  /** Formats an exchange rate with its published digits. */
   factor(value: number): string;
-  /** Of a date like 2026-05-01. */
+  /** Formats a date such as 2026-05-01. */
   date(value: string): string;
 }
 
-/** The formats of a language, for amounts in a currency. */
+/** Makes the formatters of a locale, for amounts in a currency. */
 export function formatsOf(locale: string, currency: PdfConfig["currency"]): Formats {
   const digits = digitsOf(currency.isoCode);
   const number = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options);
@@ -25,7 +25,7 @@ export function formatsOf(locale: string, currency: PdfConfig["currency"]): Form
   const quantity = number({ maximumFractionDigits: 6 });
   const factor = number({ maximumSignificantDigits: 15 });
   const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
-  // No -0.00 when an amount is negated
+  // Negated amounts must not become -0.00
   const money = (format: Intl.NumberFormat, value: number) =>
     printable(withSymbol(format.format(value === 0 ? 0 : value), currency));
   return {
@@ -38,15 +38,15 @@ export function formatsOf(locale: string, currency: PdfConfig["currency"]): Form
   };
 }
 
-/** Puts the symbol where the shop wants it, not where the language would. */
+/** Puts the currency symbol where the shop wants it, independent of the locale. */
 function withSymbol(text: string, { symbol, position }: PdfConfig["currency"]): string {
   if (position === 1) return `${text}\u00a0${symbol}`;
   const [sign, digits] = /^[-\u2212]/.test(text) ? [text[0]!, text.slice(1)] : ["", text];
-  // Letters need a space, signs don't
+  // A symbol of letters needs a space
   return `${sign}${symbol}${/\p{L}$/u.test(symbol) ? "\u00a0" : ""}${digits}`;
 }
 
-/** Decimals of a currency; 2 for unknown ones. */
+/** Returns the number of decimals of a currency; 2 if it is unknown. */
 function digitsOf(isoCode: string): number {
   const format = new Intl.NumberFormat("en", { style: "currency", currency: isoCode });
   return format.resolvedOptions().maximumFractionDigits ?? 2;

@@ -2,10 +2,10 @@ import type { PdfConfig } from "./config.ts";
 
 type DocumentType = PdfConfig["documentType"];
 
-/** Joins the parts that aren't left out. */
+/** Joins the parts that aren't null. */
 const listed = (parts: (string | null)[]) => parts.filter((part) => part !== null).join(", ");
 
-/** The words of a document that don't come from the shop's data. */
+/** The fixed words of a document. */
 const english = {
   draft: "Draft",
   number: "Number",
@@ -29,7 +29,7 @@ const english = {
   /** Label of the tax at a rate, on an amount without tax. */
   tax: (rate: string, net: string) => `VAT ${rate} on ${net}`,
   total: "Total",
-  /** The tax in another currency: its parts. */
+  /** The tax in another currency, in parts. */
   taxIn: (currency: string, parts: string) => `VAT in ${currency}: ${parts}`,
   /** The exchange rate of a day. */
   exchangeRate: (rate: string, date: string) => `Exchange rate of ${date}: ${rate}`,
@@ -39,7 +39,7 @@ const english = {
     net: "Prices of the lines are without VAT.",
     "tax-free": "No VAT is charged.",
   },
-  /** The reason why no tax is charged, in the words of EU law. */
+  /** The reason why no tax is charged, in the terms of EU law. */
   taxExemption: {
     small_business:
       "No VAT is charged: exemption for small enterprises (Article 284 of Directive 2006/112/EC).",
@@ -48,7 +48,7 @@ const english = {
   },
   /** Label of a part of a discount on the whole order. */
   share: "Share of this document",
-  /** Label of a line of which only a part is in the parcel; the last two are left out when they are 0. */
+  /** Label of a line that is only partly in the parcel. The last two counts are left out if they are 0. */
   part: (ordered: string, before: string | null, later: string | null) =>
     listed([
       `Of ${ordered} ordered`,
@@ -56,7 +56,7 @@ const english = {
       later && `${later} still to come`,
     ]),
   outstanding: "Still to come:",
-  /** How many more there are than are named. */
+  /** The number of items that aren't listed. */
   more: (count: string) => `and ${count} more`,
   vatId: "VAT no.",
   taxNumber: "Tax no.",
@@ -198,7 +198,7 @@ export const labelsByLocale = { "en-GB": english, "de-DE": german, "fr-FR": fren
   Labels
 >;
 
-/** The requested locale if documents can be written in it, or else the default. */
+/** Returns the requested locale if documents support it, otherwise the default. */
 export function pdfLocale(wanted: string): keyof typeof labelsByLocale {
   return Object.hasOwn(labelsByLocale, wanted) ? (wanted as keyof typeof labelsByLocale) : "en-GB";
 }

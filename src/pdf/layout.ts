@@ -11,7 +11,7 @@ import { linesTable, totalsTable } from "./table.ts";
 import { breakable } from "./text.ts";
 
 /**
- * A document as pdfmake takes it. It depends on the config alone, so the same config always gives the same document.
+ * Lays out a document for pdfmake. It depends only on the config, so the same config always gives the same document.
  */
 export function layOut(config: PdfConfig): TDocumentDefinitions {
   const locale = pdfLocale(config.locale);
@@ -49,14 +49,14 @@ export function layOut(config: PdfConfig): TDocumentDefinitions {
   };
 }
 
-/** The reversed invoice, with its date if known. */
+/** Returns the number of the reversed invoice, with its date if known. */
 function referenced(config: PdfConfig, labels: Labels, formats: Formats): string {
   const { referencedDocumentNumber: number, referencedDocumentDate: date } = config;
   if (number === null) return "–";
   return date ? labels.dated(number, formats.date(date)) : number;
 }
 
-/** The units of the order that are in no parcel yet. */
+/** Lists the units of the order that are in no parcel yet. */
 function outstanding(config: PdfConfig, labels: Labels, formats: Formats): Content {
   const lines = config.outstanding ?? [];
   if (lines.length === 0) return "";
@@ -80,7 +80,7 @@ function smallPrint(text: string | null | undefined): Content {
   return { text: breakable(text), fontSize: 8, color: grey, margin: [0, 4, 0, 0] };
 }
 
-/** Where the goods went, if that isn't the address of the letter. */
+/** The delivery address, unless it is the address of the letter. */
 function deliveryAddress(
   { documentType, billingAddress, shippingAddress, sender }: PdfConfig,
   labels: Labels,

@@ -22,13 +22,13 @@ export const isText = (text: string | null | undefined): text is string =>
 export const joinedTexts = (parts: (string | null | undefined)[], by: string) =>
   parts.filter(isText).join(by);
 
-/** The lines of an address on an envelope. The country is named, in capitals, if it isn't the sender's. */
+/** Returns the lines of an address on an envelope. A country other than the sender's is added in capitals. */
 export function addressLines(address: Address | null, home: Address | null): string[] {
   const isAbroad = address?.countryIso !== home?.countryIso || address?.countryIso === null;
   return linesOf(address, isAbroad ? address?.countryName?.toLocaleUpperCase("en-GB") : null);
 }
 
-/** The lines of an address, with a country. */
+/** Returns the lines of an address with a country. */
 export function linesOf(address: Address | null, country: string | null | undefined): string[] {
   if (address === null) return [];
   return [
@@ -44,7 +44,7 @@ export function linesOf(address: Address | null, country: string | null | undefi
   ].filter(isText);
 }
 
-/** The sender in one line: name and place. */
+/** Returns the sender in one line. */
 export function senderLine({ sender: { name, address }, seller }: PdfConfig): string {
   return joinedTexts(
     [
@@ -57,13 +57,13 @@ export function senderLine({ sender: { name, address }, seller }: PdfConfig): st
   );
 }
 
-/** The same above the address, where there is less room: the country is left out if it doesn't fit. */
+/** Returns the sender's line above the address, where there is less space. If it doesn't fit, the country is left out. */
 function returnLine(config: PdfConfig): string {
   const line = senderLine(config);
   return line.length <= 66 ? line : line.slice(0, line.lastIndexOf(" · "));
 }
 
-/** A text cut after some lines. pdfmake leaves out lines that begin below maxHeight. */
+/** Cuts a text after some lines. pdfmake leaves out lines that begin below maxHeight. */
 export function clipped(text: string, fontSize: number, lines: number, more: object = {}): Content {
   // pdfmake's types lack maxHeight
   const node = { text: breakable(text), fontSize, maxHeight: fontSize * (0.2 + 1.5 * lines), ...more };
@@ -117,13 +117,13 @@ function information(config: PdfConfig, labels: Labels, formats: Formats) {
   return { layout: tight, table: { widths: [info.label, info.value], body } };
 }
 
-/** The day of delivery, or the days of the first and the last parcel. */
+/** Returns the day of delivery, or the days of the first and the last parcel. */
 function deliveryDate({ deliveryDate: period }: PdfConfig, { date }: Formats): string | null {
   if (!period) return null;
   return period.from === period.to ? date(period.to) : `${date(period.from)} – ${date(period.to)}`;
 }
 
-/** The name of the shop on the first page, and the document's name on the others. */
+/** Makes the page header: the shop's name on the first page, the document's name on the others. */
 export function header(config: PdfConfig, title: string) {
   const name = config.sender.name ?? "";
   return (number: number): Content => ({

@@ -3,13 +3,13 @@ import type { Pool } from "pg";
 import { asRole } from "../postgres/as-role.ts";
 import { isUuid } from "../lib/uuid.ts";
 
-/** A file, in parts, as answers of Postgres have a bound. Later parts are read when they are asked for. */
+/** A file in parts, because results of Postgres are limited in size. Each part is read when it is needed. */
 export interface StoredFile {
   bytes: number;
   parts: AsyncIterable<Buffer>;
 }
 
-/** A document as the database has it. */
+/** A document in the database. */
 export interface ErpDocument {
   id: string;
   /** Null on drafts, and perhaps on uploaded files. */
@@ -24,7 +24,7 @@ export interface ErpDocument {
 
 const partBytes = 4_000_000;
 
-/** The document with this id and this code; null when one of them is wrong. */
+/** Reads the document with this id and code; null if one of them is wrong. */
 export async function openErpDocument(pool: Pool, id: string, code: string): Promise<ErpDocument | null> {
   if (!isUuid(id.toLowerCase())) return null;
   const hash = createHash("sha256").update(code).digest();

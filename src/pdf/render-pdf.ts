@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 const fontFile = require.resolve("pdfmake/fonts/Roboto");
 const fontFolder = dirname(fontFile) + sep;
 
-// Only the fonts are read
+// pdfmake needs no URLs: it only reads the fonts
 pdfmake.setUrlAccessPolicy(() => false);
 pdfmake.setLocalAccessPolicy((path) => path.startsWith(fontFolder));
 pdfmake.setFonts(require(fontFile) as Parameters<typeof pdfmake.setFonts>[0]);
@@ -17,11 +17,11 @@ pdfmake.setFonts(require(fontFile) as Parameters<typeof pdfmake.setFonts>[0]);
  * Renders a document as PDF.
  *
  * @param config written by `erp.document_config`
- * @throws when it has another form
+ * @throws if it has another format
  */
 export function renderPdf(config: unknown): Promise<Buffer> {
   const parsed = pdfConfig.safeParse(config);
-  // The library's error loses its message between threads
+  // zod's error would lose its message between threads
   if (!parsed.success) throw new Error(parsed.error.message);
   return pdfmake.createPdf(layOut(parsed.data)).getBuffer();
 }

@@ -2,11 +2,11 @@ import { apiError } from "../errors/api-error.ts";
 import { NoTurn } from "../lib/fair-queue.ts";
 import { WorkThreads } from "../lib/threads.ts";
 
-/** The owner of all documents, where nothing else is said. */
+/** The default owner of documents in the queue. */
 const everyone = "documents";
 /**
- * Milliseconds for one document, with the start of its thread. It ends what would never end. On a busy machine threads, of
- * low priority, take many times as long as usual, and one that is ended begins by loading everything again.
+ * Milliseconds for one document, including the start of its thread. Against endless work. On a busy machine, the
+ * low-priority threads are many times slower, and a new thread must first load all modules.
  */
 const timeoutMs = 60_000;
 
@@ -15,9 +15,9 @@ export interface RendererOptions {
   threads?: number;
   /** Documents that may wait for a thread. */
   queue?: number;
-  /** The same of one client. */
+  /** Documents of one client that may wait. */
   queueOfOne?: number;
-  /** A module whose `renderPdf` makes a PDF of a config. For tests. */
+  /** A module whose `renderPdf` renders a config as PDF. For tests. */
   program?: URL;
 }
 
@@ -48,8 +48,8 @@ export class Renderer {
    * Renders a document as PDF.
    *
    * @param config the config in the database
-   * @param client whose turn it takes, where several clients share the threads
-   * @throws when the config has another form, the document takes too long, or too many are waiting
+   * @param client the owner in the fair queue for the threads
+   * @throws if the config has another format, the document takes too long, or too many are waiting
    */
   async render(config: unknown, client = everyone): Promise<Uint8Array> {
     try {

@@ -14,7 +14,7 @@ interface Column {
   cell(line: PdfLine): Content;
 }
 
-/** The lines of the document. The header is repeated on each page. */
+/** The table of the document's lines. Its header is repeated on each page. */
 export function linesTable(config: PdfConfig, labels: Labels, formats: Formats): Content {
   const columns = columnsOf(config, labels, formats);
   const areKeptWhole = config.lines.every(isShort);
@@ -40,7 +40,7 @@ export function linesTable(config: PdfConfig, labels: Labels, formats: Formats):
   };
 }
 
-/** Whether a line certainly fits on a page. If it doesn't, pdfmake would lose a part when told to keep it whole. */
+/** Whether a line certainly fits on a page. pdfmake would cut a longer one if it had to keep it on one page. */
 function isShort({ label, description, productNumber }: PdfLine): boolean {
   const text = [label, description, productNumber].join("\n");
   return text.length + 30 * text.split("\n").length < 900;
@@ -87,7 +87,7 @@ function descriptionOf(line: PdfLine, labels: Labels, formats: Formats): Content
   };
 }
 
-/** The order's total of the units, of which a parcel has a part. */
+/** Returns the ordered, earlier and later units of a line that is only partly in the parcel. */
 function partOf(
   { quantity, shippedBefore }: PdfLine,
   ordered: number,
@@ -99,13 +99,13 @@ function partOf(
   return labels.part(formats.quantity(ordered), some(before), some(ordered - before - quantity));
 }
 
-/** Room for the longest figure, within limits; longer ones wrap. */
+/** Returns the width for the longest figure, within limits. Longer figures wrap. */
 function widthOf(texts: string[]): number {
   const longest = texts.reduce((length, text) => Math.max(length, text.length), 0);
   return Math.min(Math.max(longest * 5 + 2, 7 * mm), 32 * mm);
 }
 
-/** The totals, with the taxes by rate. */
+/** The table of totals, with the taxes by rate. */
 export function totalsTable(config: PdfConfig, labels: Labels, formats: Formats): Content {
   if (config.totals === null) return "";
   const { net, taxes, total } = config.totals;
@@ -144,7 +144,7 @@ export function totalsTable(config: PdfConfig, labels: Labels, formats: Formats)
   };
 }
 
-/** The tax in the merchant's own currency, as Article 230 of Directive 2006/112/EC wants it, with the exchange rate. */
+/** The tax in the merchant's own currency and the exchange rate, as Article 230 of Directive 2006/112/EC requires. */
 function taxInDefaultCurrency(config: PdfConfig, labels: Labels, formats: Formats): Content[] {
   const { taxInDefaultCurrency: own, currency } = config;
   if (!own) return [];

@@ -12,7 +12,7 @@ const shapeless = /(?!\n)\p{Cc}|\p{Cf}|\p{Cs}|[\ufe00-\ufe0f]/gu;
 const emojiAndTheLike = /[\u{10000}-\u{10ffff}]/gu;
 
 /**
- * A text from the database as it is printed: composed characters, no empty lines, limited length. Characters that the
+ * Prepares a text from the database for printing: composed characters, no empty lines, limited length. Characters that the
  * font lacks are printed as boxes.
  */
 export function plain(text: string): string {
@@ -23,7 +23,7 @@ export function plain(text: string): string {
   return clean.length > maxCharacters ? `${clean.slice(0, maxCharacters - 1)}…` : clean;
 }
 
-/** A text without unprintable characters. */
+/** Removes unprintable characters. */
 export function printable(text: string): string {
   return text
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")

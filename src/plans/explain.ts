@@ -18,7 +18,7 @@ export interface PlanNode {
 
 const codeOf = (error: unknown) => (error as DatabaseError).code;
 
-/** Runs work and undoes what it did to the session, within the transaction that there may be. */
+/** Runs work and rolls its changes back, also within a transaction. */
 export async function undone<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
   const isWithin = await client.query("savepoint planning").then(
     () => true,
@@ -37,9 +37,9 @@ export async function undone<T>(client: ClientBase, work: () => Promise<T>): Pro
 }
 
 /**
- * How Postgres would run a query if it had to use indexes, whatever the size of the tables: all nodes of the plan.
+ * Returns all nodes of the plan by which Postgres would run a query if it had to use indexes, whatever the size of the tables.
  *
- * @param role whose policies apply; by default the owner's, who has none
+ * @param role the role whose policies apply; by default the owner, who has none
  * @returns null when the role has no rights yet, because the rest of the migration is missing
  */
 export async function planOf(
@@ -61,11 +61,11 @@ export async function planOf(
   }
 }
 
-// Those of a caller: estimates may ask for them
+// A caller's settings: Postgres may read them for its estimates
 const settings =
   "set local search_path = pg_catalog; set local service.scopes = ''; set local service.locale = '';";
 
-/** Statements with parameters can only be explained by the protocol that takes several at once. @throws unless it is one query */
+/** Refuses all but one query: the protocol in which statements with parameters can be explained takes several at once. */
 async function requireOneQuery(text: string): Promise<void> {
   const { parseSync } = await loadParser();
   const { stmts = [] } = parseSync(text);
@@ -81,7 +81,7 @@ async function explain(client: ClientBase, query: string): Promise<PlanNode> {
   return rows[0]!["QUERY PLAN"][0].Plan;
 }
 
-/** How Postgres runs a statement of the API for any values: its plan as text, and the cost that it expects. */
+/** Returns how Postgres runs a statement of the API for any values: its plan as text, and the cost that it expects. */
 export function genericPlan(client: ClientBase, statement: string): Promise<{ text: string; cost: number }> {
   return undone(client, async () => {
     await client.query(`${settings} set local role service_api`);
@@ -100,6 +100,6 @@ function* nodesOf(node: PlanNode): Generator<PlanNode> {
 export const isByIndex = (plan: readonly PlanNode[]): boolean =>
   plan.some((node) => /\$1\b/.test(`${node["Index Cond"]} ${node["Recheck Cond"]}`));
 
-/** Whether rows have to be sorted. */
+/** Whether a plan sorts rows. */
 export const isSorted = (plan: readonly PlanNode[]): boolean =>
   plan.some((node) => /Sort/.test(node["Node Type"]));

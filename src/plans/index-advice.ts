@@ -3,21 +3,21 @@ import pg from "pg";
 import type { PlanNode } from "./explain.ts";
 import { planOf, undone, genericPlan } from "./explain.ts";
 
-/** Columns by which a statement looks for rows of a table without an index. */
+/** Columns by which a statement searches a table without an index. */
 export interface IndexAdvice {
   schema: string;
   table: string;
   columns: readonly string[];
-  /** Rows of the table, as Postgres estimates them, and bytes. */
+  /** Rows of the table, as Postgres estimates them, and its size. */
   rows: number;
   bytes: number;
-  /** Whether an index would help: no, when policies come before comparisons that aren't leakproof. */
+  /** Whether an index would help. It wouldn't if policies have to run before comparisons that aren't leakproof. */
   helps: boolean;
-  /** Makes the index. */
+  /** The statement that creates the index. */
   ddl: string;
 }
 
-/** What a trial found: costs, as Postgres expects them, and whether it would use the index. */
+/** The result of a trial: the cost that Postgres expects without the index, and with it. */
 export interface IndexTrial {
   before: number;
   after: number;
@@ -31,7 +31,7 @@ interface Comparison {
 
 const name = String.raw`"(?:[^"]|"")+"|[a-z_][\w$]*`;
 
-/** The comparisons in a filter of a node, such as `((a.b = $1) AND ((a.c)::text > $2))`. */
+/** Returns the comparisons in a filter of a node, such as `((a.b = $1) AND ((a.c)::text > $2))`. */
 function comparisonsIn({ Filter = "", Alias = "" }: PlanNode): Comparison[] {
   const alias = RegExp.escape(pg.escapeIdentifier(Alias).replace(/^"([a-z_][\w$]*)"$/, "$1"));
   const pattern = new RegExp(
@@ -44,7 +44,7 @@ function comparisonsIn({ Filter = "", Alias = "" }: PlanNode): Comparison[] {
   }));
 }
 
-/** Columns of an index: those that are compared for equality, and then one that is compared by order. */
+/** Returns the columns for an index: columns that are compared for equality, and then one that is compared by order. */
 function columnsOf(node: PlanNode): string[] {
   const comparisons = comparisonsIn(node);
   const equal = comparisons.filter(({ isEqual }) => isEqual).map(({ column }) => column);
@@ -75,7 +75,7 @@ const tableQuery = `
 
 type TableRow = Pick<IndexAdvice, "rows" | "bytes" | "helps"> & { isIndexed: boolean; key: string[] };
 
-/** The indexes that a statement lacks, judged by the plan that Postgres makes when it has to use indexes. Reads the catalog only. */
+/** Finds the indexes that a statement lacks, by the plan that Postgres makes if it has to use indexes. Reads only the catalog. */
 export async function indexAdvice(client: ClientBase, statement: string): Promise<IndexAdvice[]> {
   const advice = new Map<string, IndexAdvice>();
   for (const node of (await planOf(client, statement, "service_api")) ?? []) {
@@ -86,7 +86,7 @@ export async function indexAdvice(client: ClientBase, statement: string): Promis
     const { rows } = await client.query<TableRow>(tableQuery, [schema, table, columns[0], columns]);
     const [found] = rows;
     if (!found || (found.isIndexed && found.helps)) continue;
-    // With the key, it has the order of a page too
+    // With the key, the index also has the order of a page
     const list = [...new Set([...columns, ...found.key])]
       .map((column) => pg.escapeIdentifier(column))
       .join(", ");
@@ -105,14 +105,14 @@ export async function indexAdvice(client: ClientBase, statement: string): Promis
   return [...advice.values()];
 }
 
-/** The largest table on which an index is tried, in bytes: until it is undone, nobody can write to it. */
+/** The largest table on which an index is tried, in bytes: until the trial is rolled back, nobody can write to the table. */
 export const maxTriedBytes = 64_000_000;
 
 /**
- * What an index would change. It is planned with where hypopg is installed; else it is made in a transaction that is undone,
- * which locks a table of at most {@link maxTriedBytes} against writing.
+ * Tries what an index would change. With hypopg, the index is hypothetical. Otherwise it is created in a transaction that
+ * is rolled back, which locks a table of at most {@link maxTriedBytes} against writing.
  *
- * @param client of the table's owner
+ * @param client a connection of the table's owner
  * @returns null when the table is too large
  */
 export async function tryIndex(
@@ -136,7 +136,7 @@ export async function tryIndex(
       return { before, after };
     });
   } finally {
-    // A rollback doesn't undo it, and the next trial would find it
+    // A rollback doesn't remove the hypothetical index, and the next trial would find it
     if (hypopg !== undefined) await client.query(`select ${hypopg}.hypopg_reset()`);
   }
 }

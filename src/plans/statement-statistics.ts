@@ -1,16 +1,16 @@
 import pg from "pg";
 import { databaseIn, withClient } from "../postgres/client.ts";
 
-/** What pg_stat_statements knows of a statement of an operation. */
+/** Statistics of an operation's statement in pg_stat_statements. */
 export interface StatementStatistics {
   /** Id of the operation, from the comment. */
   operation: string;
   calls: number;
-  /** Milliseconds in Postgres, and of the slowest call. */
+  /** Milliseconds that all calls, and the slowest one, took in Postgres. */
   ms: number;
   slowestMs: number;
   rows: number;
-  /** Blocks that came from elsewhere than Postgres' own memory. */
+  /** Blocks that weren't in Postgres' own memory. */
   blocksRead: number;
   text: string;
 }
@@ -18,10 +18,10 @@ export interface StatementStatistics {
 /** The module that has to be loaded when Postgres starts. */
 export const statisticsModule = "pg_stat_statements";
 
-/** It shows the statements of all databases, so one that every server has will do. */
+/** Returns the URL of a database that every server has: pg_stat_statements shows the statements of all databases. */
 const inPostgres = (url: string) => Object.assign(new URL(url), { pathname: "/postgres" }).href;
 
-/** Makes the extension in the database `postgres`, if the server has loaded it and the role may. Can be repeated. */
+/** Creates the extension in the database `postgres`, if the server has loaded it and the role may. Can be repeated. */
 export async function offerStatistics(adminUrl: string): Promise<void> {
   try {
     await withClient(inPostgres(adminUrl), async (client) => {
@@ -32,7 +32,7 @@ export async function offerStatistics(adminUrl: string): Promise<void> {
         await client.query(`create extension if not exists ${statisticsModule}`);
     });
   } catch {
-    // The service works without; `erp db slow` says what is missing
+    // The service works without it; `erp db slow` says what is missing
   }
 }
 
@@ -44,9 +44,9 @@ const query = `
   order by s.total_exec_time desc`;
 
 /**
- * Statements of operations, the costliest first, as pg_stat_statements counted them since it was reset.
+ * Reads the statements of operations, the costliest first, as pg_stat_statements has counted them since its last reset.
  *
- * @returns null when it isn't there, or the role may not see what others do
+ * @returns null if the extension isn't there, or the role may not see the statements of others
  */
 export async function readStatistics(adminUrl: string): Promise<StatementStatistics[] | null> {
   const database = databaseIn(adminUrl);
@@ -60,7 +60,7 @@ export async function readStatistics(adminUrl: string): Promise<StatementStatist
         return (await client.query<StatementStatistics>(query, [database])).rows;
       });
     } catch (error) {
-      // undefined_table; object_not_in_prerequisite_state: not loaded; a database that is not there or not for us
+      // undefined_table; object_not_in_prerequisite_state: not loaded; a database that doesn't exist or refuses us
       const { code, cause } = error as { code?: string; cause?: unknown };
       if (!["42P01", "55000"].includes(code ?? "") && !(cause instanceof pg.DatabaseError)) throw error;
     }

@@ -1,21 +1,21 @@
 import type pg from "pg";
 
-/** How many connections and statements of a number that others need, too, one may have at present. */
+/** The connections and statements that one of several merchants may use at present. */
 export interface Share {
-  /** Whether it has more than are its due while others wait, so that it should close one. */
+  /** Whether it has more than its due while others wait, so that it should close a connection. */
   mustYield: () => boolean;
-  /** Whether there is room for one that could wait. */
+  /** Whether it may open a connection that could wait. */
   mayGrow: () => boolean;
-  /** Notes that it has a statement to send. */
+  /** Notes that it has a statement to run. */
   noteUse: () => void;
-  /** Its statements that may run at a time, beside quick reads. */
+  /** Returns how many statements it may run at a time, not counting quick reads. */
   mostStatements: () => number;
 }
 
-/** Opens connections of such a number. Without one, pools open theirs themselves. */
+/** Opens connections within a share. Pools without an allotment open connections themselves. */
 export interface Allotment extends Share {
-  /** For pools and single connections: opens one when there is room. */
+  /** The class of connections, for pools and single ones. It waits until one may be opened. */
   Client: typeof pg.Client;
-  /** Notes a pool, of which idle connections may be closed when others need them. */
+  /** Adds a pool, whose idle connections are closed when others need them. */
   add(pool: pg.Pool): void;
 }

@@ -3,7 +3,7 @@ import { onConnection } from "./broken.ts";
 import { runPipelined } from "./pipeline/pipelined-query.ts";
 import { forgetUnreplicated, isUnreplicated, Unreplicated } from "./pipeline/unreplicated.ts";
 
-/** Roles for one task each, see db/roles.sql. */
+/** Roles with the rights for one task each, see db/roles.sql. */
 export type NarrowRole =
   | "service_auth"
   | "service_document"
@@ -12,7 +12,7 @@ export type NarrowRole =
   | "service_delivery"
   | "service_worker";
 
-/** Runs statements in a transaction of a narrow role. @throws {Unreplicated} also when a failover may lose what is done */
+/** Runs statements in a transaction of a narrow role. @throws {Unreplicated} if it committed, but a failover may lose it */
 export function asRole<T>(
   pool: Pool,
   role: NarrowRole,
@@ -34,9 +34,9 @@ export function asRole<T>(
 }
 
 /**
- * Runs one statement as a narrow role, by one message: the other way takes three, and a new connection waits for each.
+ * Runs one statement as a narrow role, with one message: `asRole` needs three, and a new connection waits for each.
  *
- * @param name of a statement that is to stay prepared
+ * @param name the name of a statement that stays prepared
  */
 export async function readAs<Row>(
   pool: Pool,

@@ -3,7 +3,7 @@ import type { Allotment } from "./allotment.ts";
 import { openPool } from "./pool.ts";
 import { urlAsRole } from "./roles.ts";
 
-/** Limits for every statement of background work; and times are in UTC. */
+/** Settings for background work: limits of statements, and times in UTC. */
 const session = {
   timezone: "UTC",
   statement_timeout: "15s",
@@ -19,8 +19,8 @@ type Connected = (
 ) => void;
 
 /**
- * A pool whose connections are released once, however often that is called. graphile-worker releases the one that listens
- * twice when Postgres goes away during a stop; docs/internals/upstream.md says more.
+ * A pool that releases a connection once, even if it is asked to twice. graphile-worker releases its listening connection
+ * twice when Postgres goes away during a stop; see docs/internals/upstream.md.
  */
 class JobPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
@@ -38,11 +38,11 @@ class JobPool extends pg.Pool {
 }
 
 /**
- * The connections of background work, in its narrow role: one for each job at a time, one that listens, and one for
+ * Opens the pool for jobs, in their narrow role: one connection for each job at a time, one that listens, and one for
  * scheduled jobs.
  *
  * @param url the database, with the role that the service logs in as
- * @param settings of Postgres, beside those of all background work
+ * @param settings settings of Postgres, in addition to those of all background work
  */
 export function createJobPool(
   url: string,
@@ -54,14 +54,14 @@ export function createJobPool(
 }
 
 /**
- * Connections for work that no request waits for.
+ * Opens a pool for work that no request waits for.
  *
  * @param url the database, with the role that the service logs in as
  * @param role the narrow role of the work
- * @param max maximum number of connections
+ * @param max the maximum number of connections
  * @param name their application_name in Postgres' views
- * @param settings further ones of Postgres
- * @param allotment what opens them, where there is a number for several services
+ * @param settings other settings of Postgres
+ * @param allotment opens the connections, if several merchants share them
  * @param Pool their class
  */
 export function createBackgroundPool(

@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from "pg";
 
 /**
- * Whether to throw a connection away: after any error that isn't Postgres' answer to a statement, and if the server
- * takes no writes, because after a failover a new connection may reach the one that does.
+ * Whether an error means that the connection must be closed. That is any error except Postgres' response to a statement, and
+ * the error of a read-only server: after a failover, a new connection may reach the new primary.
  */
 export function isConnectionBroken(failure: unknown): boolean {
   if (failure === undefined) return false;
@@ -10,7 +10,7 @@ export function isConnectionBroken(failure: unknown): boolean {
   return "code" in failure && failure.code === "25006"; // read_only_sql_transaction
 }
 
-/** Runs work on a connection of a pool, which is thrown away if it breaks. */
+/** Runs work on a connection of a pool, which is closed if it breaks. */
 export async function onConnection<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let failure: unknown;

@@ -4,15 +4,15 @@ import type { Pool, PoolClient } from "pg";
 import { backendOf } from "./pg-private.ts";
 import type { Backend } from "./pg-private.ts";
 
-/** The code of a CancelRequest, see the protocol of Postgres. */
+/** The code of a CancelRequest in Postgres' protocol. */
 const cancelRequest = 80_877_102;
-/** Milliseconds for a request. */
+/** The timeout of a request in milliseconds. */
 const requestTimeoutMs = 1_000;
 
 /**
- * Makes a function that cancels all statements on the connections of a pool. They fail with 57014 and are undone. It
- * sends a CancelRequest for each: `pg_cancel_backend` would need one more connection, and behind a pooler another
- * process may have the number.
+ * Returns a function that cancels all statements on the connections of a pool. They fail with 57014 and are rolled back. It
+ * sends a CancelRequest for each: `pg_cancel_backend` would need another connection, and behind a pooler another process
+ * may have the number.
  */
 export function canceller(pool: Pool): () => void {
   const busy = new Set<PoolClient>();

@@ -11,7 +11,7 @@ const checkTimeoutMs = 5_000;
 /** Milliseconds before the next attempt to connect. */
 const retryPauseMs = 500;
 
-/** What is listened for. */
+/** The changes that a listener is for. */
 export interface Changes {
   /** The channel of its notifications. */
   channel: string;
@@ -21,19 +21,19 @@ export interface Changes {
   applicationName: string;
 }
 
-/** Listens all the time, or while that is worth a connection. */
+/** A listener that is always open, or only while it is worth a connection. */
 export type Listener = Pick<ChangeListener, "use" | "isListening" | "close">;
 
-/** Begins to listen, where connections are scarce only if there is one for that. */
+/** Starts a listener. If connections are scarce, it does so only when there is one to spare. */
 export type Listen = (begin: () => ChangeListener) => Listener;
 
 export const listenAlways: Listen = (begin) => begin();
 
 /**
- * Listens, on its own connection, to notifications from the database that something has changed.
+ * Listens on its own connection for notifications of changes from the database.
  *
- * Every few seconds it sends a notification and waits for its echo, to detect a dead network or a pooler that swallows
- * notifications. It sends on another connection, because a pooler may return what a connection notifies itself.
+ * Every few seconds it sends a notification and waits for it to arrive, to detect a dead network or a pooler that drops
+ * notifications. It sends on another connection, because a pooler may echo a connection's own notifications.
  */
 export class ChangeListener {
   readonly #pool: pg.Pool;
@@ -49,7 +49,7 @@ export class ChangeListener {
   #echo = awaitEcho();
 
   /**
-   * @param pool pool of the database; the listener opens its own connection
+   * @param pool a pool of the database; the listener opens its own connection
    * @param onChange called on each change, and whenever one may have been missed
    */
   constructor(pool: pg.Pool, logger: Logger, changes: Changes, onChange: () => void) {
@@ -60,10 +60,10 @@ export class ChangeListener {
     this.#ended = this.#run();
   }
 
-  /** Notes that somebody relies on it. It listens in any case. */
+  /** Notes that it is needed. This listener listens in any case. */
   use(): void {}
 
-  /** Whether a change made right now would be heard. */
+  /** Whether a change made right now would be noticed. */
   get isListening(): boolean {
     return performance.now() < this.#listeningUntilMs;
   }
@@ -75,7 +75,7 @@ export class ChangeListener {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing;
-    // Each reason is logged once: on a standby listening fails for as long as it is one
+    // Each reason is logged once: on a standby, listening always fails
     let logged = "";
     const listen = () =>
       this.#listen(signal).finally(() => {
@@ -95,9 +95,9 @@ export class ChangeListener {
     });
   }
 
-  /** Listens until the connection is lost or the listener closed. Always ends with an error. */
+  /** Listens until the connection is lost or the listener is closed. Always ends with an error. */
   async #listen(closing: AbortSignal): Promise<never> {
-    // Not a copy of the options: the pool hides the password in a property that spreading omits.
+    // Not a copy of the options: the pool has the password in a property that spreading omits
     const { options } = this.#pool;
     const Client = (options.Client ?? pg.Client) as typeof pg.Client;
     const client = new Client(options);
@@ -139,14 +139,14 @@ export class ChangeListener {
     } finally {
       clearTimeout(timer);
     }
-    // Answers from before the connection was ready may be outdated without a notification.
+    // Anything read before the connection was ready may be outdated without a notification
     if (!this.isListening) this.#onChange();
     this.#hasHeard = true;
     this.#listeningUntilMs = performance.now() + checkIntervalMs + checkTimeoutMs;
   }
 }
 
-/** An expected echo. If it fails to come after nobody waits any more, that is no error. */
+/** Returns a promise of an echo. If it fails when nobody waits for it any more, that isn't an error. */
 function awaitEcho(): PromiseWithResolvers<void> {
   const echo = Promise.withResolvers<void>();
   echo.promise.catch(() => {});

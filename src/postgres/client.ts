@@ -1,13 +1,13 @@
 import pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 
-/** A connection of the database's owner: for commands, never for clients of the API. */
+/** A connection with the owner's role, for commands, never for clients of the API. */
 export type OwnerConnection = Pick<pg.Pool | pg.ClientBase, "query">;
 
 /**
  * Runs work on a new connection, which is closed afterwards.
  *
- * @param options its settings, in the form of Postgres' command line
+ * @param options settings, in the form of Postgres' command line
  * @throws {UserError} when nothing answers, or the server refuses
  */
 export async function withClient<T>(
@@ -24,7 +24,7 @@ export async function withClient<T>(
 }
 
 /**
- * Connects, or explains in plain words why that failed.
+ * Connects, or explains why that failed.
  *
  * @param options settings in the form of Postgres' command line
  * @throws {UserError} when nothing answers, or the server refuses
@@ -43,26 +43,26 @@ export async function connect(url: string, options?: string): Promise<pg.Client>
     const reason = (cause as Error).message || String((cause as NodeJS.ErrnoException).code);
     if (isPoolerRefusal(cause)) {
       throw new UserError(
-        `PgBouncer at ${placeOf(url)} refuses the settings that connections of the service begin with (${reason}). ` +
-          "Put `ignore_startup_parameters = options,extra_float_digits` into its configuration.",
+        `PgBouncer at ${placeOf(url)} refuses the startup parameters of the service's connections (${reason}). ` +
+          "Add `ignore_startup_parameters = options,extra_float_digits` to its configuration.",
         { cause },
       );
     }
-    throw new UserError(`Postgres at ${placeOf(url)} can't be used: ${reason}. Look at DATABASE_URL.`, {
+    throw new UserError(`Postgres at ${placeOf(url)} can't be used: ${reason}. Check DATABASE_URL.`, {
       cause,
     });
   }
 }
 
-/** Whether PgBouncer refuses the start-up settings of a connection. */
+/** Whether PgBouncer refuses the startup parameters of a connection. */
 export function isPoolerRefusal(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("unsupported startup parameter");
 }
 
-/** The name of the database that a URL is of. */
+/** Returns the name of the database in a URL. */
 export const databaseIn = (url: string): string => decodeURIComponent(new URL(url).pathname.slice(1));
 
-/** The address of a database without user and password, for messages. */
+/** Returns the address of a database without user and password, for messages. */
 export function placeOf(url: string): string {
   const { hostname, port, pathname } = new URL(url);
   return `${hostname}:${port || 5432}${pathname}`;

@@ -1,21 +1,21 @@
 import { LRUCache } from "lru-cache";
 import { atMost } from "../lib/at-most.ts";
 
-/** Names of which the pace is known. */
+/** The most names whose times are kept. */
 const maxNames = 10_000;
 
 export interface PaceOptions {
-  /** Milliseconds on average below which something is quick. */
+  /** The average in milliseconds below which a name is quick. */
   quickMs: number;
-  /** Times after which it is known. */
+  /** The number of measurements after which a name is known. */
   knownAfter: number;
-  /** The part of an average that the latest time makes up, the second time and so on. */
+  /** Returns the weight of the latest measurement in the average, for the number of measurements so far. */
   weight: (times: number) => number;
-  /** Milliseconds from which a time counts as the average at once. */
+  /** A measurement above this many milliseconds becomes the average at once. */
   spikeMs?: number;
 }
 
-/** How long statements usually take, by the names of statements or of clients. */
+/** Average times of statements, by the names of statements or of clients. */
 export class Pace {
   readonly #options: Required<PaceOptions>;
   readonly #known = new LRUCache<string, { count: number; averageMs: number }>(atMost(maxNames));

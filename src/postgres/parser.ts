@@ -2,7 +2,7 @@ export type Parser = typeof import("libpg-query");
 
 let loading: Promise<Parser> | undefined;
 
-/** Postgres' own parser, loaded when it is first needed. */
+/** Loads Postgres' own parser when it is first needed. */
 export const loadParser = (): Promise<Parser> => (loading ??= load());
 
 async function load(): Promise<Parser> {

@@ -1,5 +1,5 @@
-// The door to what `pg` has and doesn't document, as seen in 8.23.1. Nothing else in src looks inside of the driver;
-// test/postgres/pg-private.test.ts fails when an upgrade changes it. docs/internals/upstream.md says what would do instead.
+// Access to undocumented parts of `pg`, as of 8.23.1. Nothing else in src uses the driver's internals.
+// test/postgres/pg-private.test.ts fails when an upgrade changes them. docs/internals/upstream.md has alternatives.
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import type { ClientBase } from "pg";
@@ -20,7 +20,7 @@ export interface Wire {
   sync(): void;
 }
 
-/** The callbacks by which `pg` passes answers to a query. */
+/** The callbacks by which `pg` passes responses to a query. */
 export interface WireListener {
   handleRowDescription(message: { fields: readonly WireField[] }): void;
   handleDataRow(message: { fields: readonly (string | null)[] }): void;
@@ -35,7 +35,7 @@ export interface WireField {
   format: "text" | "binary";
 }
 
-/** The backend process of a connection, and where it is. The numbers are null until it is connected. */
+/** The backend process of a connection, with its address. The numbers are null until it is connected. */
 export interface Backend {
   host: string;
   port: number;
@@ -52,21 +52,21 @@ const inside = (client: ClientBase): Inside => client as unknown as Inside;
 
 const { utils } = pg as unknown as { utils: { prepareValue(value: unknown): unknown } };
 
-/** The form in which a value is sent: text, or null. */
+/** Converts a value to the form in which it is sent: text, or null. */
 export const prepareValue = (value: unknown): unknown =>
   typeof value === "string" ? value : utils.prepareValue(value);
 
-/** A parser for the values of a column. */
+/** Returns a parser for the values of a column. */
 export function parserOf(client: ClientBase, { dataTypeID, format }: WireField): (text: string) => unknown {
   return (client as pg.Client).getTypeParser(dataTypeID, format) as (text: string) => unknown;
 }
 
 export const backendOf = (client: ClientBase): Backend => inside(client);
 
-/** The socket of a connection. */
+/** Returns the socket of a connection. */
 export const streamOf = (client: ClientBase): Socket => inside(client).connection.stream;
 
-/** Listens to messages of Postgres: that a statement is complete, or an answer. @returns what ends that */
+/** Listens to messages of Postgres: that a statement or a whole response is complete. @returns a function that stops listening */
 export function onMessage(
   client: ClientBase,
   message: "commandComplete" | "readyForQuery",
@@ -77,11 +77,11 @@ export function onMessage(
   return () => void connection.off(message, listener);
 }
 
-/** The `query_timeout` of a connection in milliseconds; 0 for none. */
+/** Returns the `query_timeout` of a connection in milliseconds; 0 for none. */
 export const queryTimeoutMs = (client: ClientBase): number =>
   inside(client).connectionParameters.query_timeout || 0;
 
-/** Does something on a connection during which `pg` makes no timers. */
+/** Runs an action on a connection, without `pg` creating timers. */
 export function withoutTimers(client: ClientBase, action: () => void): void {
   const { connectionParameters } = inside(client);
   const { query_timeout: ms } = connectionParameters;

@@ -15,7 +15,7 @@ import { repeating } from "./repeating.ts";
 import type { OnUsed } from "./shared-pool.ts";
 import { SharedPool } from "./shared-pool.ts";
 
-/** Lends connections of a pool to PostGraphile, each with the settings of a transaction. */
+/** Lends connections of a pool to PostGraphile, each with settings for its transactions. */
 export type WithClients = WithPgClient<NodePostgresPgClient>;
 
 /** The access of operations to the database. */
@@ -24,15 +24,15 @@ export interface DatabaseAccess {
   close(): Promise<void>;
   /** PostGraphile's adaptor. */
   pgService: GraphileConfig.PgServiceConfiguration;
-  /** For reads by one statement; null without pipelined queries. */
+  /** Reads with one statement; null without pipelined queries. */
   readText: ReadText | null;
-  /** The same for rows of several texts. */
+  /** Reads rows of several texts; null without pipelined queries. */
   readRows: ReadRows | null;
-  /** What waits for a connection; null without pipelined queries. */
+  /** The queue for connections; null without pipelined queries. */
   turns: { readonly waits: Waits } | null;
-  /** For mutations with their payload; null without pipelined queries. */
+  /** Sends mutations with the reads of their payloads; null without pipelined queries. */
   sendTogether: SendTogether | null;
-  /** Makes the same adaptor for other connections. */
+  /** Returns the same adaptor for other connections. */
   withClientsOf: (pool: Pool) => WithClients;
 }
 
@@ -41,29 +41,29 @@ export interface DatabaseAccessOptions {
   catalogOf: Pool;
   fastReads: boolean;
   onUsed?: OnUsed;
-  /** Asks for Postgres' position behind each mutation, if given. */
+  /** Called with Postgres' position after each mutation. Without it, the position isn't read. */
   onWritten?: OnWritten | undefined;
-  /** Its share of connections that others need, too. */
+  /** Its share of connections that others need too. */
   share?: Share | null;
 }
 
-/** How long Postgres may take to read the catalog. */
+/** The statement timeout for reading the catalog. */
 const catalogTimeout = "300s";
 
-/** Options of the connections for that: on a slow machine it takes longer than any request. */
+/** Options of the connections that read the catalog: on a slow machine this takes longer than any request. */
 const catalogOptions = {
-  /** Versions whose part of the catalog is read at a time. */
+  /** The number of versions that read their part of the catalog at a time. */
   max: 2,
   query_timeout: 0,
-  // Versions wait for each other, and a slow machine needs time
+  // Versions wait for each other, and a slow machine takes long
   connectionTimeoutMillis: 300_000,
   idleTimeoutMillis: 1_000,
   application_name: "catalog",
 };
 
 /**
- * Makes the access of operations to the database: one message for each statement or, when that is switched off, the
- * library's way.
+ * Opens the access of operations to the database, with one message for each statement. If that is switched off, it uses the
+ * library's adaptor.
  *
  * @param pool the connections of operations
  */
@@ -105,7 +105,7 @@ export function openDatabaseAccess(
   };
 }
 
-/** The library's, but for the catalog. */
+/** The library's function, with repetition after collisions except for the catalog. */
 const repeatingWithPgClient: typeof createWithPgClient = (options, variant) => {
   const withPgClient = createWithPgClient(options, variant);
   return variant === "SUPERUSER" ? withPgClient : repeating(withPgClient);

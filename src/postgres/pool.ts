@@ -6,36 +6,36 @@ import { prepareNothingOn } from "./pipeline/prepared-statements.ts";
 import { watchReplication } from "./pipeline/unreplicated.ts";
 
 export interface PoolOptions {
-  /** Maximum number of connections. */
+  /** The maximum number of connections. */
   max: number;
-  /** Idle connections that stay open; none by default. */
+  /** The number of idle connections that stay open; none by default. */
   min?: number;
   /** Time limits of Postgres for a statement and for a lock, in milliseconds. */
   timeoutsMs?: { statement: number; lock: number; mutation?: number };
-  /** Further settings of Postgres. */
+  /** Other settings of Postgres. */
   settings?: Record<string, string>;
   /** Whether statements stay prepared on connections; true unless a pooler doesn't support that. */
   prepare?: boolean;
   /** Their application_name in Postgres' views. */
   name?: string;
-  /** What opens them, where there is a number for several services. */
+  /** Opens the connections, if several merchants share them. */
   allotment?: Allotment | undefined;
 }
 
-/** Milliseconds without use after which a connection is closed that needn't stay open. */
+/** Milliseconds after which an idle connection is closed, if merchants share connections. */
 const idleTimeoutMillis = 5_000;
 
-/** Milliseconds without an answer after which a connection counts as lost. Postgres has its own, shorter limits. */
+/** Milliseconds without a response after which a connection counts as lost. Postgres has its own, shorter limits. */
 const minReadTimeoutMs = 15_000;
-/** Milliseconds that this exceeds the limits of Postgres. */
+/** Milliseconds by which that exceeds the limits of Postgres. */
 const readMarginMs = 5_000;
 
 const defaultTimeoutsMs = { statement: 5_000, lock: 3_000 };
 
 /**
- * The settings of new connections, in the form of Postgres' command line.
+ * Returns the settings of new connections, in the form of Postgres' command line.
  *
- * @param others further settings beside those of all connections
+ * @param others settings in addition to the common ones
  */
 export function startOptions(timeoutsMs = defaultTimeoutsMs, others: Record<string, string> = {}): string {
   const session = {
@@ -51,7 +51,7 @@ export function startOptions(timeoutsMs = defaultTimeoutsMs, others: Record<stri
     .join(" ");
 }
 
-/** Connections for serving requests, or similar ones. */
+/** Opens a pool for serving requests, or for similar work. */
 export function createPool(
   connectionString: string,
   { max, min = 0, timeoutsMs = defaultTimeoutsMs, prepare = true, ...others }: PoolOptions,
@@ -84,7 +84,7 @@ export function openPool(
 ): pg.Pool {
   const pool = new Pool({
     connectionTimeoutMillis: 5_000,
-    // Only these detect a connection that the other side has silently left
+    // Only this detects a connection that the other side has left silently
     keepAlive: true,
     ...config,
     ...(allotment && { Client: allotment.Client }),
@@ -96,21 +96,21 @@ export function openPool(
   return pool;
 }
 
-/** Further connections like those of a pool. */
+/** Opens another pool with the same options, apart from some changes. */
 export function openPoolLike({ options }: pg.Pool, changes: pg.PoolConfig): pg.Pool {
   // Copies of the options lack the password
   const { password } = options;
   return openPool({ ...options, ...(password !== undefined && { password }), min: 0, ...changes });
 }
 
-/** Milliseconds between two looks whether a pool is idle. */
+/** Milliseconds between two checks whether a pool is idle. */
 const idleCheckMs = 2;
 
 /**
- * Waits until all connections of a pool are back, before something that holds up the event loop: requests that have waited
- * for a lock of Postgres don't wait for that too.
+ * Waits until all connections of a pool are idle. Called before work that blocks the event loop, so that requests that have
+ * waited for a lock in Postgres don't wait for this work too.
  *
- * @param longestMs for how long, while there are ever new requests
+ * @param longestMs the limit, for a pool that is never idle
  */
 export async function untilIdle(pool: pg.Pool, longestMs = 100): Promise<void> {
   const until = performance.now() + longestMs;

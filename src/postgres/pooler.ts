@@ -3,27 +3,27 @@ import type { ClientBase, DatabaseError } from "pg";
 import { within } from "../lib/within.ts";
 import { backendOf } from "./pg-private.ts";
 
-/** How to mend a pooler that loses statements. */
+/** The remedy for a pooler that loses prepared statements. */
 export const poolerAdvice =
   "Use PgBouncer 1.21 or newer with max_prepared_statements, or set PREPARED_STATEMENTS=false.";
 
-/** In between, another transaction may get the server of the first. */
+/** The number of attempts. Another transaction may take the first one's server in between. */
 const tries = 3;
-/** Milliseconds that a transaction waits for a server, where there may be one only. */
+/** Milliseconds that a transaction waits for a server, in case there is only one. */
 const waitMs = 300;
 
-/** Whether a pooler is in between: the process of Postgres isn't the one that the connection was given. */
+/** Whether a connection goes through a pooler: its backend process isn't the one that was announced. */
 export const isPooled = (client: ClientBase, pid: number): boolean => backendOf(client).processID !== pid;
 
 /** Runs work on a connection of its own. */
 type WithConnection = <T>(work: (client: ClientBase) => Promise<T>) => Promise<T>;
 
 /**
- * Whether a pooler runs transactions of one connection on several servers, and leaves its prepared statements on the
- * first: it prepares one, a second connection takes that server, and the statement has to work on the next.
+ * Whether a pooler runs one connection's transactions on several servers, but keeps its prepared statements only on the
+ * first. The test prepares a statement, lets a second connection take that server, and runs the statement on another one.
  */
 export async function losesStatements(withConnection: WithConnection): Promise<boolean> {
-  // A name of an earlier check would be found where that has left it
+  // A new name: the one of an earlier check may still exist on a server
   const statement = {
     name: `pooler ${randomUUID()}`,
     text: "select pg_backend_pid() as pid",

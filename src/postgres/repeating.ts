@@ -5,22 +5,22 @@ import { retry } from "../lib/retry.ts";
 
 type WithClients = WithPgClient<NodePostgresPgClient>;
 
-/** How often work is begun that other transactions are in the way of. */
+/** The most attempts at work that collides with other transactions. */
 const attempts = 4;
 
 /**
- * Milliseconds until work can be repeated that Postgres has undone since another transaction was in the way, such as a
- * migration that locks tables in another order; null when it can't, or has been often enough.
+ * Returns the milliseconds until work may be repeated that Postgres rolled back because of another transaction, such as a
+ * migration that locks tables in another order. Null if it can't be repeated, or failed too often.
  */
 export function pauseAfterCollision(error: unknown, failures: number): number | null {
   if (!isCollision(error)) return null;
-  // Those that were in each other's way begin at different times
+  // Transactions that collided begin again at different times
   if (failures < attempts) return 10 * failures * (1 + Math.random());
   giveUp(error);
   return null;
 }
 
-/** Repeats what another transaction was in the way of. */
+/** Returns the same function with repetition: work is repeated after a collision with another transaction. */
 export function repeating(withClients: WithClients): WithClients {
   const repeated: WithClients = (settings, work) =>
     retry(async () => withClients(settings, work), {

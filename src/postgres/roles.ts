@@ -3,32 +3,32 @@ import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 
-/** The roles that log in, see db/roles.sql. They share a password, so that the service needs one URL. */
+/** The login roles, see db/roles.sql. They share a password, so that the service needs only one URL. */
 const logins = ["service_login", "service_api_login"] as const;
 
 const sqlFile = (name: string) => readFile(new URL(`../../db/${name}`, import.meta.url), "utf8");
 
-/** Roles belong to the cluster: set-ups of two databases at the same time would collide. */
+/** Roles belong to the cluster: set-ups of two databases at once would collide. */
 const lockRoles = "select pg_advisory_xact_lock(hashtext('roles of the service'))";
 
 export interface RoleOptions {
   /** Whether the login roles get a new password even if they exist. */
   renewPassword: boolean;
-  /** Called with what the role of the URL could not do, and who can. */
+  /** Called with notes about things that the URL's role could not do, and how to do them. */
   onNote?: (note: string) => void;
 }
 
-/** Makes the roles that every database of the cluster uses. It takes turns with other set-ups until the transaction ends. */
+/** Creates the roles that all databases of the cluster use. Other set-ups wait until the transaction ends. */
 export async function ensureRoles(admin: pg.ClientBase): Promise<void> {
   // One batch is one transaction
   await admin.query(`${lockRoles}; ${await sqlFile("roles.sql")}`);
 }
 
 /**
- * Makes the roles, grants them access to the database, and revokes rights from PUBLIC. Can be repeated.
+ * Creates the roles, grants them access to the database, and revokes rights from PUBLIC. Can be repeated.
  *
  * @param adminUrl the database, with a superuser or a role that may create roles
- * @returns the URL for the service: the login role, with its password when that is new; else null
+ * @returns the URL for the service, with the login role and its password if that is new; else null
  */
 export async function setUpRoles(
   adminUrl: string,
@@ -56,7 +56,7 @@ export async function setUpRoles(
     // insufficient_privilege
     if (!(cause instanceof pg.DatabaseError) || cause.code !== "42501") throw cause;
     throw new UserError(
-      `The role of DATABASE_URL may not set up the database: ${cause.message}. Use a superuser, or the role that may create roles and made those of the service.`,
+      `The role in DATABASE_URL is not allowed to set up the database: ${cause.message}. Use a superuser, or the role that created the service's roles.`,
       { cause },
     );
   } finally {
@@ -67,9 +67,9 @@ export async function setUpRoles(
 }
 
 const noPassword =
-  "Note: service_api_login, which is new, has no password yet. `npx erp db setup --new-password` gives both login roles a new one; until then requests are served by service_login.";
+  "Note: the new role service_api_login has no password yet. Run `npx erp db setup --new-password` to give both login roles a new one. Until then, requests are served by service_login.";
 const notFenced =
-  "Note: every role that can log in may still make temporary tables or large objects, or send notifications in this database, because the role of DATABASE_URL may not change that. A superuser can: `psql -f db/fence.sql`.";
+  "Note: every login role can still create temporary tables and large objects, and send notifications in this database. The role in DATABASE_URL may not change that, but a superuser can: `psql -f db/fence.sql`.";
 
 async function missingLogins(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
@@ -80,7 +80,7 @@ async function missingLogins(client: pg.ClientBase): Promise<string[]> {
 }
 
 /**
- * Copies the password of service_login, which is not known any more, to service_api_login. @returns whether that was
+ * Copies the hash of service_login's password, which is no longer known, to service_api_login. @returns whether that was
  * possible
  */
 async function sharePassword(client: pg.ClientBase): Promise<boolean> {
@@ -92,7 +92,7 @@ async function sharePassword(client: pg.ClientBase): Promise<boolean> {
     "select rolpassword as verifier from pg_authid where rolname = 'service_login'",
   );
   const verifier = kept[0]?.verifier;
-  // MD5 hashes include the name of the role
+  // MD5 hashes depend on the role's name
   if (!verifier?.startsWith("SCRAM-SHA-256$")) return false;
   await client.query(`alter role service_api_login password ${client.escapeLiteral(verifier)}`);
   return true;
@@ -109,8 +109,8 @@ async function isOpenToPublic(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * The same connection with the role for clients' operations; null when the URL isn't that of service_login, or of the role
- * of a merchant in its place.
+ * Returns the URL with the role for clients' operations; null if its role isn't service_login or a merchant's role for the
+ * same purpose.
  */
 export function asApiLogin(url: string): string | null {
   const other = new URL(url);
@@ -120,28 +120,28 @@ export function asApiLogin(url: string): string | null {
   return other.href;
 }
 
-/** The same connection with the role that owns every object. */
+/** Returns the URL with the role that owns every object. */
 export function urlAsOwner(url: string): string {
   return urlAsRole(url, "service_owner");
 }
 
 /**
- * Refuses a role that can't become the owner of every object, and so can't change the database.
+ * Refuses a role that can't become the owner of all objects, and so can't change the database.
  *
- * @throws {UserError} saying whose URL is needed
+ * @throws {UserError} saying which URL is needed
  */
 export async function requireOwner(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ is_owner: boolean | null }>(
     "select pg_has_role(to_regrole('service_owner'), 'set') as is_owner",
   );
-  // Null before the set-up; the start has a message for that
+  // Null before the set-up; the service has a message for that when it starts
   if (rows[0]!.is_owner !== false) return;
   throw new UserError(
-    "The role of DATABASE_URL may not change the database, only serve from it. Use a superuser of a database for development, or leave DATABASE_URL out to work on the service's own Postgres.",
+    "The role in DATABASE_URL may use the database, but not change it. Use a superuser of a development database, or remove DATABASE_URL to work on the service's own Postgres.",
   );
 }
 
-/** The same connection with another role, and with settings of the session. */
+/** Returns the URL with another role, and with settings of the session. */
 export function urlAsRole(url: string, role: string, settings: Record<string, string> = {}): string {
   const other = new URL(url);
   const options = Object.entries({ role, ...settings }).map(([name, value]) => `-c ${name}=${value}`);
@@ -149,9 +149,9 @@ export function urlAsRole(url: string, role: string, settings: Record<string, st
   return other.href;
 }
 
-/** The database as its owner, with a limit to how long it waits for locks, and a name to be seen by. */
+/** Returns the URL with the owner's role, an application name, and a limit for waiting for locks. */
 export function migratingUrl(adminUrl: string, application: string, lockTimeoutMs: number): string {
-  // For as long as it takes: limits that the role or the database has are meant for requests
+  // Without time limits: the role and the database have limits for requests
   const noTimeouts = { statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
   const url = new URL(
     urlAsRole(adminUrl, "service_owner", { ...noTimeouts, lock_timeout: String(lockTimeoutMs) }),

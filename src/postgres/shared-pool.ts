@@ -7,43 +7,43 @@ import { Pace } from "./pace.ts";
 /**
  * Returns a connection.
  *
- * @param isBroken whether to throw it away
- * @param others clients whose reads were taken along
+ * @param isBroken whether to close it
+ * @param others the clients whose reads were taken along
  */
 export type ReturnConnection = (isBroken?: boolean, others?: readonly string[]) => void;
 type Connected = (error: Error | null, client?: PoolClient, release?: ReturnConnection) => void;
 
-/** Called when a client's statement is done. @param ms milliseconds for which it had a connection */
+/** Called when a client's statement is done. @param ms the milliseconds for which it had a connection */
 export type OnUsed = (client: string, ms: number) => void;
 
 /**
- * Share of the connections that one client of the API may have: usually, and with quick statements while no other client
- * sends requests.
+ * The share of the connections that one client of the API may have: usually, and with quick statements while no other
+ * client sends requests.
  */
 const shareOf = { anyone: 0.4, quickAndAlone: 1 };
 /**
- * When a client's statements are quick: up to 20 milliseconds others hardly notice a wait for its connections. A slow
- * statement counts at once, and is soon forgotten.
+ * The bounds for clients with quick statements: others hardly notice a wait of up to 20 milliseconds. A slow statement counts
+ * at once, and is soon forgotten.
  */
 const paceOfClients = { quickMs: 20, knownAfter: 20, weight: (times: number) => 1 / Math.min(times, 20) };
 /**
- * Connections that quick reads take at the same time. More would only make Postgres' processes take turns; reads that wait
- * are taken along instead.
+ * The most connections that quick reads use at a time. More would only make Postgres' processes compete for cores; waiting
+ * reads are taken along instead.
  */
 const quickConnections = 6;
-/** Milliseconds that requests wait for a connection before another one is opened which other merchants could use. */
+/** Milliseconds that requests wait before a connection is opened that other merchants could use. */
 const patienceMs = 10;
 
-/** Where connections come from. */
+/** A source of connections. */
 export type Connections = Pick<SharedPool, "connect" | "connection">;
 
-/** The service itself, as a client. It makes no other one less alone. */
+/** The client name of the service itself. It doesn't count when a client is checked for being alone. */
 export const ownClient = "service";
 
-/** A read that another one may take along on its connection. */
+/** A read that may share the connection of another one. */
 export interface SharedRead {
   client: string;
-  /** Whether it is known to be quick, at present. */
+  /** Whether it is known to be quick at present. */
   isQuick(): boolean;
 }
 
@@ -58,8 +58,8 @@ interface Borrower {
 
 /**
  * Shares the connections of a pool among the clients of the API.
- * Opening a connection takes as long as many statements, so no request waits for that while others are open: free
- * connections go on to the next request, and more are opened in the background.
+ * Opening a connection takes as long as many statements, so no request waits for that while others are open. Free
+ * connections pass to the next request, and more are opened in the background.
  */
 export class SharedPool<Read extends SharedRead = SharedRead> {
   readonly turns: FairQueue<Read>;
@@ -69,17 +69,17 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
   readonly #pace = new Pace(paceOfClients);
   #isOpening = false;
   #patience: NodeJS.Timeout | undefined;
-  /** Connections that quick reads have. */
+  /** The number of connections in use by quick reads. */
   #quick = 0;
-  /** Connections that other statements have: of all clients, of those that are slow, and of each that has some. */
+  /** The numbers of connections in use by other statements: of all clients, of slow clients, and of each client. */
   #others = 0;
   #slow = 0;
   readonly #othersOf = new Map<string, number>();
-  /** A connection that has just become free, while the next client gets its turn. */
+  /** A connection that has just become free, until the next client has it. */
   #free: { connection: PoolClient; release: ReturnConnection } | null = null;
   readonly #latest = new LatestOwner();
 
-  /** @param share of connections that others need, too */
+  /** @param share the share of connections that others need too */
   constructor(pool: Pool, onUsed: OnUsed = () => {}, share: Share | null = null) {
     const { max } = pool.options;
     this.#pool = pool;
@@ -91,15 +91,15 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
       isLight: (read) => read?.isQuick() === true,
       mayBegin: (read, client) =>
         read?.isQuick() ? this.#quick < quickConnections : this.#mayBeginOther(client),
-      // As long as the pool itself would let it wait
+      // As long as the pool itself would wait
       maxWaitMs: () => pool.options.connectionTimeoutMillis || 5_000,
     });
   }
 
   /**
-   * Calls back with a connection when it is the client's turn.
+   * Lends a connection when it is the client's turn, by a callback.
    *
-   * @param read what it is for, if others may take that along
+   * @param read the read that the connection is for, if it may share one
    */
   connect(client: string, connected: Connected, read?: Read): void {
     if (client !== ownClient) this.#latest.note(client);
@@ -122,7 +122,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
     this.#openAnother();
   }
 
-  /** The same, as a promise. */
+  /** Lends a connection by a promise. */
   connection(client: string): Promise<{ connection: PoolClient; release: ReturnConnection }> {
     return new Promise((resolve, reject) =>
       this.connect(client, (error, connection, release) =>
@@ -151,7 +151,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
   #end(borrower: Borrower): void {
     this.#count(borrower, -1);
     this.turns.end(borrower.client);
-    // More may run now, if other merchants have become quiet
+    // More may run now, if other merchants have become idle
     if (this.#share) this.turns.proceed();
   }
 
@@ -165,8 +165,8 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
   }
 
   /**
-   * Where statements are few, one client has a part of them only, and one is kept for clients that need it briefly. The
-   * service works for all clients at once.
+   * Whether a statement other than a quick read may begin. If few may run, each client gets only a part of them, and one is
+   * kept for clients with quick statements. The service itself works for all clients at once.
    */
   #mayBeginOther(client: string): boolean {
     const most = this.#share?.mostStatements() ?? Infinity;
@@ -176,7 +176,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
     return (this.#othersOf.get(client) ?? 0) < Math.max(1, Math.ceil(most * shareOf.anyone));
   }
 
-  /** Usable connections. */
+  /** The number of usable connections. */
   get #open(): number {
     return this.#pool.totalCount - (this.#isOpening ? 1 : 0);
   }
@@ -184,7 +184,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
   /** Opens another connection if all are in use. */
   #openAnother(hasWaited = false): void {
     const { totalCount, options } = this.#pool;
-    // Others need what isn't needed here yet
+    // Other merchants may need a connection that isn't needed here yet
     if (this.#share && totalCount > 0) {
       if (this.turns.counts.waiting === 0 || !this.#share.mayGrow()) return;
       if (!hasWaited) return this.#awaitNeed();
@@ -199,7 +199,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
     });
   }
 
-  /** Opens another one in a moment, if it is still needed then. */
+  /** Opens another connection soon, if it is still needed then. */
   #awaitNeed(): void {
     this.#patience ??= setTimeout(() => {
       this.#patience = undefined;
@@ -208,7 +208,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> {
   }
 
   #shareOf(client: string): number {
-    // What the service does itself takes nothing from a client that is alone
+    // The service's own work doesn't reduce the share of a client that is alone
     const isAlone = this.#latest.isAlone(client === ownClient ? undefined : client);
     const isQuick = isAlone && this.#pace.isKnown(client) && this.#pace.isQuick(client);
     return isQuick ? shareOf.quickAndAlone : shareOf.anyone;

@@ -8,7 +8,7 @@ const intervalMs = 1_000;
 /** Milliseconds without a response from Postgres after which messages begin. A busy one may take that long. */
 const silenceMs = 5_000;
 
-/** Refusals that waiting doesn't change: a wrong name, a wrong password, no such database. */
+/** Error codes that waiting doesn't change: a wrong name, a wrong password, no such database. */
 const lasting = new Set(["28000", "28P01", "3D000"]);
 
 export interface WaitOptions {

@@ -1,29 +1,29 @@
-/** A position in Postgres' log of changes (an LSN): a standby that has replayed it knows all that was committed before. */
+/** A position in Postgres' write-ahead log (an LSN): a standby that has replayed it has all that was committed before. */
 export type Position = bigint;
 
-/** Behind something that was written nobody knows where: only the primary surely shows it. */
+/** The position of a write at an unknown position: only the primary is sure to show it. */
 export const unknownPosition: Position = 0xffff_ffff_ffff_ffffn;
 
 const form = /^([0-9a-f]{1,8})\/([0-9a-f]{1,8})$/i;
 
-/** Reads a position as Postgres writes it: `0/16B3748`. Null when it is none. */
+/** Parses a position as Postgres writes it: `0/16B3748`. Returns null for other texts. */
 export function parsePosition(text: string): Position | null {
   const [, high, low] = form.exec(text) ?? [];
   return high === undefined ? null : (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
 }
 
-/** A position as Postgres writes it. */
+/** Returns a position as Postgres writes it. */
 export function textOfPosition(position: Position): string {
   const hex = (part: bigint) => part.toString(16).toUpperCase();
   return `${hex(position >> 32n)}/${hex(position & 0xffff_ffffn)}`;
 }
 
-/** A position, and the timeline of the primary in hexadecimal digits: after a failover positions mean other things. */
+/** A position and the primary's timeline in hexadecimal digits. Positions of different timelines can't be compared. */
 export type Present = readonly [position: string, timeline: string];
 
 /**
- * The statement that asks the primary for the position after all that was committed, and its timeline. What is committed has
- * been flushed, unless that was switched off; other transactions may have inserted more since, for which nobody has to wait.
+ * The statement that reads from the primary its timeline and the position after all that is committed. Commits are flushed,
+ * unless that is switched off. Other transactions may have inserted more since, for which no client has to wait.
  */
 export const positionStatement = {
   text: `select case current_setting('synchronous_commit')

@@ -5,24 +5,24 @@ import { codeOf } from "../errors/postgres-errors.ts";
 import { isConnectionBroken } from "./broken.ts";
 import { runPipelined } from "./pipeline/pipelined-query.ts";
 
-/** The most connections that are kept warm: each takes some 11 MB of Postgres' memory. */
+/** The most connections that are kept warm. Each takes about 11 MB of Postgres' memory. */
 const maxWarm = 4;
 /** Milliseconds after which a new connection is warmed up. By then the request that opened it has probably ended. */
 const delayMs = 500;
 const settings = { role: "service_api" };
 const rehearsal = { text: "select mutation.rehearse()", name: "mutation.rehearse" };
 
-/** Connections of a pool to keep warm; the last one is left to requests. */
+/** Returns how many connections of a pool to keep warm. The last one is left to requests. */
 export function warmCount(max: number): number {
   return Math.max(0, Math.min(maxWarm, max - 1));
 }
 
 /**
- * Rehearses mutations on connections before a request needs them.
+ * Rehearses mutations on connections before requests need them.
  *
- * The first booking of a connection takes ten times as long as later ones: of 76 ms, half went into reading the catalog
- * of Postgres and compiling 17 functions, the other half into analysing and planning their 86 statements. The
- * connection keeps all of that. `mutation.rehearse` says what is rehearsed.
+ * The first booking of a connection takes ten times as long as later ones. Of its 76 ms, half went into reading Postgres'
+ * catalog and compiling 17 functions, half into analysing and planning their 86 statements. The connection caches all of
+ * that. `mutation.rehearse` defines what is rehearsed.
  */
 export class PoolWarmer {
   readonly #pool: Pool;
@@ -33,7 +33,7 @@ export class PoolWarmer {
   readonly #closing = new AbortController();
   #round: Promise<void> | null = null;
 
-  /** Begins in the background. Connections that the pool opens later are warmed up too. */
+  /** Starts in the background. Connections that the pool opens later are warmed up too. */
   constructor(pool: Pool, logger: Logger) {
     this.#pool = pool;
     this.#logger = logger;
@@ -70,12 +70,12 @@ export class PoolWarmer {
         for (let client; (client = await this.#takeCold()) !== null;) await this.#rehearseOn(client);
       }
     } catch (error) {
-      // It is closed, away or read-only, or its plan allows no mutations: then there is no hurry
+      // Postgres can't be reached or is read-only, or the merchant's plan has no mutations: none of it is urgent
       this.#logger.debug({ err: error }, "connections aren't warmed up");
     }
   }
 
-  /** An idle cold connection, or a new one while there are too few; null when none can be spared. */
+  /** Takes an idle cold connection, or a new one while there are too few; null when none can be spared. */
   async #takeCold(): Promise<PoolClient | null> {
     const pool = this.#pool;
     const held: PoolClient[] = [];
@@ -101,7 +101,7 @@ export class PoolWarmer {
   }
 
   async #rehearseOn(client: PoolClient): Promise<void> {
-    // Once is enough, successful or not
+    // Each connection is tried once, successful or not
     this.#cold.delete(client);
     let failure: unknown;
     try {

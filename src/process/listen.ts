@@ -12,7 +12,7 @@ import type { Settings } from "./settings.ts";
 /** Milliseconds of a stop that are reserved for closing the connections to Postgres, after the last response. */
 export const closingMs = 1_500;
 
-/** File descriptors that a process needs besides those of clients: for Postgres, webhook receivers and files. */
+/** File descriptors that a process needs besides its clients: for Postgres, webhook receivers and files. */
 const otherFiles = 256;
 
 /** A running process: it responds to requests and, by default, does background work. */

@@ -21,7 +21,7 @@ const replaceDelayMs = 500;
 const killDelayMs = 500;
 /** Milliseconds for the metrics of a process, which waits up to two seconds for the database. Prometheus waits for ten. */
 const figuresMs = 3_500;
-/** The file descriptor of the positions file in each process, after those of the terminal and of messages. */
+/** The file descriptor of the positions file in each process, after the descriptors of the terminal and of messages. */
 const positionsDescriptor = 4;
 /** Share of the time for a stop within which all processes begin to stop, one after the other. */
 const shareOfTurns = 1 / 3;

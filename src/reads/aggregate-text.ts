@@ -11,15 +11,15 @@ import type { SelectedField } from "./selection.ts";
 import { NotCovered } from "./selection.ts";
 import { valueText } from "./values.ts";
 
-/** The text of a value of a column within the rows of a subquery. */
+/** The SQL of a column of the rows of a subquery. */
 const inner = (name: string, alias: string): SQL => sql.identifier(alias, name);
 
-/** Aggregates of the rows of a list, all of which read the same rows: {@link rows}. */
+/** SQL of the aggregates of a list. All of them read the same rows: {@link rows}. */
 export class AggregateText {
   readonly #compilation: Compilation;
   readonly #name: string;
   readonly #alias: string;
-  /** The columns that are read of the rows. */
+  /** The columns that the aggregates use. */
   readonly #columns = new Map<string, PgCodecAttribute>();
 
   constructor(compilation: Compilation) {
@@ -29,10 +29,10 @@ export class AggregateText {
   }
 
   /**
-   * The clause before the query that has the texts of this list, made after them. Postgres reads the rows once where
-   * more than one text does, and makes the clause part of the only one.
+   * Returns the `with` clause of the query that has the texts of this list. It has to be called after them. Postgres reads the
+   * rows once if several texts use them, and inlines the clause if only one does.
    *
-   * @param rowsOf makes SQL from `from` to the end of the conditions
+   * @param rowsOf returns SQL from `from` to the end of the conditions
    */
   rows(rowsOf: (alias: string) => string): string {
     const alias = this.#compilation.alias();
@@ -40,18 +40,18 @@ export class AggregateText {
       ([name, attribute]) =>
         `${textWithConstants(valueOf(sql.identifier(alias), name, attribute))} as ${identifier(name)}`,
     );
-    // One more than may be, so that it is known whether there are more
+    // One more than the maximum, which shows whether there are more
     return `with ${this.#name} as (select ${columns.join()} ${rowsOf(alias)} limit ${maxAggregated + 1})`;
   }
 
-  /** The text of all rows together. */
+  /** Returns SQL of the JSON text of the aggregates of all rows. */
   ofAll(type: GraphQLObjectType, selected: SelectedField): string {
     const text = this.#container(type, selected, []);
     const check = textWithConstants(requireFew(sql`count(*)`, sql`0`));
     return `(select case when ${check} then ${text} end from ${this.#name} ${this.#alias})`;
   }
 
-  /** The text of the list of groups. */
+  /** Returns SQL of the JSON text of the list of groups. */
   ofGroups(type: GraphQLObjectType, selected: SelectedField, groups: readonly Group[]): string {
     const keys = groups.map((group) => textWithConstants(groupText(group, this.#use(group))));
     const values = groups.map((group) => textWithConstants(group.wrap(this.#use(group))));
@@ -92,7 +92,7 @@ export class AggregateText {
   }
 }
 
-/** As a list of texts; null without a group. */
+/** Returns SQL of the keys as a JSON list of texts; null without a group. */
 function listOfKeys(keys: readonly string[]): string {
   if (keys.length === 0) return quoted("null");
   return `'['||${keys.map((key) => `coalesce(to_json(${key})::text,'null')`).join("||','||")}||']'`;

@@ -3,36 +3,36 @@ import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { globalIdPrefix } from "../graphql/global-id.ts";
 
-/** The most rows that are aggregated. */
+/** The most rows that one operation aggregates. */
 export const maxAggregated = 100_000;
-/** The most groups of an answer. */
+/** The most groups in a response. */
 export const maxGroups = 1_000;
 
-/** Something that rows are grouped by. */
+/** A column that rows are grouped by. */
 export interface Group {
   column: string;
   attribute: PgCodecAttribute;
-  /** What is compared of the column's value, such as its day. */
+  /** Returns the part of the column's value that groups have in common, such as its day. */
   wrap: (column: SQL) => SQL;
 }
 
-/** By the name of their value in the enum. */
+/** Groups by the name of their enum value. */
 export type Groups = ReadonlyMap<string, Group>;
 
-/** What a field shows of all rows. */
+/** A field's aggregate function of a column. */
 export interface Aggregate {
   column: string;
   attribute: PgCodecAttribute;
   wrap: (column: SQL) => SQL;
-  /** Of the result. */
+  /** The codec of the result. */
   codec: PgCodec;
 }
 
-/** The value of a column, or what it is worked out by. */
+/** Returns SQL of a column's value, or of the expression that computes it. */
 export const valueOf = (rows: SQL, column: string, { expression: made }: PgCodecAttribute): SQL =>
   made ? made(rows) : sql`${rows}.${sql.identifier(column)}`;
 
-/** The text of a group's value, as its field shows it. */
+/** Returns SQL of the text of a group's value, as its field shows it. */
 export function groupText({ attribute, wrap }: Group, column: SQL): SQL {
   const codec = attribute.codec;
   const value = wrap(column);
@@ -41,6 +41,6 @@ export function groupText({ attribute, wrap }: Group, column: SQL): SQL {
   return globalIdOf === undefined ? text : sql`${sql.literal(globalIdPrefix(globalIdOf))}||${text}`;
 }
 
-/** SQL that is true, and fails where more was aggregated than may be. */
+/** Returns SQL that is true, and fails if too many rows or groups were aggregated. */
 export const requireFew = (entries: SQL, groups: SQL): SQL =>
   sql`erp.require_countable(${entries},${groups})`;

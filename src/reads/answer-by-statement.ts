@@ -7,10 +7,10 @@ import type { ReadStatement } from "./statements.ts";
 
 type Answer = ReturnType<typeof execute>;
 
-/** How many queries have been answered by one statement, and by Grafast, since the process began. */
+/** Counts of queries that one statement answered, and that Grafast answered, since the process began. */
 export const readCounts = { sql: 0, grafast: 0 };
 
-/** Answers a request by a statement, or by Grafast if that fails. Reads change nothing, so they can be repeated. */
+/** Answers a request with a statement, or with Grafast if that fails. Reads change nothing, so they can be repeated. */
 export async function answerBy(
   statement: ReadStatement,
   args: GrafastExecutionArgs,
@@ -34,7 +34,7 @@ export async function answerBy(
   return { data: asData(data, args) };
 }
 
-/** The data of an answer. The library accepts text here, but its types don't. */
+/** Returns the data of a response. The library accepts text here, but its types don't. */
 function asData(text: string, { outputDataAsString }: GrafastExecutionArgs): Record<string, unknown> {
   return (outputDataAsString ? text : JSON.parse(text)) as Record<string, unknown>;
 }
@@ -47,18 +47,18 @@ const final = new Set<ErrorCode>([
 ]);
 
 /**
- * Whether a repetition would make it worse: the time is up, the database is away, the answer is too long, or there is too much to
- * aggregate, which Grafast finds out only after reading it.
+ * Whether Grafast must not try again. It would only make things worse if the time is up, Postgres can't be reached or the
+ * response is too long. If there is too much to aggregate, Grafast would find out only after reading it.
  */
 function isFinal(error: unknown, { fields }: ReadStatement): boolean {
   const code = databaseFailure(error)?.code;
-  // Of several fields it isn't known which one reads too much
+  // With several fields, it isn't known which one reads too much
   const isTooBroad = code === "AGGREGATE_TOO_BROAD" || code === "SEARCH_TOO_BROAD";
   if (isTooBroad) return fields().size === 1;
   return code !== undefined && final.has(code);
 }
 
-/** The answer when nothing could be read: the same as Grafast's when each root field fails. */
+/** Returns the response when nothing could be read. It equals Grafast's when each root field fails. */
 function failed(
   { fields }: ReadStatement,
   args: GrafastExecutionArgs,

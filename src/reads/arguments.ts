@@ -21,29 +21,29 @@ import { readSearch } from "./search-words.ts";
 
 /** The arguments of one field of an operation in one request. */
 export interface Given {
-  /** What the SQL depends on: requests of the same shape have the same SQL. */
+  /** A text that determines the SQL: requests with the same shape have the same SQL. */
   shape: string;
   /** Parameters of the SQL. */
   values: readonly unknown[];
   page?: PageArguments;
-  /** The arguments of the function that the field calls, as many as are given. */
+  /** The arguments of the function that the field calls, if present in the request. */
   call?: readonly CallValue[];
-  /** The ids of `nodes` by their types, and how many there are. */
+  /** The ids of `nodes`, by type. */
   nodes?: GivenIds;
-  /** What the rows are grouped by. */
+  /** The columns that rows are grouped by. */
   groups?: readonly Group[];
-  /** The type in the id of `node`; null when it is no type. */
+  /** The type named in the id of `node`. */
   typeName?: string;
 }
 
-/** An argument of a function: its name and type in SQL, and where its value is. */
+/** An argument of a function: its name and type in SQL, and the index of its value. */
 export interface CallValue {
   name: string;
   type: string;
   index: number;
 }
 
-/** The arguments of a list. Its values are those of the cursors, if there are any, followed by those of the filter. */
+/** The arguments of a list. Values of cursors come first, if there are any, then the values of the filter. */
 export interface PageArguments extends Pick<PageRequest, "size" | "isBackward" | "order"> {
   /** The stages of the cursor; null without one. */
   after: readonly StageValues[] | null;
@@ -59,9 +59,9 @@ export interface PageArguments extends Pick<PageRequest, "size" | "isBackward" |
 export type ReadArguments = (variables: Coerced) => Given;
 
 /**
- * Makes a reader for the arguments of a field: of a list, of one row.
+ * Returns a reader for the arguments of a field.
  *
- * It throws what the field itself would refuse the arguments with.
+ * The reader throws the same errors for invalid arguments as the field itself.
  */
 export function argumentsReader(
   { schema }: { schema: GraphQLSchema },
@@ -101,7 +101,7 @@ export function argumentsReader(
 
 type Value = (name: string) => (variables: Coerced) => unknown;
 
-/** Makes a reader for the arguments of a list. */
+/** Returns a reader for the arguments of a list. */
 function listReader(
   source: ListSource,
   value: Value,
@@ -147,7 +147,7 @@ const knownArguments = new Set<string>(["id", "ids", "filter", "search", "groupB
 
 const listCodec = listOfCodec(TYPES.text);
 
-/** Makes a reader for the arguments of a function, which adds their values. */
+/** Returns a reader for the arguments of a function. The reader appends their values. */
 function callReader(called: FunctionCall["arguments"], value: Value) {
   const readers = called.map((argument) => [argument, value(argument.fieldName)] as const);
   return (variables: Coerced, values: unknown[]): { shape: string; call: CallValue[] } => {
@@ -161,7 +161,7 @@ function callReader(called: FunctionCall["arguments"], value: Value) {
   };
 }
 
-/** Readers of the values of a field's arguments, by name. */
+/** Returns a function that makes a reader for an argument of a field, by name. */
 function valueReaders(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
@@ -204,7 +204,7 @@ function readGroups(groups: Groups, names: readonly string[]): Given {
   return { shape: `(${names.join()})`, values: [], groups: names.map((name) => groups.get(name)!) };
 }
 
-/** Adds the form of a filter and its values. */
+/** Returns the shape of a filter, and appends its values. */
 function describe(tree: FilterTree, values: unknown[]): string {
   if (tree === null) return "";
   if (tree.kind === "not") return `!(${describe(tree.tree, values)})`;

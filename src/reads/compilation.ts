@@ -25,12 +25,12 @@ export interface Slot {
 /** An SQL statement with the sources of $1, $2, … */
 export interface Statement {
   text: string;
-  /** Equal for equal texts, but for their comments: these are prepared once. */
+  /** Equal for texts that differ only in their comments, so that Postgres prepares them once. */
   name: string;
   slots: readonly Slot[];
 }
 
-/** Makes the JSON text of an object from a row. */
+/** Returns SQL of the JSON text of an object from a row. */
 type ExpressObject = (
   compilation: Compilation,
   type: GraphQLObjectType,
@@ -40,10 +40,10 @@ type ExpressObject = (
 
 export type Field = GraphQLField<unknown, unknown>;
 
-/** Operations with more fields are left to Grafast: their statement would be too long to pay off. */
+/** The most fields of a compiled operation. Grafast runs longer ones: their statements would be too long to be faster. */
 const maxFields = 3_000;
 
-/** State that the parts of a statement share while it is compiled. */
+/** The state of a statement that is being compiled, which its parts share. */
 export class Compilation {
   readonly operation: ReadableOperation;
   readonly #variables: Coerced;
@@ -53,43 +53,43 @@ export class Compilation {
   #aliases = 0;
   #fields = 0;
 
-  /** @param expressObject `objectExpression` of objects.ts, which makes lists, whose rows are objects again */
+  /** @param expressObject builds objects (objects.ts). It is passed in because objects contain lists, and lists objects */
   constructor(
     operation: ReadableOperation,
     variables: Coerced,
-    given: ReadonlyMap<FieldNode, Given>,
+    fieldArguments: ReadonlyMap<FieldNode, Given>,
     expressObject: ExpressObject,
   ) {
     this.operation = operation;
     this.#variables = variables;
-    this.#given = given;
+    this.#given = fieldArguments;
     this.#expressObject = expressObject;
   }
 
-  /** A unique name for the rows of a view. */
+  /** Returns a new unique alias. */
   alias(): string {
     return `t${this.#aliases++}`;
   }
 
-  /** A parameter of the statement. */
+  /** Adds a parameter to the statement, and returns its SQL. */
   parameter(node: FieldNode, index: number, type: string): string {
     this.#slots.push({ node, index });
     return `$${this.#slots.length}::${type}`;
   }
 
-  /** How many parameters the statement has so far. */
+  /** The number of parameters so far. */
   get parameterCount(): number {
     return this.#slots.length;
   }
 
-  /** The arguments of a field, as its source reads them. */
+  /** Returns one of the arguments of a field. @throws {NotCovered} when the field doesn't have it */
   given<Name extends keyof Given>(node: FieldNode, name: Name): NonNullable<Given[Name]> {
     const given = this.#given.get(node)?.[name];
     if (given === undefined) throw new NotCovered(`arguments of ${node.name.value}`);
     return given;
   }
 
-  /** The call of a function by a field. @param row the name of the row that it takes; null of one that takes none */
+  /** Returns SQL of a field's function call. @param row the alias of the row that the function takes; null if it takes none */
   call(node: FieldNode, { name }: FunctionCall, row: string | null): string {
     const given = this.given(node, "call").map(
       (value) => `${identifier(value.name)}=>${this.parameter(node, value.index, value.type)}`,
@@ -97,7 +97,7 @@ export class Compilation {
     return `${textOfSql(name)}(${[...(row === null ? [] : [row]), ...given].join()})`;
   }
 
-  /** The selected fields of an object, by names in the answer. */
+  /** Returns the selected fields of an object, by their names in the response. */
   select(type: GraphQLObjectType, { below }: Pick<SelectedField, "below">): [string, SelectedField][] {
     const fields = [...selectedFields(this.operation, type, below, this.#variables)];
     this.#fields += fields.length;
@@ -105,7 +105,7 @@ export class Compilation {
     return fields;
   }
 
-  /** The pieces of an object; a function makes those of each field but __typename. */
+  /** Returns the pieces of an object. `piecesOf` returns the pieces of each field except __typename. */
   object(
     type: GraphQLObjectType,
     selected: Pick<SelectedField, "below">,
@@ -119,14 +119,14 @@ export class Compilation {
     return objectPieces(fields);
   }
 
-  /** The JSON text of an object from a row of a view. */
+  /** Returns SQL of the JSON text of an object from a row of a view. */
   row(type: GraphQLObjectType, selected: Pick<SelectedField, "below">, alias: string): string {
     return this.#expressObject(this, type, selected, alias);
   }
 
   /**
-   * The statement of a text, with a comment that says of which operation it is, in the form of sqlcommenter. Nothing in
-   * that is a client's word.
+   * Returns the statement, with a comment in the format of sqlcommenter that names the operation. The comment contains no
+   * text from clients.
    */
   statement(text: string): Statement {
     const { schema, definition, fragments } = this.operation;
@@ -139,7 +139,7 @@ export class Compilation {
   }
 }
 
-/** A field with its source. @throws {NotCovered} when that isn't known */
+/** Returns a field with its source. @throws {NotCovered} when its source isn't known */
 export function understood(type: GraphQLObjectType, name: string): { field: Field; source: FieldSource } {
   const field = type.getFields()[name];
   const source = field && sourceOf(field);
@@ -147,14 +147,14 @@ export function understood(type: GraphQLObjectType, name: string): { field: Fiel
   return { field, source };
 }
 
-/** The type of a field that shows an object. */
+/** Returns the object type of a field. @throws {NotCovered} when it is another type */
 export function objectTypeOf({ type, name }: Field): GraphQLObjectType {
   const named = getNamedType(type);
   if (!isObjectType(named)) throw new NotCovered(`type of ${name}`);
   return named;
 }
 
-/** The rows that global ids of a type lead to; null where there is no such type, so that its ids lead to nothing. */
+/** Returns the rows that global ids of a type refer to; null if there is no such type, so that its ids find nothing. */
 export function rowsById(type: GraphQLNamedType | undefined): { type: GraphQLObjectType; rows: Rows } | null {
   if (!isObjectType(type) || !type.getInterfaces().some(({ name }) => name === "Node")) return null;
   const { rows } = type.extensions;
@@ -162,13 +162,13 @@ export function rowsById(type: GraphQLNamedType | undefined): { type: GraphQLObj
   return { type, rows };
 }
 
-/** A view as it appears after `from`. */
+/** Returns SQL of a view, for use after `from`. */
 export function fromOf(resource: PgResource): string {
   const { text, values } = sql.compile(resource.from as SQL);
   if (values.length > 0) throw new NotCovered(`from ${resource.name}`);
   return text;
 }
 
-/** The condition of a hop, between the named rows of both sides. */
+/** Returns SQL of a hop's join condition, between the aliases of both sides. */
 export const joinText = (hop: Hop, local: string, remote: string): string =>
   textOfSql(joinOf(hop, sql.identifier(local), sql.identifier(remote)));

@@ -10,29 +10,29 @@ import { objectExpression } from "./objects.ts";
 import type { Coerced, ReadableOperation, SelectedField } from "./selection.ts";
 import { NotCovered } from "./selection.ts";
 
-/** A field of a payload in the answer. */
+/** A field of a payload in the response. */
 export type PayloadPart =
   | { kind: "typename" }
-  /** Its JSON text is a column of the statement. */
+  /** A column of the statement has its JSON text. */
   | { kind: "read"; column: number }
   | { kind: "value"; name: string; type: GraphQLOutputType };
 
 export interface CompiledPayload {
   /**
-   * Reads the rows of payloads; null when nothing has to be read. Its parameters are the values of the slots, an array of
-   * payloads or null, and the key of the kept answer of `mutation.run` that has the only one otherwise. Its last column says
-   * which payload a row is for.
+   * The statement that reads the rows of payloads; null when nothing has to be read. Its parameters are the values of the slots,
+   * an array of payloads or null, and a key. Without an array it reads the only payload from the result of `mutation.run` that
+   * the connection stored with this key. Its last column is the number of the payload that a row is for.
    */
   statement: Statement | null;
   parts: readonly (readonly [key: string, part: PayloadPart])[];
 }
 
-/** The setting in which a connection keeps the answer of its last mutation, behind a key of that. */
+/** The setting in which a connection stores the key of its last mutation, followed by the result. */
 export const answerSetting = "service.answer";
-/** Characters of a key. */
+/** The number of characters of a key. */
 export const answerKeyLength = 36;
 
-/** @throws {NotCovered} when some part of the payload has no known SQL form */
+/** Compiles the statement that reads a payload. @throws {NotCovered} when some part of the payload has no known SQL form */
 export function compilePayload(
   operation: ReadableOperation,
   variables: Coerced,
@@ -68,7 +68,7 @@ export function compilePayload(
 
 type Entity = FieldSource & { kind: "entity" };
 
-/** The id, or the ids, in the payload. */
+/** Returns SQL of the id or the ids in a payload. */
 function idsOf({ name, isList }: Entity): string {
   if (!isList) return `(p.v->>${quoted(name)})::uuid`;
   const list = `p.v->${quoted(name)}`;
@@ -78,7 +78,7 @@ function idsOf({ name, isList }: Entity): string {
   );
 }
 
-/** The JSON text of the row with an id; of several in the order of the ids, without those that are gone or out of sight. */
+/** Returns SQL of the JSON text of the row with an id, or of a list of rows in the order of the ids, without invisible ones. */
 function entityExpression(
   compilation: Compilation,
   { rows, isList }: Entity,

@@ -15,7 +15,7 @@ import type { Coerced, ReadableOperation, SelectedField } from "./selection.ts";
 import { NotCovered } from "./selection.ts";
 
 /**
- * An operation as one SQL statement, which returns one row with one column: the data as JSON text.
+ * Compiles an operation to one SQL statement, which returns one row with one column: the data as JSON text.
  *
  * @throws {NotCovered} when some part of the operation has no known SQL form
  */
@@ -58,7 +58,7 @@ function root(compilation: Compilation, field: Field, source: FieldSource, selec
   );
 }
 
-/** The objects with some ids as a JSON list: each type's are found together, by the index of its key. */
+/** Returns SQL of the objects with given ids as a JSON list. The objects of each type are read at once, by the index of its key. */
 function nodesExpression(compilation: Compilation, selected: SelectedField): Piece {
   const { ids, count } = compilation.given(selected.node, "nodes");
   if (count === 0) return json("[]");

@@ -3,17 +3,17 @@ import { openRanges, stageText } from "../graphql/cursor.ts";
 import { readPlace } from "../graphql/key-forms.ts";
 import type { Order } from "./orders.ts";
 
-/** Where the values of a stage of a cursor are: those of its key, how it stands in cursors, what was open. */
+/** The indexes of the values of a cursor's stage: of its key, of its text in cursors, of the open transactions. */
 export interface StageValues {
-  /** Null where the value is null. */
+  /** An index is null if the value is null. */
   key: readonly (number | null)[];
-  /** Null where cursors that follow have no use for it. */
+  /** Null if later cursors don't need it. */
   text: number | null;
-  /** Null where nothing was open. */
+  /** Null if no transaction was open. */
   open: number | null;
 }
 
-/** Adds the form of a cursor and its values. */
+/** Returns the shape and the stages of a cursor, and appends its values. */
 export function describePosition(
   order: Order,
   position: Position,
@@ -35,12 +35,12 @@ export function describePosition(
 const openOf = ({ open }: Stage, values: unknown[]): number | null =>
   open === "" ? null : values.push(openRanges(open)) - 1;
 
-/** Adds the values of a place. */
+/** Returns the stage of a place in an order, and appends its values. */
 export const describeStage = ({ columns }: Order, { key }: Stage, values: unknown[]): StageValues => ({
   key: readPlace(columns, key)!.map((value) => (value === null ? null : values.push(value) - 1)),
   text: null,
   open: null,
 });
 
-/** Where there is a null, in a form. */
+/** Returns the part of a shape that says whether the first value is null. */
 export const nullsOf = ({ key }: StageValues): string => (key[0] === null ? "0" : "");

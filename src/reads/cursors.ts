@@ -7,11 +7,11 @@ export interface Before {
 }
 
 /**
- * The JSON text of the cursor of a row, the same as `encodeCursor` makes (src/graphql/cursor.ts).
+ * Returns SQL of the JSON text of a row's cursor, the same that `encodeCursor` returns (src/graphql/cursor.ts).
  *
- * @param key SQL expression of the row's key, a uuid or the text of one; with null the cursor is null
- * @param open SQL expression of the transactions that are open; null in lists that are not followed
- * @param before where the page began that the row is on
+ * @param key SQL of the row's key, a uuid or the text of a key; if it is null, so is the cursor
+ * @param open SQL of the open transactions; null for lists that clients can't follow
+ * @param before the stages of the cursor that the row's page follows
  */
 export function cursorExpression(
   list: string,
@@ -25,6 +25,6 @@ export function cursorExpression(
   const position = [quoted(`${list}:`), ...farther, `${key}::text`, ...(open ? [open] : [])].join("||");
   const checksum = `lpad(to_hex(crc32(convert_to(${position},'UTF8'))),8,'0')`;
   const base64 = `encode(convert_to(${position}||':'||${checksum},'UTF8'),'base64')`;
-  // As in base64url, without the line breaks that Postgres inserts
+  // Becomes base64url, without the line breaks that Postgres inserts
   return `'"'||translate(${base64},E'+/=\\n','-_')||'"'`;
 }

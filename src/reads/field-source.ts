@@ -15,9 +15,9 @@ export type FieldSource =
   | { kind: "column"; name: string; attribute: PgCodecAttribute }
   /** The row that a column refers to. */
   | { kind: "related"; hop: Hop }
-  /** What a function with arguments makes of the row. */
+  /** The value that a function with arguments returns for the row. */
   | { kind: "function"; call: FunctionCall; codec: PgCodec }
-  /** The row that a function returns, if it returns one. `present` is a column of it that is never null. */
+  /** The row that a function returns, if any. `present` is a column of it that is never null. */
   | { kind: "returned"; call: FunctionCall; present: string | undefined }
   | ListSource
   /** A column of a mutation's payload with the id of a row, or the ids of rows. */
@@ -29,23 +29,23 @@ export type FieldSource =
   | { kind: "aggregated"; aggregate: Aggregate }
   | { kind: PlainKind };
 
-/** The row with a global id, of the field's type or of any; rows with global ids; a mutation. */
+/** The row with a global id (of the field's type, or of any type); rows with global ids; a mutation. */
 type RootKind = "row" | "node" | "nodes" | "mutation";
 type PageKind = "edges" | "pageInfo" | "entry" | "cursor" | "totalCount" | "count" | "precision";
 type PageInfoKind = "hasNextPage" | "hasPreviousPage" | "startCursor" | "endCursor";
-/** Aggregates of all rows of a list together, and what they show. */
+/** Aggregates of all rows of a list, and their fields. */
 type AggregateKind = "aggregates" | "aggregate" | "entryCount" | "groupKeys";
-/** Kinds of sources that have nothing else to say. */
+/** Kinds of sources without further properties. */
 type PlainKind = RootKind | PageKind | PageInfoKind | AggregateKind;
 
-/** A page of rows: all rows of a view, those at the end of hops, or those that a function returns. */
+/** A page of rows: all rows of a view, the rows at the end of hops, or the rows that a function returns. */
 export interface ListSource extends PagedList {
   kind: "list";
   resource: PgResource;
   hops: readonly Hop[];
   call: FunctionCall | undefined;
   filterFields: FilterFields | undefined;
-  /** The function that searches it, if it can be searched. */
+  /** The function that searches the list, if it can be searched. */
   search: SQL | undefined;
 }
 
@@ -59,7 +59,7 @@ type PlanResolver = ((...args: never[]) => unknown) | undefined;
 
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The source of the field in SQL, and the plan by which Grafast reads the same. */
+    /** The source of the field in SQL, and the plan with which Grafast reads the same. */
     described?: { source: FieldSource; plan: PlanResolver };
   }
   interface GraphQLObjectTypeExtensions<_TSource, _TContext> {
@@ -67,14 +67,14 @@ declare module "postgraphile/graphql" {
     rows?: Rows;
   }
   interface GraphQLSchemaExtensions {
-    /** The key columns of types. */
+    /** Returns the key columns of a type. */
     keyOf?: KeyOf;
   }
 }
 
 /**
- * Declares the source of a field in SQL beside its plan; undefined for a field that only Grafast reads. A plan that
- * replaces this one needs its own declaration, or else the field is left to Grafast.
+ * Declares the source of a field in SQL, in addition to its plan; undefined for a field that only Grafast reads. A plan that
+ * replaces this one needs its own declaration; without it, Grafast reads the field.
  */
 export const withSource = <Field extends { plan?: PlanResolver; extensions?: object | null | undefined }>(
   source: FieldSource | PlainKind | undefined,
@@ -85,7 +85,7 @@ export const withSource = <Field extends { plan?: PlanResolver; extensions?: obj
   return { ...field, extensions: { ...field.extensions, described } };
 };
 
-/** The source of a field, if its plan is still the one that was declared with it. */
+/** Returns the source of a field, if its plan is still the one that was declared with it. */
 export function sourceOf({
   extensions,
   resolve,

@@ -12,9 +12,9 @@ import { existsRelated, maxRelations, maxRelationsDeep, quantifiers } from "./re
 export interface FilterColumn {
   /** Name in SQL. */
   name: string;
-  /** What is compared, where it isn't the column of that name. */
+  /** Returns the SQL that is compared, if it isn't the column with that name. */
   expression?: (rows: SQL) => SQL;
-  /** How its values become parameters. */
+  /** Converts its values to parameters. */
   codec: PgCodecAnyScalar;
   operators: Readonly<Record<string, Operator>>;
 }
@@ -22,16 +22,16 @@ export interface FilterColumn {
 /** A relation that a filter follows. */
 export interface FilterRelation {
   hops: readonly Hop[];
-  /** Whether it leads to many rows, so that a filter says how many of them must match. */
+  /** Whether it leads to many rows, so that a filter needs a quantifier. */
   isMany: boolean;
-  /** What the filter of the rows at its end offers. */
+  /** The fields of the filter of the rows at its end. */
   fields: FilterFields;
 }
 
-/** The fields of a filter's input beside AND, OR and NOT: columns and relations by GraphQL name. */
+/** The fields of a filter's input except AND, OR and NOT: columns and relations by GraphQL name. */
 export type FilterFields = ReadonlyMap<string, FilterColumn | FilterRelation>;
 
-/** A filter that the input types have coerced: it has the right shape, but may contain nulls. */
+/** A filter after coercion by the input types: it has the right shape, but may contain nulls. */
 export type FilterValue = { readonly [name: string]: unknown };
 
 /** The most values in one list of a filter. */
@@ -39,11 +39,11 @@ const maxListLength = 250;
 const maxDepth = 10;
 const maxComparisons = 1000;
 
-/** The path within the filter, for error messages, and what may still come. */
+/** The current position in a filter: its path, for error messages, and what the limits still allow. */
 interface FilterPosition {
   path: string;
   depth: number;
-  /** Relations that lead here. */
+  /** The number of relations that lead here. */
   relationsDeep: number;
   budget: { comparisons: number; relations: number };
 }
@@ -51,7 +51,7 @@ interface FilterPosition {
 /** A comparison of a column, with the operand as a parameter. */
 export interface Comparison {
   column: FilterColumn;
-  /** The operator by name. */
+  /** The operator's name. */
   name: string;
   operator: Operator;
   flag?: boolean;
@@ -62,7 +62,7 @@ export interface Comparison {
 export type FilterTree =
   | null
   | { kind: "comparison"; comparison: Comparison }
-  /** Of rows at the end of a relation. */
+  /** A filter of the rows at the end of a relation. */
   | { kind: "related"; name: string; relation: FilterRelation; quantifier: Quantifier; tree: FilterTree }
   | { kind: "not"; tree: FilterTree }
   | { kind: "and" | "or"; trees: readonly FilterTree[] };
@@ -70,9 +70,9 @@ export type FilterTree =
 /**
  * Checks a filter.
  *
- * Fields side by side must all match. An empty filter matches every row, and so does an empty list of AND or OR.
+ * All fields of a filter must match. An empty filter matches every row, and so does an empty list in AND or OR.
  *
- * @throws BAD_USER_INPUT for a null, a bad id, a list of more than 250, a filter of absurd size
+ * @throws BAD_USER_INPUT for a null, an invalid id, a list of more than 250 values, or a filter above the limits
  */
 export function readFilter(fields: FilterFields, filter: FilterValue): FilterTree {
   return treeOf(fields, filter, {
@@ -107,7 +107,7 @@ function treeOf(fields: FilterFields, filter: FilterValue, at: FilterPosition): 
   return all(trees);
 }
 
-/** The conditions on the rows at the end of a relation. Of one row at most, some means that there is one. */
+/** Reads the filter of a relation. If it leads to one row at most, the row has to exist. */
 function relatedTo(
   name: string,
   relation: FilterRelation,
@@ -120,7 +120,7 @@ function relatedTo(
   const related = (quantifier: Quantifier, wanted: FilterValue, path: string): FilterTree => {
     if (at.budget.relations-- <= 0) refuse("filter", `more than ${maxRelations} relations.`);
     const tree = treeOf(relation.fields, wanted, { ...below, path });
-    // A filter that holds for everything holds for every row
+    // If any row matches, `every` is always true
     return quantifier === "every" && !tree ? null : { kind: "related", name, relation, quantifier, tree };
   };
   if (!relation.isMany) return related("some", filter, at.path);
@@ -151,7 +151,7 @@ function branches(
   return trees.length === 0 || trees.includes(null) ? null : { kind: "or", trees };
 }
 
-/** Names the operator that compares with null, if there is one: filters of ids have none. */
+/** Returns a hint at the operator `isNull`, if the field has it: filters of ids don't. */
 function orIsNull(field: FilterColumn | FilterRelation | undefined): string {
   return field && "operators" in field && field.operators.isNull
     ? ", or look for null with `isNull: true`"
@@ -178,7 +178,7 @@ function comparisons(column: FilterColumn, operands: FilterValue, at: FilterPosi
         comparison: isFlag ? { ...comparison, flag: operand as boolean } : comparison,
       });
     } catch (error) {
-      // The codec of ids refuses without knowing the path.
+      // The codec of ids doesn't know the path
       throw isApiError(error) ? apiError(error.extensions.code, `${path}: ${error.message}`) : error;
     }
   }
@@ -186,10 +186,10 @@ function comparisons(column: FilterColumn, operands: FilterValue, at: FilterPosi
 }
 
 /**
- * The SQL condition of a filter.
+ * Returns the SQL condition of a filter.
  *
- * @param alias name of its rows
- * @param toSql SQL for a parameter; called for each, in the order of the tree
+ * @param alias the alias of its rows
+ * @param toSql returns SQL for a parameter; called for each, in the order of the tree
  * @returns null when every row matches
  */
 export function conditionOf(
@@ -215,7 +215,7 @@ export function conditionOf(
   return sql.join(conditions, tree.kind === "and" ? " and " : " or ");
 }
 
-/** @throws BAD_USER_INPUT for a list that is too long */
+/** Checks the length of a list. @throws BAD_USER_INPUT for a list that is too long */
 export function checkLength(list: readonly unknown[], path: string): void {
   if (list.length > maxListLength) {
     throw apiError("BAD_USER_INPUT", `${path}: lists can't be longer than ${maxListLength}.`);

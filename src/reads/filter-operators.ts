@@ -27,12 +27,12 @@ const ofList = (description: string, condition: Operator["condition"]): Operator
   condition,
 });
 
-/** The text with the three special characters of LIKE escaped. */
+/** Returns a text with the three special characters of LIKE escaped. */
 export const escaped = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 
 /**
- * Characters of a text that is looked for within others. Postgres compares it at each place of a stored text, and doesn't look
- * at time limits meanwhile: 20,000 characters kept a connection busy for half a minute.
+ * The most characters of a text for `contains` and `endsWith`. Postgres compares it at each position of a stored text, and ignores
+ * time limits meanwhile: 20,000 characters kept a connection busy for half a minute.
  */
 const maxWithin = 255;
 
@@ -48,20 +48,20 @@ const like = (pattern: (text: string) => string, description: string): Operator 
   condition: (column, [value]) => sql`${column} like ${value!}`,
 });
 
-/** The first text, in the order of code points, that is greater than all with this prefix; null when there is none. */
+/** Returns the first text by code points that is greater than all texts with this prefix; null if there is none. */
 export function afterPrefix(prefix: string): string | null {
   const points = Array.from(prefix, (character) => character.codePointAt(0)!);
   while (points.length > 0) {
     const next = points.pop()! + 1;
-    // Code points from U+D800 to U+DFFF are no characters
+    // Code points from U+D800 to U+DFFF are not characters
     if (next <= 0x10ffff) return String.fromCodePoint(...points, next === 0xd800 ? 0xe000 : next);
   }
   return null;
 }
 
 /**
- * A range instead of LIKE, in the order of code points: behind row-level security Postgres uses indexes only for
- * operators that it knows to leak nothing, and LIKE is not among them.
+ * Uses a range by code points instead of LIKE. With row-level security, Postgres uses indexes only for leakproof
+ * operators, and LIKE is not one of them.
  */
 const startsWith: Operator = {
   operand: "value",
@@ -108,7 +108,7 @@ export const operators = {
   },
 } satisfies Record<string, Operator>;
 
-/** Operators of moments, and of strings whose type has its own equality, which Postgres wouldn't find by itself. */
+/** Replaces operators of moments, and of strings whose type has an equality operator outside the search path. */
 export function withOwnEquality(
   offered: Record<string, Operator>,
   { name, extensions }: PgCodec,
@@ -123,7 +123,7 @@ export function withOwnEquality(
   };
 }
 
-/** Of lists. */
+/** Operators of lists. */
 const listOperators: Record<string, Operator> = {
   contains: {
     ...comparison(sql`@>`, "Holds all of these values, at most 250."),
@@ -167,7 +167,7 @@ const rangeOperators: Record<string, Operator> = {
   isNull: operators.isNull,
 };
 
-/** The operators of lists, JSON and ranges, none of which an index answers; undefined for other types. */
+/** Returns the operators of lists, JSON and ranges, which no index supports; undefined for other types. */
 export function containerOperators(codec: PgCodec): Record<string, Operator> | undefined {
   if (elementOf(codec)) return listOperators;
   return codec === TYPES.jsonb ? jsonOperators : codec.extensions?.bound && rangeOperators;
@@ -177,7 +177,7 @@ export type OperatorName = keyof typeof operators;
 
 const ordered: OperatorName[] = ["equals", "in", "lt", "lte", "gt", "gte", "isNull"];
 
-/** The operators in the filter of a scalar. Enums have {@link enumOperators}. */
+/** The operators in the filter of each scalar. Enums have {@link enumOperators}. */
 export const operatorsOfScalar: Readonly<Record<string, readonly OperatorName[]>> = {
   ID: ["equals", "in", "notIn"],
   String: ["equals", "in", "contains", "startsWith", "endsWith", "isNull"],
@@ -197,7 +197,7 @@ export const operatorsOfScalar: Readonly<Record<string, readonly OperatorName[]>
   MacAddress: ["equals", "in", "isNull"],
 };
 
-/** Which operators the filter of an enum has. */
+/** The operators in the filter of an enum. */
 export const enumOperators: readonly OperatorName[] = ["equals", "in", "isNull"];
 
 /**
@@ -207,6 +207,6 @@ export const enumOperators: readonly OperatorName[] = ["equals", "in", "isNull"]
  */
 export function checkText(value: unknown): void {
   if (typeof value === "string" && value.includes("\0")) {
-    throw apiError("BAD_USER_INPUT", "A text can't hold the character U+0000.");
+    throw apiError("BAD_USER_INPUT", "A text can't contain the character U+0000.");
   }
 }

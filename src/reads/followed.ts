@@ -4,11 +4,11 @@ import type { Key } from "./keys.ts";
 import { orderOf, rowOf } from "./keys.ts";
 
 /**
- * Followed lists: clients keep `endCursor`, and continue from there some time later.
+ * A list that clients can follow: they keep `endCursor`, and continue from there later.
  *
- * Ids are given before the commit, so a row can become visible in front of rows that were already read. Cursors of such
- * lists remember which transactions were open (src/graphql/cursor.ts), and the page after a cursor returns their rows
- * too. Nothing is locked and no one waits. docs/internals/decisions/ (followed lists) proves that no row is missed.
+ * Ids are assigned before the commit, so a row can become visible before rows that were already read. Cursors of such
+ * lists store which transactions were open (src/graphql/cursor.ts), and the page after a cursor also returns their
+ * rows. Nothing is locked and no one waits. docs/internals/decisions/ (followed lists) proves that no row is missed.
  */
 export interface Followed {
   /** The column with the number of the transaction that inserted a row. */
@@ -17,17 +17,17 @@ export interface Followed {
   from: SQL;
 }
 
-/** The SQL expression of the open transactions, as cursors contain them. */
+/** SQL of the open transactions, in the form that cursors contain. */
 export const openTransactions = sql`(select erp.open_transactions())`;
 
-/** Whether a statement asks for the open transactions, which only the primary knows exactly. */
+/** Whether a statement reads the open transactions, which only the primary knows exactly. */
 export const readsOpenTransactions = (text: string): boolean => text.includes("erp.open_transactions");
 
-/** SQL expressions of a cursor's stage. */
+/** SQL of a cursor's stage. */
 export interface StageSql {
   /** The value of the key, or the row of its values. */
   key: SQL;
-  /** A multirange; null where nothing was open. */
+  /** A multirange; null if no transaction was open. */
   open: SQL | null;
 }
 
@@ -41,7 +41,7 @@ export interface NamedRows {
 type Stages = readonly [StageSql, ...StageSql[]];
 interface Late {
   stage: StageSql & { open: SQL };
-  /** Rows up to this one were returned, unless the next stage says otherwise; null after the last. */
+  /** Rows up to this one were returned, unless the next stage says otherwise; null in the last stage. */
   floor: SQL | null;
 }
 
@@ -53,7 +53,7 @@ const lateOf = (stages: Stages): Late[] =>
 const column = (alias: SQL, name: string): SQL => sql`${alias}.${sql.identifier(name)}`;
 const keyOf = (alias: SQL, key: Key): SQL => rowOf(orderOf(key, alias));
 
-/** Whether a row was invisible when the pages up to the cursor were read. */
+/** Returns SQL of whether a row was still invisible when the pages up to the cursor were read. */
 function isLate({ alias, key, followed }: NamedRows, late: readonly Late[]): SQL {
   const transaction = column(alias, followed!.transaction);
   const conditions = late.map(({ stage, floor }) =>
@@ -68,7 +68,7 @@ function isLate({ alias, key, followed }: NamedRows, late: readonly Late[]): SQL
 const maxLookUps = sql.literal(1000);
 
 /**
- * The least key of the late rows, or null: where to begin to read. It takes one look at the index for each transaction.
+ * Returns SQL of the least key of the late rows, or null: reading begins there. It takes one index lookup per transaction.
  * The comparisons are ranges, because Postgres might otherwise choose the index on the key alone.
  */
 function leastLate({ key, followed }: NamedRows, late: readonly Late[]): SQL {
@@ -91,7 +91,7 @@ function leastLate({ key, followed }: NamedRows, late: readonly Late[]): SQL {
   return sql`(select l.k from (${sql.join(keys, " union all ")}) l order by l.k limit 1)`;
 }
 
-/** The condition that a row was not returned yet: it comes after the cursor, or came late. */
+/** Returns the condition that a row was not returned yet: it comes after the cursor, or became visible late. */
 export function notYetGiven(rows: NamedRows, stages: Stages): SQL {
   const key = keyOf(rows.alias, rows.key);
   const [{ key: last }] = stages;
@@ -100,7 +100,7 @@ export function notYetGiven(rows: NamedRows, stages: Stages): SQL {
   return sql`${key} >= least(${last}, ${leastLate(rows, late)}) and (${key} > ${last} or ${isLate(rows, late)})`;
 }
 
-/** The condition that a row was returned: it comes before the cursor, or is that of the cursor. */
+/** Returns the condition that a row was returned: it comes before the cursor, or is the cursor's row. */
 export function given(rows: NamedRows, stages: Stages): SQL {
   const [{ key }] = stages;
   const before = sql`${keyOf(rows.alias, rows.key)} <= ${key}`;

@@ -7,7 +7,7 @@ import { elementOf } from "./codecs.ts";
 import { checkLength } from "./filter-conditions.ts";
 import { checkText } from "./filter-operators.ts";
 
-/** An argument of a function that clients give. */
+/** An argument of a function that clients can set. */
 export interface CallArgument {
   /** Name in GraphQL. */
   fieldName: string;
@@ -16,16 +16,16 @@ export interface CallArgument {
   codec: PgCodec;
 }
 
-/** A function that a field calls: of a row, or of none. */
+/** A function that a field calls, with or without a row. */
 export interface FunctionCall {
-  /** Its name in SQL, with that of its schema. */
+  /** Its name in SQL, with the schema. */
   name: SQL;
   takesRow: boolean;
-  /** Without the row. */
+  /** Its arguments without the row. */
   arguments: readonly CallArgument[];
 }
 
-/** An argument with a value: those that aren't given take their defaults in SQL. */
+/** An argument with a value. Arguments without one take their defaults in SQL. */
 export interface GivenValue {
   name: string;
   value: SQLRawValue;
@@ -33,9 +33,9 @@ export interface GivenValue {
 }
 
 /**
- * Whether a function has returned a row: null becomes a row of which all columns are null.
+ * Returns SQL of whether a function has returned a row. Null arrives as a row whose columns are all null.
  *
- * @param column one that is never null, if there is one
+ * @param column a column that is never null, if there is one
  */
 export const isPresent = (column: string | undefined, row: SQL): SQL =>
   column === undefined ? sql`not (${row} is null)` : sql`${row}.${sql.identifier(column)} is not null`;
@@ -43,7 +43,7 @@ export const isPresent = (column: string | undefined, row: SQL): SQL =>
 const isSmall = (value: unknown): boolean => Math.abs((value as number) + 0.5) < 2 ** 15;
 
 /**
- * The value of an argument as a parameter of Postgres; undefined when it isn't given.
+ * Returns the value of an argument as a parameter of Postgres; undefined if the request doesn't have it.
  *
  * @throws BAD_USER_INPUT for a value that Postgres can't take
  */
@@ -60,7 +60,7 @@ export function readArgument(
     checkLength(values, fieldName);
     values.forEach(checkText);
     if ((element ?? codec) === TYPES.int2 && !values.every(isSmall))
-      throw apiError("BAD_USER_INPUT", "A number is beyond those from -32768 to 32767.");
+      throw apiError("BAD_USER_INPUT", "A number is outside the range from -32768 to 32767.");
     const list = element && listOfCodec(element as PgCodecAnyScalar);
     return { name, value: list ? list.toPg(value as unknown[]) : codec.toPg(value), type };
   } catch (error) {

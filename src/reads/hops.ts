@@ -1,6 +1,6 @@
 import type { PgResource } from "postgraphile/@dataplan/pg";
 
-/** Two columns that must be equal: of the present row, and of the wanted row. */
+/** Two columns that must be equal: one of this row, one of the row to find. */
 export interface Match {
   local: string;
   remote: string;

@@ -6,14 +6,14 @@ import { checkLength } from "./filter-conditions.ts";
 /** The ids of one type among those that are looked up. */
 export interface IdsOfType {
   typeName: string;
-  /** Index of the places that they have among all ids; those of the values of their keys follow. */
+  /** Index of their positions among all ids; the values of their keys follow. */
   index: number;
 }
 
 /**
- * Types and keys of global ids.
+ * Reads types and keys from global ids.
  *
- * @throws BAD_USER_INPUT for more than 250, and for a text that is none
+ * @throws BAD_USER_INPUT for more than 250 ids, or an invalid one
  */
 export function readIds(
   ids: readonly string[],
@@ -23,7 +23,7 @@ export function readIds(
   return ids.map((id) => ({ id, ...requireGlobalId(id, keyOf) }));
 }
 
-/** Ids by their types, and how many there are. */
+/** Ids by type, and how many there are. */
 export interface GivenIds {
   ids: readonly IdsOfType[];
   count: number;
@@ -31,7 +31,7 @@ export interface GivenIds {
 
 const listCodec = listOfCodec(TYPES.text);
 
-/** What a statement needs to know of ids. Of each type there are their places, and a list for each column of the key. */
+/** Describes ids for a statement. For each type there are their positions, and a list for each column of the key. */
 export function describeIds(ids: ReturnType<typeof readIds>): {
   shape: string;
   values: unknown[];

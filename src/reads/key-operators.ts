@@ -6,7 +6,7 @@ import { operators } from "./filter-operators.ts";
 import type { Key } from "./keys.ts";
 import { parameterType, rowOf } from "./keys.ts";
 
-/** The operators of ids that are made of several columns, or of one that has another name. */
+/** Returns the operators of ids that consist of several columns, or of a column with another name. */
 export function keyOperators(
   key: Key,
   valuesOf: (id: unknown) => readonly string[],

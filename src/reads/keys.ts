@@ -6,18 +6,18 @@ import type { KeyPart } from "../graphql/key-forms.ts";
 export interface KeyColumn extends KeyPart {
   /** Name in SQL. */
   name: string;
-  /** The name of its type in Postgres, without that of a domain. */
+  /** The name of its type in Postgres; for a domain, of its base type. */
   typeName: string;
-  /** The same in SQL. */
+  /** The type in SQL. */
   type: SQL;
-  /** Whether its values are compared as their texts: no check here can tell values of its type from other texts. */
+  /** Whether its values are compared as text, because we can't check whether a text is a valid value of the type. */
   asText: boolean;
 }
 
-/** The primary key of a view. Lists are ordered by it. */
+/** The primary key of a view. Lists are sorted by it. */
 export type Key = readonly [KeyColumn, ...KeyColumn[]];
 
-/** Whether a key is one uuid, which is the text of itself. */
+/** Whether a key is one uuid, whose text needs no conversion. */
 export const isUuidKey = (key: Key): boolean => key.length === 1 && key[0].typeName === "uuid";
 
 const interval = (column: SQL): SQL => {
@@ -30,7 +30,7 @@ const interval = (column: SQL): SQL => {
   return sql`('P'||${years!}||'Y'||${months!}||'M'||${days!}||'DT'||${hours!}||'H'||${minutes!}||'M'||${seconds!}||'S')`;
 };
 
-/** Spelled so whatever the settings of the session are. */
+/** SQL of the text of values, by type, for types whose `::text` depends on settings of the session. */
 const spelled: Readonly<Record<string, (column: SQL) => SQL>> = {
   date: (column) => sql`(to_json(${column})#>>'{}')`,
   timestamp: (column) => sql`(to_json(${column})#>>'{}')`,
@@ -40,38 +40,38 @@ const spelled: Readonly<Record<string, (column: SQL) => SQL>> = {
   interval,
 };
 
-/** The text of a value, whatever the settings of the session are. */
+/** Returns SQL of the text of a value, which doesn't depend on settings of the session. */
 export const textOf = (typeName: string, column: SQL): SQL =>
   spelled[typeName]?.(column) ?? sql`${column}::text`;
 
 const withoutSigns = new Set(["uuid", "int2", "int4", "int8", "numeric", "bool", "date", "timestamp"]);
 
-/** Whether texts of values have no sign that means something in JSON, or in texts of keys. */
+/** Whether texts of a type's values contain no special character of JSON, or of the texts of keys. */
 export const isPlainText = (typeName: string): boolean => withoutSigns.has(typeName);
 
-/** The text of a value in the text of a key. */
+/** Returns SQL of the text of a value within the text of a key. */
 export function partTextOf(typeName: string, column: SQL): SQL {
   const text = textOf(typeName, column);
   return isPlainText(typeName) ? text : sql`replace(replace(${text},'%','%25'),'/','%2F')`;
 }
 
-/** What a value is compared by. */
+/** Returns SQL of the value that a column is compared by. */
 export function comparable({ name, typeName, asText }: KeyColumn, rows: SQL): SQL {
   const column = sql`${rows}.${sql.identifier(name)}`;
   return asText ? sql`${textOf(typeName, column)} collate "C"` : column;
 }
 
-/** The columns of a key, as lists are ordered by them. */
+/** Returns SQL of the columns of a key, by which lists are sorted. */
 export const orderOf = (key: Key, rows: SQL): SQL[] => key.map((column) => comparable(column, rows));
 
-/** The columns of a key as one value, to be compared. */
+/** Returns SQL of the columns of a key as one value, for comparisons. */
 export const rowOf = (values: readonly SQL[]): SQL =>
   values.length === 1 ? values[0]! : sql.parens(sql.join(values, ","));
 
-/** The type of a parameter that a column of a key is compared with. */
+/** Returns the type of a parameter that a column of a key is compared with. */
 export const parameterType = ({ type, asText }: KeyColumn): SQL => (asText ? sql`text` : type);
 
-/** The text of the key of a row: the same that `writeKey` makes (src/graphql/key-forms.ts). */
+/** Returns SQL of the text of a row's key, the same that `writeKey` returns (src/graphql/key-forms.ts). */
 export function keyTextOf(key: Key, rows: SQL): SQL {
   const texts = key.map(({ name, typeName }) => partTextOf(typeName, sql`${rows}.${sql.identifier(name)}`));
   return texts.length === 1 ? texts[0]! : sql.parens(sql.join(texts, "||'/'||"));

@@ -20,7 +20,7 @@ import { conditionsOf } from "./ranges.ts";
 import { foundBy } from "./search-words.ts";
 import { listText } from "../graphql/cursor.ts";
 
-/** The rows of a list in a statement: where they come from, how they are ordered, and their cursors. */
+/** SQL of the rows of a list: where they come from, their order, and their cursors. */
 export class ListRows {
   readonly #compilation: Compilation;
   readonly #list: ListSource;
@@ -37,20 +37,20 @@ export class ListRows {
   }
 
   /**
-   * The filtered rows of a part of the list, from `from` to the end of the conditions. Several together are the part, in
-   * this order: each can be read by an index.
+   * Returns SQL of the filtered rows of a part of the list, from `from` to the end of the conditions. If there are several, the
+   * part consists of them in this order; each can use an index.
    */
   in(range: Range, alias: string): string[] {
     return this.#conditions(range, alias).map((condition) => this.#rows(alias, condition));
   }
 
-  /** The order in which the page is read. */
+  /** Returns SQL of the order in which the page is read. */
   order(alias: string): string[] {
     const { order, isBackward } = this.#page;
     return orderParts(order, sql.identifier(alias), isBackward).map(textOfSql);
   }
 
-  /** What stands in cursors for a row: its key, if that is its own text, or the text of its place. */
+  /** Returns SQL of the text in cursors that identifies a row: its key if that is a uuid, or the text of its place. */
   keyOf(alias: string): string {
     const { key } = this.#list;
     const { order } = this.#page;
@@ -60,7 +60,7 @@ export class ListRows {
       : textOfSql(keyTextOf(key, sql.identifier(alias)));
   }
 
-  /** The cursor of the row with a key. */
+  /** Returns SQL of the cursor of the row with a key. */
   cursor(key: string): string {
     const { after, order } = this.#page;
     const cursorList = cursorListOf(this.#list, order);
@@ -92,7 +92,7 @@ export class ListRows {
     return conditions.length > 0 ? `${from} where ${conditions.join(" and ")}` : from;
   }
 
-  /** The conditions of a part of the list, one for each way to find its rows. */
+  /** Returns the conditions of a part of the list, one for each index scan. */
   #conditions(range: Range, alias: string): (string | null)[] {
     const { after, before, order } = this.#page;
     const places: string[] = [];
@@ -152,9 +152,9 @@ export class ListRows {
 }
 
 /**
- * Text of a fragment whose values are the numbers of places, from 1, with the places inserted.
+ * Inserts parameters into a fragment whose values are their numbers, from 1.
  *
- * @returns it, and how often one was inserted
+ * @returns the text, and how many parameters were inserted
  */
 function placed(fragment: SQL, places: readonly string[]): { text: string; count: number } {
   const { text, values } = sql.compile(fragment);

@@ -10,17 +10,17 @@ import type { SelectedField } from "./selection.ts";
 import { NotCovered } from "./selection.ts";
 import type { Range } from "./ranges.ts";
 
-/** Longer lists are counted no further. */
+/** The number of rows at which counting stops. */
 export const maxCount = 10_000;
 
 /**
- * The JSON text of a page of rows.
+ * Returns SQL of the JSON text of a page of rows.
  *
- * A subquery finds the rows, one more than requested if the client wants to know whether there are more, and makes a
+ * A subquery finds the rows, one more than requested if the client wants to know whether there are more, and builds a
  * text of each; the outer query concatenates these. Whether rows exist before the page, or after an empty one, takes
- * one look at the index.
+ * one index lookup.
  *
- * @param parent the row that the list belongs to; null for lists of all rows
+ * @param parent the alias of the row that the list belongs to; null for lists of all rows
  */
 export const listExpression = (
   compilation: Compilation,
@@ -34,13 +34,13 @@ class ListCompilation {
   readonly #compilation: Compilation;
   readonly #selected: SelectedField;
   readonly #rows: ListRows;
-  /** The subquery of the page's rows, which come backwards if the page is counted from the end. */
+  /** The alias of the subquery of the page's rows, which are in reverse order if the page is counted from the end. */
   readonly #found: string;
-  /** The texts of edges that it selects. */
+  /** The texts of edges that the subquery selects. */
   readonly #edges: string[] = [];
   #hasCursors = false;
   #looksFurther = false;
-  /** Once an aggregate was asked for. */
+  /** Set once an aggregate is selected. */
   #aggregated: AggregateText | null = null;
 
   constructor(compilation: Compilation, list: ListSource, selected: SelectedField, parent: string | null) {
@@ -66,7 +66,7 @@ class ListCompilation {
     return `(${aggregated}select ${text}${from})`;
   }
 
-  /** The rows of the page, in the order in which they are read. Where two parts make it up, each is as long at most. */
+  /** Returns SQL of the page's rows, in the order in which they are read. If the page has two parts, each is limited too. */
   #pageRows(alias: string): string {
     const order = this.#rows.order(alias);
     const key = this.#rows.keyOf(alias);
@@ -129,7 +129,7 @@ class ListCompilation {
     const [isNext, isPrevious] = [question === "hasNextPage", question === "hasPreviousPage"];
     if (question === "startCursor" || question === "endCursor") return this.#cursor(question);
     if (!isNext && !isPrevious) throw new NotCovered(question);
-    // Whether the page can have left out something on this side
+    // Whether rows can be missing on this side because of the page's size
     const isOpen = isNext !== isBackward;
     if (isOpen && size === 0) return [whether(this.#anyIn(isNext ? "afterStart" : "beforeEnd"))];
     const beyond = isNext ? before && this.#anyIn("following") : after && this.#anyIn("preceding");
@@ -138,7 +138,7 @@ class ListCompilation {
     return [whether(`count(*)>${size}${beyond === null ? "" : ` or ${beyond}`}`)];
   }
 
-  /** The cursor of the first or last row. */
+  /** Returns SQL of the cursor of the first or last row. */
   #cursor(which: "startCursor" | "endCursor"): Piece[] {
     const { size, isBackward } = this.#page;
     if (size === 0) return [json("null")];
@@ -149,7 +149,7 @@ class ListCompilation {
     return [expression(`coalesce(${cursor},'null')`)];
   }
 
-  /** Counts one row more than the maximum, which means that there are more. */
+  /** Returns SQL of the count. It counts one row more than the maximum, which shows whether there are more. */
   #count(type: GraphQLObjectType, selected: SelectedField): Piece {
     const rows = this.#compilation.alias();
     const pieces = this.#compilation.object(type, selected, (_field, { kind }) => {

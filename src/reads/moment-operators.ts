@@ -1,20 +1,20 @@
 import { sql } from "postgraphile/pg-sql2";
 import type { Operator } from "./operator.ts";
 
-/** The beginning of a moment's second. */
+/** Returns the beginning of a moment's second. */
 export const beginOfSecond = (moment: string): string => moment.replace(/\.\d+Z$/, ".000Z");
 
-/** The second after that of a moment; after all there are, if it is the last one that we take. */
+/** Returns the beginning of the next second; infinity after the last second that we accept. */
 function nextSecond(moment: string): string {
   const next = new Date(Date.parse(beginOfSecond(moment)) + 1_000);
   return next.getUTCFullYear() > 9999 ? "infinity" : next.toISOString();
 }
 
-/** The first second that isn't before a moment. */
+/** Returns the first whole second that isn't before a moment. */
 const secondFrom = (moment: string): string =>
   beginOfSecond(moment) === moment ? moment : nextSecond(moment);
 
-/** A comparison with bounds. The column itself is compared, so that indexes find it. */
+/** Returns a comparison with bounds. It compares the column itself, so that indexes can be used. */
 const comparison = (
   description: string,
   boundsOf: (moment: string) => string[],
@@ -28,7 +28,7 @@ const comparison = (
 });
 
 /**
- * Comparisons of moments as they are shown, to the second: what a client has read and sends back means the same rows.
+ * Comparisons of moments by the second, which is the precision that clients see: a moment that they read finds its rows.
  */
 export const momentOperators = {
   equals: comparison(

@@ -11,7 +11,7 @@ import type { SelectedField } from "./selection.ts";
 import { NotCovered } from "./selection.ts";
 import { valueText } from "./values.ts";
 
-/** The JSON text of an object from a row. It fails when a required value is missing. */
+/** Returns SQL of the JSON text of an object from a row. It fails when a required value is missing. */
 export function objectExpression(
   compilation: Compilation,
   type: GraphQLObjectType,
@@ -50,9 +50,9 @@ function valueExpression(
 }
 
 /**
- * The JSON text of the row that a function returns.
+ * Returns SQL of the JSON text of the row that a function returns.
  *
- * @param parent the row that the function takes, if it takes one
+ * @param parent the alias of the row that the function takes, if it takes one
  */
 export function returnedExpression(
   compilation: Compilation,
@@ -88,7 +88,7 @@ function columnExpression(
     const list = (of: string) =>
       `'['||array_to_string(array(select ${object} from unnest(${of}) ${element}),',')||']'`;
     if (isNonNullType(field.type)) return list(column);
-    // In a subquery that Postgres can't inline, so that a computed column is computed once.
+    // In a subquery that Postgres can't inline, so that a computed column is computed once
     const once = compilation.alias();
     return (
       `(select case when ${once}.v is null then 'null' else ${list(`${once}.v`)} end ` +

@@ -10,19 +10,19 @@ export interface Parameter {
 /** One comparison that a filter of a scalar offers, as in `{ quantity: { gte: 5 } }`. */
 export interface Operator {
   /**
-   * The operand: a value of the field's type, a list of such values, a flag, a text; of lists and ranges also an element,
-   * or a list of elements.
+   * The kind of operand: a value of the field's type, a list of such values, a flag, or a text. Operators of lists and ranges
+   * also take an element, or a list of elements.
    */
   operand: "value" | "list" | "flag" | "text" | "element" | "elements";
   description: string;
   /**
-   * The parameter for an operand.
+   * Returns the parameters for an operand.
    *
    * @throws BAD_USER_INPUT for an operand that the column can't be compared with
    */
   parameters(operand: unknown, codec: PgCodecAnyScalar): Parameter[];
   /**
-   * The SQL condition; nulls in the column follow SQL's rules. A flag is passed itself, other operands as parameters.
+   * Returns the SQL condition; nulls in the column follow SQL's rules. A flag is passed as such, other operands as parameters.
    */
   condition(column: SQL, parameters: readonly SQL[], flag?: boolean): SQL;
 }

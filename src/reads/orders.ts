@@ -4,26 +4,26 @@ import { defaultOrder } from "../graphql/cursor.ts";
 import type { Key, KeyColumn } from "./keys.ts";
 import { comparable, partTextOf, rowOf } from "./keys.ts";
 
-/** A column that a list is ordered by. */
+/** A column that a list is sorted by. */
 export interface OrderColumn extends KeyColumn {
-  /** Only of the first: null is greater than all values. */
+  /** Only the first column can be nullable; null is greater than all values. */
   isNullable?: boolean;
 }
 
-/** An order of the rows of a view that an index has, in both directions. Those of the key come last, and tell ties apart. */
+/** An indexed sort order of the rows of a view, in one direction. Its last columns are the key, which breaks ties. */
 export interface Order {
-  /** The value of the enum that stands for it, which its cursors name. */
+  /** Its enum value, which is also in its cursors. */
   name: string;
   columns: readonly [OrderColumn, ...OrderColumn[]];
   isDescending: boolean;
-  /** Whether it is that of the key, which lists have unless another one is asked for. */
+  /** Whether it is the order of the key, which lists have by default. */
   isDefault: boolean;
 }
 
-/** The orders that a view offers, by name. */
+/** The sort orders of a view, by name. */
 export type Orders = ReadonlyMap<string, Order>;
 
-/** The order of lists unless another one is asked for. */
+/** Returns the default order of lists. */
 export const orderOfKey = (key: Key): Order => ({
   name: defaultOrder,
   columns: key,
@@ -31,10 +31,10 @@ export const orderOfKey = (key: Key): Order => ({
   isDefault: true,
 });
 
-/** As key-forms.ts spells null. */
+/** SQL of the text for null, as in key-forms.ts. */
 const nullSql = sql`'%'`;
 
-/** The text of a row's place in an order: what cursors are made of. */
+/** Returns SQL of the text of a row's place in an order, which is part of its cursor. */
 export function placeTextOf({ columns }: Order, rows: SQL): SQL {
   const texts = columns.map(({ name, typeName, isNullable }) => {
     const text = partTextOf(typeName, sql`${rows}.${sql.identifier(name)}`);
@@ -43,14 +43,14 @@ export function placeTextOf({ columns }: Order, rows: SQL): SQL {
   return texts.length === 1 ? texts[0]! : sql.parens(sql.join(texts, "||'/'||"));
 }
 
-/** What rows are ordered by, each part with its direction. */
+/** Returns the terms of `order by`, each with its direction. */
 export const orderParts = (order: Order, rows: SQL, isReversed: boolean): SQL[] =>
   order.columns.map((column) => {
     const part = comparable(column, rows);
     return order.isDescending === isReversed ? part : sql`${part} desc`;
   });
 
-/** Values of a place in an order, as SQL; null for a column that is null. */
+/** The values of a place in an order, as SQL; null for a column that is null. */
 export type Place = readonly (SQL | null)[];
 
 /** An end of a range of rows. */
@@ -61,13 +61,14 @@ export interface End {
 }
 
 /**
- * The conditions of the rows between two places, as an index can answer them: of each row in between exactly one holds.
+ * Returns the conditions of the rows between two places, in a form that can use an index. Each row in between meets exactly
+ * one of them.
  *
- * There is a second one only for rows in whose first column there is null: these are the last, and a comparison of rows
- * would leave them out.
+ * There is a second condition only for rows with null in the first column. They come last, and a row comparison would not
+ * find them.
  *
- * @param from where the range begins in the order of the list; null at its beginning
- * @returns null for a condition that every row meets
+ * @param from the beginning of the range in the order of the list; null for the beginning of the list
+ * @returns a condition is null if every row meets it
  */
 export function between(order: Order, rows: SQL, from: End | null, to: End | null): (SQL | null)[] {
   const [low, high] = order.isDescending ? [to, from] : [from, to];
@@ -78,7 +79,7 @@ export function between(order: Order, rows: SQL, from: End | null, to: End | nul
   const ofOthers = (end: End | null) => (end && isNull(end) ? { ...end, place: end.place.slice(1) } : null);
   const ofNulls = (high: End | null) =>
     all([sql`${first} is null`, ...compared(columns.slice(1), rows, ofOthers(low), ofOthers(high))]);
-  // Nothing is after a null and before a value; the condition still has all the values that come with the statement
+  // No row is after a null and before a value; the condition still uses all values, because the statement has them as parameters
   if (isNull(low) && high && !isNull(high))
     return [sql.join([ofNulls(null)!, ...compared(columns, rows, null, high)], " and ")];
   const branches: (SQL | null)[] = [];

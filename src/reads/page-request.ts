@@ -7,19 +7,19 @@ import type { Key } from "./keys.ts";
 import type { Order, Orders } from "./orders.ts";
 import { orderOfKey } from "./orders.ts";
 
-/** A list, as far as its pages need it. */
+/** The properties of a list that its pages depend on. */
 export interface PagedList {
-  /** Its name in cursors: the field, for example `Tag.products`. */
+  /** Its name in cursors: its field, for example `Tag.products`. */
   list: string;
-  /** The primary key, which orders the list unless another order is asked for. */
+  /** The primary key, by which the list is sorted by default. */
   key: Key;
-  /** How it is followed in the order of the key, if it is. */
+  /** Set if clients can follow the list in the order of the key. */
   followed: Followed | undefined;
-  /** Other orders that it offers; undefined in versions whose lists have one. */
+  /** Other sort orders; undefined in versions whose lists have only one. */
   orders: Orders | undefined;
 }
 
-/** The arguments of a page, as they are given. */
+/** The arguments of a page, unchecked. */
 export interface RawPage {
   first?: number | null | undefined;
   last?: number | null | undefined;
@@ -28,7 +28,7 @@ export interface RawPage {
   orderBy?: string | null | undefined;
 }
 
-/** What page is asked for. */
+/** The checked arguments of a page. */
 export interface PageRequest {
   size: number;
   /** Whether it is counted from the end. */
@@ -38,11 +38,11 @@ export interface PageRequest {
   before: Position | null;
 }
 
-/** The order with this name, or that of the key. */
+/** Returns the order with a name, or the default order. */
 export const orderOf = ({ key, orders }: PagedList, name: string | null | undefined): Order =>
   (name == null ? undefined : orders?.get(name)) ?? orderOfKey(key);
 
-/** What cursors of a list need to know in an order. */
+/** Returns the properties of a list and an order that cursors depend on. */
 export const cursorListOf = ({ list, followed }: PagedList, order: Order): CursorList => ({
   list,
   order: order.isDefault ? undefined : order.name,
@@ -61,7 +61,7 @@ export function readPage(list: PagedList, { first, last, after, before, orderBy 
   const order = orderOf(list, orderBy);
   const decode = (cursor: string | null | undefined) =>
     cursor == null ? null : decodeCursor(cursorListOf(list, order), cursor);
-  // Of what comes before an entry, the page that ends there
+  // With `before` alone, the page ends at that entry
   const isBackward = last != null || (first == null && before != null && after == null);
   return {
     size: last != null ? checkPageSize(last, "last") : first != null ? checkPageSize(first) : defaultPageSize,

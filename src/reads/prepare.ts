@@ -14,12 +14,12 @@ import { sourceOf } from "./field-source.ts";
 import type { Coerced, ReadableOperation } from "./selection.ts";
 import { NotCovered } from "./selection.ts";
 
-/** Computed once for each operation of a document. */
+/** An operation with readers of its arguments, prepared once for each document. */
 export interface PreparedOperation extends ReadableOperation {
   readers: readonly [FieldNode, ReadArguments][];
 }
 
-/** Fields whose arguments matter to the statement. */
+/** Kinds of fields whose arguments change the statement. */
 const withArguments = new Set<FieldSource["kind"]>([
   "list",
   "row",
@@ -30,7 +30,7 @@ const withArguments = new Set<FieldSource["kind"]>([
   "groupedAggregates",
 ]);
 
-/** @throws {NotCovered} when the operation is no query, or contains an unknown field */
+/** Prepares a query. @throws {NotCovered} when the operation isn't a query, or contains an unknown field */
 export function prepareOperation(operation: ReadableOperation): PreparedOperation {
   if (operation.definition.operation !== OperationTypeNode.QUERY) throw new NotCovered("no query");
   return prepareFields(operation, operation.schema.getQueryType()!);
@@ -65,7 +65,7 @@ export function prepareFields(operation: ReadableOperation, root: GraphQLObjectT
     const field = fieldOf(type, node);
     if (!field) throw new NotCovered(name);
     const target = getNamedType(field.type);
-    // The only field of an interface is `id`, which its types have too
+    // Interfaces have only the field `id`, and their types have it too
     const source = isObjectType(type) ? sourceOf(field) : undefined;
     if (isObjectType(type) && !source) throw new NotCovered(`${type.name}.${name}`);
     if (source && withArguments.has(source.kind)) {
@@ -79,22 +79,22 @@ export function prepareFields(operation: ReadableOperation, root: GraphQLObjectT
 }
 
 /**
- * A request's arguments for the fields of an operation, and a key that determines the SQL.
+ * Reads a request's arguments for the fields of an operation. Also returns a key that determines the SQL.
  *
- * @param flags variables in @skip and @include
+ * @param flags the variables in @skip and @include
  */
 export function readRequest(
   { readers }: PreparedOperation,
   flags: readonly string[],
   variables: Coerced,
-): { key: string; given: Map<FieldNode, Given> } {
+): { key: string; fieldArguments: Map<FieldNode, Given> } {
   let key = "";
   for (const flag of flags) key += variables[flag] === true ? "1" : variables[flag] === false ? "0" : "n";
-  const given = new Map<FieldNode, Given>();
+  const fieldArguments = new Map<FieldNode, Given>();
   for (const [node, read] of readers) {
     const one = read(variables);
-    given.set(node, one);
+    fieldArguments.set(node, one);
     key += `;${one.shape}`;
   }
-  return { key, given };
+  return { key, fieldArguments };
 }

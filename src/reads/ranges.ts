@@ -5,18 +5,18 @@ import { given, notYetGiven } from "./followed.ts";
 import type { End, Order, Place } from "./orders.ts";
 import { between } from "./orders.ts";
 
-/** Parts of a list: all of it, what is between its cursors, what comes before or after that, or one of both ends. */
+/** Parts of a list: all, between the cursors, up to `after`, from `before`, all after `after`, all before `before`. */
 export type Range = "all" | "page" | "preceding" | "following" | "afterStart" | "beforeEnd";
 
-/** The cursors of a page in SQL, made only when they are needed: statements have their values as parameters. */
+/** Functions that return the cursors of a page in SQL. Each call adds parameters to the statement, so only needed ones are called. */
 export interface Cursors {
   after: { place(): Place; stages(): [StageSql, ...StageSql[]] } | null;
   before: { place(): Place } | null;
 }
 
 /**
- * The conditions of the rows of a part of a list. Several together are the part, in this order: each can be read by an
- * index. A condition is null where every row meets it.
+ * Returns the conditions of the rows of a part of a list. If there are several, the part consists of their rows in this order;
+ * each can use an index. A condition is null if every row meets it.
  */
 export function conditionsOf(
   range: Range,

@@ -2,23 +2,23 @@ import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import type { Hop } from "./hops.ts";
 
-/** How many of the rows at the end of a relation must match. */
+/** Quantifiers: how many of the rows at the end of a relation must match. */
 export const quantifiers = ["some", "none", "every"] as const;
 export type Quantifier = (typeof quantifiers)[number];
 
 /** The most relations that a filter follows one after the other. */
 export const maxRelationsDeep = 3;
-/** The most that it follows in all. */
+/** The most relations in one filter. */
 export const maxRelations = 10;
 
 /**
- * The condition that some, none or every row at the end of hops matches.
+ * Returns the condition that some, none or every row at the end of hops matches.
  *
- * The rows are those that the caller may see. `every` means that there is none for which the condition isn't true, so a
- * comparison with null fails it.
+ * Only rows that the caller may see count. `every` means that the condition is true for each row, so a row with an unknown
+ * result (a comparison with null) fails it.
  *
- * @param from the name of the rows where the hops begin
- * @param conditionOf the condition on the rows of that name; null when all match
+ * @param from the alias of the rows where the hops begin
+ * @param conditionOf returns the condition on the rows with an alias; null if all rows match
  */
 export function existsRelated(
   hops: readonly Hop[],
@@ -37,7 +37,7 @@ export function existsRelated(
   return quantifier === "some" ? found : sql`not ${found}`;
 }
 
-/** The condition of a hop, between the named rows of both sides. */
+/** Returns the join condition of a hop, between the aliases of both sides. */
 export const joinOf = ({ on }: Hop, local: SQL, remote: SQL): SQL =>
   sql.join(
     on.map((match) => sql`${remote}.${sql.identifier(match.remote)}=${local}.${sql.identifier(match.local)}`),

@@ -3,15 +3,15 @@ import { sql } from "postgraphile/pg-sql2";
 import { apiError } from "../errors/api-error.ts";
 import { checkText, escaped } from "./filter-operators.ts";
 
-/** The most characters of a text that is searched for. */
+/** The most characters of a search. */
 const maxCharacters = 100;
-/** The functions of the schema `search` have a condition for each. */
+/** The most words of a search. The functions of the schema `search` have one condition per word. */
 const maxWords = 6;
-/** Of one word: by so many Postgres finds rows in the index. */
+/** One word of a search must have this many letters and digits, so that Postgres can use the trigram index. */
 const minCharacters = 3;
 
 /**
- * The patterns of LIKE for the words of a text that is searched for.
+ * Returns LIKE patterns for the words of a search.
  *
  * @throws BAD_USER_INPUT for a text that is too short or too long
  */
@@ -27,10 +27,9 @@ export function readSearch(text: string): string[] {
 }
 
 /**
- * The condition that a search finds a row.
+ * Returns the condition that a search finds a row.
  *
- * @param search the function that finds ids, which Postgres calls once for a statement
- * @param patterns the array of patterns
+ * @param search the function that returns ids; Postgres calls it once per statement
  */
 export const foundBy = (search: SQL, alias: SQL, patterns: SQL): SQL =>
   sql`${alias}.id = any((select ${search}(${patterns}))::uuid[])`;

@@ -10,10 +10,10 @@ import { isAbstractType } from "postgraphile/graphql";
 import type { Variables } from "../graphql/operation.ts";
 import { partsOf } from "../graphql/operation.ts";
 
-/** Values of variables, coerced by their types. */
+/** The values of variables, after coercion. */
 export type Coerced = Variables;
 
-/** Why an operation is left to Grafast. Not an error: it never leaves this folder. */
+/** The reason why Grafast has to run an operation. It is caught within the compilers of reads and mutations. */
 export class NotCovered extends Error {}
 
 /** A field of a selection, with everything that the operation selects below it. */
@@ -23,14 +23,14 @@ export interface SelectedField {
   below: SelectionSetNode[];
 }
 
-/** An operation in its document. */
+/** An operation with its schema and the fragments of its document. */
 export interface ReadableOperation {
   schema: GraphQLSchema;
   definition: OperationDefinitionNode;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
 }
 
-/** The fields that selection sets request from an object, by name and in the order of the answer. */
+/** Returns the fields that selection sets request from an object, by name and in the order of the response. */
 export function selectedFields(
   { schema, definition: operation, fragments }: ReadableOperation,
   object: GraphQLObjectType,

@@ -35,14 +35,14 @@ export type OperationRequest = Pick<
   "schema" | "document" | "operationName" | "variableValues"
 >;
 
-/** Characters of SQL that are cached for one version. */
+/** The most characters of SQL that are cached for one version. */
 const maxKeptCharacters = 16_000_000;
-/** Operations with a longer key are left to Grafast: hardly any is sent twice, and keys of cached statements take memory. */
+/** The longest key of a compiled operation. Grafast runs those with longer ones: few are sent twice, and cached keys take memory. */
 const maxKeyCharacters = 20_000;
 
 type Numbered = PreparedOperation & { number: number };
 
-/** An operation of one request, and what it was compiled to. */
+/** An operation of one request with its compiled form. */
 export interface Found<Compiled> {
   compiled: Compiled;
   operation: PreparedOperation;
@@ -50,18 +50,18 @@ export interface Found<Compiled> {
   given: ReadonlyMap<FieldNode, Given>;
 }
 
-/** How operations of a kind are analysed and compiled. Both throw {NotCovered} where they can't. */
+/** Analyses and compiles operations of a kind. Both functions throw {NotCovered} for operations that they don't support. */
 export interface Compiler<Compiled> {
   prepare(operation: ReadableOperation): PreparedOperation;
   compile(operation: PreparedOperation, variables: Coerced, given: ReadonlyMap<FieldNode, Given>): Compiled;
-  /** Its SQL. */
+  /** Returns its SQL. */
   textOf(compiled: Compiled): string;
 }
 
-/** Operations of a version, compiled. Results for an operation are cached while it is used. */
+/** A cache of compiled operations of a version. */
 export class Compilations<Compiled extends object> {
   readonly #compiler: Compiler<Compiled>;
-  // The server caches documents, so the same operation is the same object.
+  // The server caches documents, so the same operation is the same object
   readonly #prepared = new WeakMap<OperationDefinitionNode, Numbered | "not covered">();
   #count = 0;
   readonly #compiled: LRUCache<string, Compiled | "not covered">;
@@ -75,7 +75,7 @@ export class Compilations<Compiled extends object> {
     });
   }
 
-  /** What a request's operation is compiled to; null to leave it to Grafast. */
+  /** Returns the compiled operation of a request; null if Grafast has to run it. */
   find({ schema, document, operationName, variableValues }: OperationRequest): Found<Compiled> | null {
     const operation = this.#prepare(schema, document, operationName);
     const variables = operation && coerce(operation, variableValues);
@@ -84,11 +84,11 @@ export class Compilations<Compiled extends object> {
     try {
       request = readRequest(operation, factsOf(schema, document).flags, variables);
     } catch (error) {
-      // Grafast reports wrong arguments, with the right path.
+      // Grafast reports invalid arguments, with the right path
       if (isApiError(error)) return null;
       throw error;
     }
-    const { key, given } = request;
+    const { key, fieldArguments: given } = request;
     const compiled = key.length <= maxKeyCharacters ? this.#compile(key, operation, variables, given) : null;
     return compiled && { compiled, operation, variables, given };
   }
@@ -108,7 +108,7 @@ export class Compilations<Compiled extends object> {
   }
 
   #compile(key: string, operation: Numbered, variables: Coerced, given: ReadonlyMap<FieldNode, Given>) {
-    // With a separator: both parts begin with digits
+    // A separator, because the key may begin with a digit
     const numberedKey = `${operation.number}:${key}`;
     let compiled = this.#compiled.get(numberedKey);
     if (!compiled) {
@@ -119,14 +119,14 @@ export class Compilations<Compiled extends object> {
   }
 }
 
-/** The values of the slots of a statement. */
+/** Returns the values of the slots of a statement. */
 export const valuesOf = (slots: readonly Slot[], given: ReadonlyMap<FieldNode, Given>): unknown[] =>
   slots.map(({ node, index }) => given.get(node)!.values[index]);
 
 const reads = { prepare: prepareOperation, compile, textOf: ({ text }: Statement) => text };
 const compilations = perObject<GraphQLSchema, Compilations<Statement>>(() => new Compilations(reads));
 
-/** The one statement that answers a request; null to leave it to Grafast. */
+/** Returns the statement that answers a request; null if Grafast has to run it. */
 export function readStatementOf(request: OperationRequest): ReadStatement | null {
   const { schema } = request;
   const found = compilations(schema).find(request);
@@ -155,7 +155,7 @@ function unlessNotCovered<T>(work: () => T): T | null {
 
 const noVariables: Coerced = {};
 
-/** Checks for scalars whose values need no coercion, which most variables have. */
+/** Checks by scalar whether a value needs no coercion, which holds for most variables. */
 const isPlain: Readonly<Record<string, (value: unknown) => boolean>> = {
   ID: (value) => typeof value === "string",
   String: (value) => typeof value === "string",
@@ -170,7 +170,7 @@ function isPlainlyGiven({ variable, type }: VariableDefinitionNode, given: Coerc
   return isPlain[named.name.value]?.(given[variable.name.value]) ?? false;
 }
 
-/** The coerced variables of a request; null when some are wrong, which Grafast will report. */
+/** Returns the coerced variables of a request; null if some are invalid, which Grafast will report. */
 function coerce(
   { schema, definition: { variableDefinitions } }: ReadableOperation,
   given: GrafastExecutionArgs["variableValues"],

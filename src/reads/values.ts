@@ -10,11 +10,11 @@ import { isPlainText } from "./keys.ts";
 import { failure, quoted, textWithConstants } from "./json-text.ts";
 import { NotCovered } from "./selection.ts";
 
-/** Makes the SQL expression of a value's JSON text from that of a column; null stays null. */
+/** Returns SQL of the JSON text of a column's value; null stays null. */
 type Encode = (column: string) => string;
 
 const asText: Encode = (column) => `${column}::text`;
-// The cast to JSON fails for NaN and infinities, as GraphQL does.
+// The cast to JSON fails for NaN and infinities, as GraphQL does
 const asNumber: Encode = (column) => `${column}::text::json::text`;
 const asString: Encode = (column) => `to_json(${column}::text)::text`;
 
@@ -43,14 +43,14 @@ const byScalar: Readonly<Record<string, ReadonlyMap<PgCodec, Encode>>> = {
   ]),
 };
 
-/** The JSON text of a field's value. @throws {NotCovered} when its form in SQL isn't known */
+/** Returns SQL of the JSON text of a field's value. @throws {NotCovered} when its form in SQL isn't known */
 export function valueText(codec: PgCodec, { type }: Field, value: string): string {
   const encode = encoderOf(codec, type);
   if (!encode) throw new NotCovered(`${codec.name} as ${String(type)}`);
   return isNonNullType(type) ? encode(value) : `coalesce(${encode(value)},'null')`;
 }
 
-/** How values of a column become values of a field; undefined when that isn't known for these types. */
+/** Returns the encoder from a column's values to a field's values; undefined if it isn't known for these types. */
 function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode | undefined {
   const type = getNullableType(fieldType);
   const element = elementOf(codec);
@@ -72,12 +72,12 @@ function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode | undef
 }
 
 function castFromPg(codec: PgCodec, column: string): string {
-  // By a unique name, because the library demands an identifier.
+  // With a unique name, because the library demands an identifier
   const text = textWithConstants(codec.castFromPg!(sql.identifier("the column"), false));
   return text.replaceAll('"the column"', () => column);
 }
 
-/** Lists have no lists in them, and null where their type says so. */
+/** Returns the encoder of a list. It fails for nested lists, and for nulls that the type doesn't allow. */
 function encoderOfList(codec: PgCodec, elementType: GraphQLOutputType): Encode | undefined {
   const encode = encoderOf(codec, elementType);
   if (!encode) return undefined;

@@ -5,20 +5,20 @@ import { crc32 } from "node:zlib";
 import { unknownPosition } from "../postgres/wal-position.ts";
 import type { Position } from "../postgres/wal-position.ts";
 
-/** Clients with the same slot wait for each other's writes, which does no harm. */
+/** The number of slots. Clients are hashed into them; those in one slot wait for each other's writes, which does no harm. */
 const slots = 4_096;
 const bytesEach = 8;
 
-/** Where several processes of one machine keep the positions together. */
+/** A file in which the processes of one machine share positions. */
 export interface PositionsFile {
-  /** That of the file, which has no name any more. */
+  /** The descriptor of the file, which has been unlinked. */
   descriptor: number;
-  /** The column of this process: no other one writes there. It takes over what an ended process has left in it. */
+  /** The column of this process: no other one writes to it. It takes over what an earlier process left there. */
   column: number;
   columns: number;
 }
 
-/** Makes such a file. It ends with the last process that has it open, however that ends. @returns its descriptor */
+/** Creates such a file. It disappears when the last process with it open ends, even by a crash. @returns its descriptor */
 export function makePositionsFile(columns: number): number {
   const folder = mkdtempSync(join(tmpdir(), "positions-"));
   const descriptor = openSync(join(folder, "positions"), "wx+", 0o600);
@@ -28,12 +28,12 @@ export function makePositionsFile(columns: number): number {
 }
 
 /**
- * What clients have written: of each the latest position, and so how far a replica must be to show it. With a file, other
- * processes know it as soon as it is noted, before the client has its answer; it takes two microseconds.
+ * The position of each client's latest write, which a replica must have reached to show it. With a file, other processes know a
+ * position as soon as it is noted, before the client gets its response. Noting takes two microseconds.
  */
 export class Positions {
   readonly #own = new BigUint64Array(slots);
-  /** Slots with a write whose position isn't known, each with the number of its latest. */
+  /** Slots with a write whose position isn't known, each with the number of its latest write. */
   readonly #unknown = new Map<number, number>();
   #count = 0;
   readonly #file: (PositionsFile & { row: Buffer; word: Buffer }) | null;
@@ -47,7 +47,7 @@ export class Positions {
     if (file) this.takeOver(file.column);
   }
 
-  /** Goes on with what the column of an ended process says, so that what is unknown there is settled, too. */
+  /** Takes over the column of an ended process, so that its unknown positions are settled too. */
   takeOver(column: number): void {
     const file = this.#file;
     if (!file) return;
@@ -64,7 +64,7 @@ export class Positions {
     }
   }
 
-  /** Notes that a client has written something before a position. */
+  /** Notes that a client's write ended at a position or before. */
   note(client: string, position: Position): void {
     const slot = slotOf(client);
     if (this.#own[slot]! >= position) return;
@@ -72,14 +72,14 @@ export class Positions {
     if (!this.#unknown.has(slot)) this.#publish(slot, position);
   }
 
-  /** Notes that a client may have written something: only the primary shows it, until `settle`. */
+  /** Notes that a client may have written at an unknown position: only the primary shows it, until `settling` has it. */
   noteUnknown(client: string): void {
     const slot = slotOf(client);
     this.#unknown.set(slot, ++this.#count);
     this.#publish(slot, unknownPosition);
   }
 
-  /** Has all processes read on the primary, whoever asks, until `settle`. Alone, a process needs no such word. */
+  /** Makes all processes read from the primary for all clients, until `settling`. A single process needs no such note. */
   noteUnknownToAll(): void {
     if (!this.#file) return;
     for (let slot = 0; slot < slots; slot++) {
@@ -89,9 +89,9 @@ export class Positions {
   }
 
   /**
-   * Begins to find out the position behind all that is unknown.
+   * Begins to resolve unknown positions.
    *
-   * @returns takes the position that was asked for since
+   * @returns a function that takes a position of the primary, read after this call
    */
   settling(): (position: Position) => void {
     const count = this.#count;
@@ -105,7 +105,7 @@ export class Positions {
     };
   }
 
-  /** Shows other processes a position. */
+  /** Writes a position to the file, for other processes. */
   #publish(slot: number, position: Position, column = this.#file?.column): void {
     const file = this.#file;
     if (!file || column === undefined) return;
@@ -113,7 +113,7 @@ export class Positions {
     writeSync(file.descriptor, file.word, 0, bytesEach, (slot * file.columns + column) * bytesEach);
   }
 
-  /** The position that a replica must have reached to show all that a client has written; 0 for any. */
+  /** Returns the position that a replica must have reached to show all writes of a client; 0 if any replica will do. */
   of(client: string): Position {
     const slot = slotOf(client);
     const file = this.#file;

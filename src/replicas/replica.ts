@@ -11,32 +11,32 @@ import { SharedPool } from "../postgres/shared-pool.ts";
 import { parsePosition, textOfPosition } from "../postgres/wal-position.ts";
 import type { Position } from "../postgres/wal-position.ts";
 
-/** Milliseconds in which a replica must answer what is asked to watch it. */
+/** Milliseconds within which a replica must answer a health check. */
 export const answerMs = 1_000;
 
-/** Why nothing is read from a replica. */
+/** The reason why a replica isn't used. */
 export type Obstacle = "away" | "no standby" | "another timeline" | "lagging";
 
-/** Where a standby is. */
+/** The position and timeline of a standby. */
 export interface Place {
   position: Position;
-  /** That of its last restartpoint: after a failover it follows the new primary for minutes before it shows that. */
+  /** The timeline of its last restartpoint: after a failover, a standby shows the new one only minutes later. */
   timeline: number;
 }
 
-/** The reading of a statement ended because the replica went away. */
+/** Thrown when a read ended because the replica could no longer be reached. */
 export class ReplicaAway extends Error {}
 
-/** Its connections, from when it came until it went away. */
+/** Its connections, while it can be reached. */
 interface Open {
   pool: Pool;
   watching: Pool;
   readText: ReadText;
-  /** What ends each of the reads that wait for an answer. */
+  /** Functions that fail the running reads, one for each. */
   reads: Set<(error: Error) => void>;
 }
 
-/** A standby of the primary, which answers reads. */
+/** A standby of the primary that answers reads. */
 export class Replica {
   readonly name: string;
   readonly #url: string;
@@ -45,7 +45,7 @@ export class Replica {
   #open: Open | null = null;
   readonly #logger: Logger;
   #obstacle: Obstacle | null = "away";
-  /** Milliseconds that it is behind the primary, as of the last look. */
+  /** Its lag behind the primary in milliseconds, at the last health check. */
   lagMs = 0;
 
   constructor(url: string, options: PoolOptions, { logger, onUsed }: { logger: Logger; onUsed: OnUsed }) {
@@ -56,12 +56,12 @@ export class Replica {
     this.#onUsed = onUsed;
   }
 
-  /** Why nothing is read from it now; null when it is used. */
+  /** Why it isn't used now; null when it is used. */
   get obstacle(): Obstacle | null {
     return this.#obstacle;
   }
 
-  /** Notes why nothing is read from it, or that it is used, and logs what is new. */
+  /** Notes why it isn't used, or that it is, and logs changes. */
   obstruct(obstacle: Obstacle | null, error?: unknown): void {
     if (obstacle === this.#obstacle) return;
     this.#obstacle = obstacle;
@@ -71,10 +71,10 @@ export class Replica {
   }
 
   /**
-   * Asks how far it is. Opens its connections when it has come back, and gives them up when it doesn't answer.
+   * Reads its position. Opens connections if there are none, and closes them when it doesn't answer.
    *
-   * @returns null when it is no standby
-   * @throws when it is away
+   * @returns null when it isn't a standby
+   * @throws when it can't be reached
    */
   async look(): Promise<Place | null> {
     const open = (this.#open ??= this.#connect());
@@ -93,10 +93,10 @@ export class Replica {
   }
 
   /**
-   * Reads a text, once all is there that was committed before a position.
+   * Reads a text, if the replica has replayed all up to a position.
    *
-   * @throws {ReplicaAway} when it goes away meanwhile
-   * @throws invalid_text_representation when it hasn't come so far yet
+   * @throws {ReplicaAway} when it can't be reached
+   * @throws invalid_text_representation when it hasn't reached the position yet
    */
   read(position: Position, ...[client, settings, statement]: Parameters<ReadText>): Promise<string | null> {
     return new Promise((resolve, reject) => {
@@ -109,7 +109,7 @@ export class Replica {
     });
   }
 
-  /** Gives its connections up; requests that wait for an answer ask the primary. */
+  /** Closes its connections. Reads that wait for its answer are repeated on the primary. */
   #leave(open: Open, error: unknown): void {
     this.obstruct("away", error);
     if (this.#open === open) this.#open = null;
@@ -132,7 +132,7 @@ export class Replica {
   }
 }
 
-/** Host and port, for the log and metrics. */
+/** Returns host and port, for the log and metrics. */
 function nameOf(url: string): string {
   const { host, searchParams } = new URL(url);
   return host || (searchParams.get("host") ?? "local");

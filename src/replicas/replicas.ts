@@ -13,51 +13,51 @@ import type { Positions } from "./positions.ts";
 import { answerMs, Replica } from "./replica.ts";
 import type { Obstacle, Place } from "./replica.ts";
 
-/** Milliseconds between two looks at the replicas. */
+/** Milliseconds between two health checks of the replicas. */
 const lookEveryMs = 1_000;
-/** Milliseconds to wait before a read is tried on its replica again, because that was behind. After the last, the primary is asked. */
+/** Milliseconds before each retry on a replica that is behind. After the last one, the primary answers. */
 const pausesMs = [1, 3];
 
-/** Why a read was answered by the primary, or that it wasn't. */
+/** The server that answered a read: a replica, or the primary with the reason. */
 export type ReadFrom = "replica" | `primary: ${"behind" | "no replica" | "failed" | "fresh"}`;
 
 export interface ReplicasOptions {
   urls: readonly string[];
   /** Connections to each. */
   pool: PoolOptions;
-  /** Milliseconds behind the primary from which on a replica isn't used. */
+  /** The greatest lag in milliseconds of a replica that is used. */
   maxLagMs: number;
-  /** What clients have written. */
+  /** The positions of clients' writes. */
   positions: Positions;
 }
 
 export interface ReplicasParts {
-  /** Connections to the primary, one of which is used each second. */
+  /** Connections to the primary. The health check takes one each second. */
   primary: Pool;
   logger: Logger;
   onUsed: OnUsed;
-  /** Whether a statement asks for what only the primary knows exactly. */
+  /** Whether a statement reads something that only the primary knows exactly. */
   needsPrimary: (text: string) => boolean;
 }
 
 /**
- * Reads a text like `ReadText`, from a replica if one shows all that the client has written.
+ * Reads a text like `ReadText`, from a replica if one shows all writes of the client.
  *
- * @param sentAlong a position that the request names; the replica has to show what was committed before that, too
+ * @param requestPosition a position from the request; the replica has to show all that was committed before it, too
  */
 export type ReadWithOwnWrites = (
-  ...read: [...Parameters<ReadText>, sentAlong: Position]
+  ...read: [...Parameters<ReadText>, requestPosition: Position]
 ) => Promise<string | null>;
 
 /**
- * Answers reads from standbys. A client always sees what it has written before: after a write its position is noted, and a
- * replica that isn't there yet refuses to read. Whatever goes wrong on a replica, the primary is asked; only statements that
- * take too long fail, as they would there.
+ * Answers reads from standbys. A client always sees its own writes: each write's position is noted, and a replica that
+ * hasn't reached it refuses to read. If anything goes wrong on a replica, the primary answers. Only statements that take too
+ * long, or return too much, fail: they would fail there too.
  */
 export class Replicas {
   readonly positions: Positions;
   readonly all: readonly Replica[];
-  /** Reads by where they were answered. */
+  /** Counts of reads by the server that answered. */
   readonly counts: Record<ReadFrom, number> = {
     replica: 0,
     "primary: behind": 0,
@@ -69,13 +69,13 @@ export class Replicas {
   readonly #maxLagMs: number;
   readonly #closing = new AbortController();
   readonly #watch: Promise<void>;
-  /** When the primary was at which position, the latest last. */
+  /** Positions of the primary with the time, oldest first. */
   #history: { atMs: number; position: Position }[] = [];
-  /** The timeline of the primary, when it was last asked. A standby of another one may have what the primary never had. */
+  /** The primary's timeline at the last health check. A standby on another timeline may have data that the primary never had. */
   #timeline: number | null = null;
-  /** How often to look at the primary before all reads needn't go there any more, after its timeline was another. */
+  /** The health checks of the primary that remain, after a change of its timeline, until replicas may be used again. */
   #looksOfOthers = 0;
-  /** What all clients must see, and how often that was to be the present, and is. Once for what was written before the start. */
+  /** The position that all clients must see. `wanted` counts demands for the present one, the start being the first; `reached` those met. */
   #floor: { position: Position; wanted: number; reached: number } = { position: 0n, wanted: 1, reached: 0 };
 
   constructor({ urls, pool, maxLagMs, positions }: ReplicasOptions, parts: ReplicasParts) {
@@ -86,13 +86,13 @@ export class Replicas {
     this.#watch = this.#run();
   }
 
-  /** All reads from now on have to show what is committed now. */
+  /** Makes all reads from now on show everything that is committed now. */
   async requirePresent(): Promise<void> {
     this.#floor.wanted++;
     await this.#look().catch(() => {});
   }
 
-  /** Notes that clients have written something, before a position; null when that isn't known. */
+  /** Notes that clients have written, up to a position; null if it isn't known. */
   readonly noteWritten: OnWritten = (clients, present) => {
     const position = present === null ? null : this.#positionIn(present);
     for (const client of clients)
@@ -100,7 +100,7 @@ export class Replicas {
       else this.positions.note(client, position);
   };
 
-  /** Notes that a client has written something, and asks for the position. */
+  /** Notes that a client has written, and reads the position from the primary. */
   async noteWrite(client: string): Promise<void> {
     try {
       this.positions.note(client, await this.#presentPosition());
@@ -110,16 +110,16 @@ export class Replicas {
   }
 
   /**
-   * Makes the reading function.
+   * Returns a function that reads from a replica or the primary.
    *
    * @param fromPrimary reads from the primary
    */
   reader(fromPrimary: ReadText): ReadWithOwnWrites {
-    return async (client, settings, statement, sentAlong) => {
+    return async (client, settings, statement, requestPosition) => {
       const read = [client, settings, statement] as const;
       const [data, from] = this.#parts.needsPrimary(statement.text)
         ? [null, "primary: fresh" as const]
-        : await this.#tryReplica(client, max(sentAlong, this.positions.of(client), this.#wanted), read);
+        : await this.#tryReplica(client, max(requestPosition, this.positions.of(client), this.#wanted), read);
       this.counts[from]++;
       return data === null ? fromPrimary(...read) : data.text;
     };
@@ -131,7 +131,7 @@ export class Replicas {
     await Promise.all(this.all.map((replica) => replica.close()));
   }
 
-  /** What all clients must see. */
+  /** The position that all clients must see. */
   get #wanted(): Position {
     const { position, wanted, reached } = this.#floor;
     return wanted > reached ? unknownPosition : position;
@@ -151,7 +151,7 @@ export class Replicas {
       } catch (error) {
         const code = error instanceof Error && "code" in error ? error.code : undefined;
         if (code === timedOut || error instanceof AnswerTooLong) throw error;
-        // Or a mistake of the statement itself, which the primary reports
+        // The replica failed, or the statement has a mistake, which the primary reports
         if (code !== notYetReplayed) return [null, "primary: failed"];
         if (attempt >= pausesMs.length) return [null, "primary: behind"];
         await sleep(pausesMs[attempt]);
@@ -159,7 +159,7 @@ export class Replicas {
     }
   }
 
-  /** A client keeps its replica while that is used: on another one, time could run backwards. */
+  /** Returns the replica for a client, always the same while it is used: another one might show older data. */
   #choose(client: string): Replica | null {
     const used = this.all.filter(({ obstacle }) => obstacle === null);
     const rank = ({ name }: Replica) => crc32(`${client} ${name}`);
@@ -178,17 +178,17 @@ export class Replicas {
   }
 
   async #lookAtAll(): Promise<void> {
-    await this.#look().catch(() => {}); // While the primary is away, replicas go on with what they have
+    await this.#look().catch(() => {}); // While the primary can't be reached, replicas go on with what they have
     await Promise.all(this.all.map((replica) => this.#lookAt(replica)));
   }
 
-  /** Asks the primary where it is. */
+  /** Reads the position of the primary. */
   async #look(): Promise<void> {
     const atMs = performance.now();
     const { wanted, reached } = this.#floor;
     const settle = this.positions.settling();
     const position = await this.#presentPosition();
-    // Other processes of the file have looked by then, too
+    // By then, other processes with the same file have checked the primary too
     if (this.#looksOfOthers > 0) this.#looksOfOthers--;
     else settle(position);
     if (wanted > reached) Object.assign(this.#floor, { position, reached: wanted });
@@ -197,15 +197,15 @@ export class Replicas {
     this.#history = this.#history.filter((each) => each.atMs > atMs - keptMs);
   }
 
-  /** The position after all that was committed on the primary. */
+  /** Reads the position after all that is committed on the primary. */
   async #presentPosition(): Promise<Position> {
-    // Without its name: it would stay prepared, which not every pooler bears
+    // Without its name: it would stay prepared, which not every pooler supports
     const { text } = positionStatement;
     const answer = await this.#parts.primary.query<[string, string]>({ text, rowMode: "array" });
     return this.#positionIn(answer.rows[0]!);
   }
 
-  /** A position of the primary. When its timeline is a new one, no replica is read from until it is looked at. */
+  /** Returns a position of the primary. If the timeline is new, replicas aren't used until their next health check. */
   #positionIn([position, timeline]: Present): Position {
     const before = this.#timeline;
     this.#timeline = Number.parseInt(timeline, 16);
@@ -233,16 +233,16 @@ export class Replicas {
     return lagMs > this.#maxLagMs ? "lagging" : null;
   }
 
-  /** How long ago the primary was where a replica is now, in milliseconds. */
+  /** Returns how many milliseconds ago the primary was at a replica's position. */
   #lagOf(position: Position): number {
     const missing = this.#history.find((each) => each.position > position);
     return missing === undefined ? 0 : performance.now() - missing.atMs;
   }
 }
 
-/** invalid_text_representation, of `guardedSettings`. */
+/** The error code invalid_text_representation, raised by `guardedSettings`. */
 const notYetReplayed = "22P02";
-/** query_canceled: the primary would take as long, as an answer would be as long there. */
+/** The error code query_canceled: the statement would take as long on the primary. */
 const timedOut = "57014";
 
 const max = (...positions: [Position, ...Position[]]): Position =>

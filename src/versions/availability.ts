@@ -8,7 +8,7 @@ import type { ServedVersion } from "./serve-version.ts";
 /** Seconds until a version that can't be built is tried again. */
 export const retryAfterSeconds = 30;
 
-/** What is wrong with a version: it answers 503, or differs from its release. */
+/** A problem of a version: it answers 503, or differs from its release. */
 export interface VersionFault {
   version: string;
   state: "unavailable" | "different";
@@ -16,7 +16,7 @@ export interface VersionFault {
   reason: string;
 }
 
-/** Knows which versions can be served, so that one that can't doesn't stop the others. */
+/** Tracks which versions can be served, so that one that can't be doesn't stop the others. */
 export class Availability {
   readonly #served: readonly ServedVersion[];
   readonly #pool: Pool;
@@ -38,7 +38,7 @@ export class Availability {
    * Checks the built versions.
    *
    * @throws {UserError} when no version can be served
-   * @throws the failure of one that can be built, but the database was away: a start waits for that
+   * @throws the failure of a version for which the database was unavailable: a start waits for the database
    */
   async check(): Promise<void> {
     const failures = this.#served.filter((each) => each.failure() !== null);
@@ -71,7 +71,7 @@ export class Availability {
     });
   }
 
-  /** For the readiness: partial, because all other versions continue. */
+  /** Returns the obstacle to readiness: partial, because all other versions continue. */
   obstacle(): { code: string; message: string; isPartial: true } | null {
     const faults = this.faults();
     if (faults.length === 0) return null;
@@ -82,11 +82,11 @@ export class Availability {
   }
 
   /**
-   * Builds the versions that change, from what a transaction is about to make of their catalogs.
+   * Builds the versions that change, from their catalogs as a transaction is about to leave them.
    *
-   * @param read the catalog of a version's Postgres schema
-   * @returns what puts them in the place of those that answer
-   * @throws what kept one from being built
+   * @param read reads the catalog of a version's Postgres schema
+   * @returns a function that puts them in the place of the current ones
+   * @throws the reason why one couldn't be built
    */
   async prepare(read: (schemaName: string) => Promise<string>): Promise<() => void> {
     const uses: ((() => void) | null)[] = [];
@@ -96,10 +96,10 @@ export class Availability {
   }
 
   /**
-   * Builds all versions anew that would be others by now.
+   * Rebuilds all versions that have changed in the database.
    *
    * @returns their names
-   * @throws the first failure, when all have been tried
+   * @throws the first failure, after all have been tried
    */
   async reload(): Promise<string[]> {
     const results = await Promise.allSettled(this.#served.map((each) => each.reload()));
@@ -116,7 +116,7 @@ export class Availability {
     this.#closing.abort();
   }
 
-  /** Changes that were made outside of migrations. Informative only, so its failure stops nothing. */
+  /** Reads changes that were made outside of migrations. Only for information, so its failure stops nothing. */
   async #readDifferences(): Promise<void> {
     if (this.#served.every(({ version }) => version.kind === "floating")) return;
     try {
@@ -143,7 +143,7 @@ export class Availability {
       const err = this.#served.find((each) => each.version.slug === version)!.failure() ?? undefined;
       const message = {
         unavailable: "versions: one can't be built from the database, and answers 503",
-        different: "versions: one differs from what was released",
+        different: "versions: one differs from its release",
       }[state];
       this.#logger.error({ version, reason, err }, message);
     }

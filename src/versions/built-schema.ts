@@ -3,18 +3,18 @@ import type { SchemaResult } from "postgraphile/graphile-build";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { makeSchemaInTurns } from "./make-schema.ts";
 
-/** The last schemas of each kind, by their fingerprints. In a process that serves, it is the one that answers. */
+/** The last schemas of each kind, by fingerprint. In a process that serves one database, it is the current one. */
 const known = new Map<string, Map<string, GraphQLSchema>>();
 let maxKept = 1;
 
-/** Has more schemas of each kind kept than the last: for processes that serve different databases in turns. */
+/** Sets how many schemas of each kind are kept: more than one for processes that serve different databases in turn. */
 export const keepSchemas = (count: number): void => void (maxKept = count);
 
 /**
- * Builds a GraphQL schema, which takes half a second, or returns the last one of its kind if the database is still the
- * same for it. A schema knows no connection: that is in the preset, and in the context of each request.
+ * Builds a GraphQL schema, which takes half a second, or returns a kept one if the catalog is still the same. A schema has
+ * no connection: that is in the preset, and in the context of each request.
  *
- * @param kind names all that decides about the schema, except the catalog
+ * @param kind names everything that the schema depends on, except the catalog
  * @param fingerprint of the catalog that the preset reads
  */
 export async function builtSchema(

@@ -4,16 +4,16 @@ import { perObject, remembered } from "../lib/remembered.ts";
 import type { SettingsStatement, StatementUse } from "../postgres/pipeline/transaction-settings.ts";
 import { settingsFor, settingsStatement, usedFor } from "../postgres/pipeline/transaction-settings.ts";
 
-/** The settings of a reading transaction: everything that decides which rows and texts it sees. */
+/** Returns the settings of a reading transaction: everything that decides which rows and texts it sees. */
 const readSettings = ({ scopeText, credentialId }: Caller, locale: string | undefined) => ({
   role: "service_api",
   "service.scopes": scopeText,
   "service.locale": locale,
-  // Some rows are seen by the credential alone that they belong to
+  // Some rows are visible only to the credential that they belong to
   "service.credential_id": credentialId,
 });
 
-/** A caller's rights to read, for plans and for the database. */
+/** Returns the context with a caller's rights to read, for plans and for the database. */
 export function contextFor(
   caller: Caller,
   requestId: string,
@@ -30,7 +30,7 @@ export function contextFor(
       ...readSettings(caller, locale),
       // For transactions that write
       "service.request_id": requestId,
-      // Passed on with the events to those who are told of them
+      // Passed on with the events to their receivers
       "service.traceparent": traceparent,
       application_name: use?.applicationName,
       [usedFor]: use,
@@ -44,9 +44,7 @@ const onlyReads = { transaction_read_only: "on", application_name: "service" };
 // Callers are the same objects while nothing about them changes, and they seldom change their language.
 const known = perObject<Caller, Map<string | undefined, SettingsStatement>>(() => new Map());
 
-/**
- * The statement that makes the settings for reading. SQL injected into such a read can't write, and can't change that.
- */
+/** Returns the statement that sets the settings for reading. SQL injected into such a read can't write, or change that. */
 export function readSettingsFor(
   caller: Caller,
   locale: string | undefined,

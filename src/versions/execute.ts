@@ -12,15 +12,15 @@ import type { ServedVersion } from "./serve-version.ts";
 export type Operation = Pick<GrafastExecutionArgs, "document" | "operationName" | "variableValues">;
 
 export interface ExecuteOptions {
-  /** Connections for it; by default those of the version. */
+  /** Connections for the operation; by default, the version's. */
   withPgClient?: ServedVersion["withPgClient"];
-  /** Whether the data is wanted as JSON text. */
+  /** Whether to return the data as JSON text. */
   outputDataAsString?: boolean;
 }
 
 /**
- * Executes an operation in a version: a query by one statement if that can answer it, everything else by Grafast. Its errors
- * are those that clients get: with a code and the id of the request, and nothing that they must not see.
+ * Executes an operation in a version: a query by one SQL statement if possible, everything else by Grafast. Its errors are
+ * ready for clients: they have a code and the id of the request, and reveal nothing that clients must not see.
  */
 export async function executeIn(
   served: ServedVersion,
@@ -51,7 +51,7 @@ export async function executeIn(
   }
 }
 
-/** The error that a client gets, which depends on whether a mutation has been committed by then. */
+/** Returns the error for the client, which depends on whether a mutation has been committed. */
 function report(
   error: unknown,
   { document, operationName }: Operation,
@@ -65,21 +65,21 @@ function report(
   const cause = error instanceof GraphQLError ? error.originalError : error;
   const isAfterCommit = path ? path.length > 1 || mutationLog.isUnreadable(cause) : mutationLog.isAnyDone;
   if (isAfterCommit) return unavailable(reported, mutationLog);
-  // A repetition would do the operation's other mutations again
+  // A retry would do the operation's other mutations again
   return mutationLog.isRepeatable
     ? reported
     : withExtensions(reported, reported.message, { retryable: false });
 }
 
-/** Their messages advise to repeat the request, without knowing that a mutation has been committed. */
+/** Codes whose messages advise to repeat the request, although a mutation has been committed. */
 const outages = new Set<unknown>(["QUERY_TIMEOUT", "CONFLICT_RETRY", "SERVICE_UNAVAILABLE"]);
 
-/** An error while reading a mutation's payload. The mutation itself has been committed. */
+/** Returns the error for a payload that couldn't be read. The mutation itself has been committed. */
 function unavailable(error: GraphQLError, { isRepeatable }: MutationLog): GraphQLError {
   const { code, retryable } = error.extensions;
   const advice = isRepeatable
     ? "Its idempotencyKey makes it safe to send again."
-    : "Read what you need; sending it again would do it once more.";
+    : "Query what you need; sending it again would do it once more.";
   const reason = outages.has(code) ? `${code as string}.` : error.message;
   const message = `The mutation was done, but its payload can't be read: ${reason} ${advice}`;
   return withExtensions(error, message, {

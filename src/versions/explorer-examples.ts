@@ -31,7 +31,7 @@ query Orders($after: String) {
   },
   {
     topic: "Stock",
-    title: "Products that run out",
+    title: "Products running low",
     query: `query ProductsThatRunOut {
   products(first: 10, filter: { availableStock: { lt: 5 } }) {
     edges { node { id productNumber name availableStock } }
@@ -40,7 +40,7 @@ query Orders($after: String) {
   },
   {
     topic: "Stock",
-    title: "What lies in each warehouse",
+    title: "Stock in each warehouse",
     query: `query Warehouses {
   warehouses(first: 3) {
     edges { node {
@@ -65,7 +65,7 @@ query Orders($after: String) {
   },
   {
     topic: "Shipping",
-    title: "What is to be picked",
+    title: "Fulfillment orders to pick",
     query: `query ToBePicked {
   fulfillmentOrders(first: 5, filter: { state: { in: [Open, InProgress] } }) {
     edges { node {
@@ -86,7 +86,7 @@ query Orders($after: String) {
   },
   {
     topic: "Writing",
-    title: "A new warehouse, only checked",
+    title: "A new warehouse (validated only)",
     query: `mutation CheckWarehouse {
   warehouseCreate(input: { name: "Hafenlager", code: "HAFEN", validateOnly: true }) {
     warehouse { id }

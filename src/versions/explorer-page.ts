@@ -9,16 +9,16 @@ export function explorerPathOf({ slug }: Pick<Version, "slug">): string {
   return `/explorer/${slug}`;
 }
 
-/** Under which name a tab keeps the credentials of the user who is logged in to the explorer. */
+/** The key under which a browser tab keeps the credentials of the user who is logged in to the explorer. */
 export const credentialsKey = "explorer:credentials";
 
-/** Where a version tells its explorer that it has changed. */
+/** Returns the path at which an explorer hears of changes of its version. */
 export const changesPathOf = (explorerPath: string): string => `${explorerPath}/changes`;
 
-/** Where the files of the page are. */
+/** Path of the page's own files. */
 export const explorerFiles = "/explorer-files";
 
-/** What the explorer's own script reads. */
+/** Returns the configuration of the explorer's own script. */
 const configOf = (explorerPath: string, endpoint: string) => ({
   endpoint,
   changes: changesPathOf(explorerPath),
@@ -28,7 +28,7 @@ const configOf = (explorerPath: string, endpoint: string) => ({
   examples: examples.map(({ query }) => query),
 });
 
-/** The page's first part: who is logged in, examples, costs. */
+/** Returns the bar at the top of the page: login, examples, cost. */
 function bar(slug: string): string {
   const topics = [...new Set(examples.map(({ topic }) => topic))];
   const options = topics.map((topic) => {
@@ -42,8 +42,8 @@ function bar(slug: string): string {
   <label>Examples <select id="examples"><option value="">Choose…</option>${options.join("")}</select></label>
   <output id="cost" aria-live="polite"></output>
   <form id="log-in">
-    <label>Client id <input name="id" autocomplete="off" spellcheck="false" placeholder="ak_…" required></label>
-    <label>Secret <input name="secret" type="password" autocomplete="off" placeholder="sk_…" required></label>
+    <label>Client ID <input name="id" autocomplete="off" spellcheck="false" placeholder="ak_…" required></label>
+    <label>Client secret <input name="secret" type="password" autocomplete="off" placeholder="sk_…" required></label>
     <button>Log in</button>
     <a href="/admin/explorer">As an administrator</a>
   </form>
@@ -52,10 +52,10 @@ function bar(slug: string): string {
 </header>`;
 }
 
-/** Where Ruru's own files are. */
+/** Path of Ruru's files. */
 export const ruruFiles = "/ruru-static/";
 
-/** The page of a version's explorer (Ruru). */
+/** Returns the page of a version's explorer (Ruru). */
 export async function explorerPage(version: Version): Promise<string> {
   const { ruruHTML } = await import("postgraphile/grafserv/ruru/server");
   const [explorerPath, endpoint] = [explorerPathOf(version), pathOf(version)];

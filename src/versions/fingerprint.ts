@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 
 const firstOwnOid = 16_384;
 
-/** The same for catalogs that differ only in the numbers of objects, which are others each time that they are made. */
+/** Returns a hash of a catalog that ignores the OIDs of objects, which change whenever these are recreated. */
 export function fingerprintOf(catalog: string): string {
   const numbers = new Map<string, number>();
   const numbered = catalog.replace(/"(\d{5,10})"/g, (text, oid: string) => {

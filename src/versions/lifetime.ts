@@ -2,9 +2,9 @@ import type { Version } from "./versions.ts";
 
 /** The end of a version. Times are in milliseconds since 1970. */
 export interface Retirement {
-  /** When answers begin to warn of it: three months before the end. */
+  /** From then on, responses warn of the end: three months before it. */
   deprecatedAt: number;
-  /** When it is refused. */
+  /** From then on, the version is refused. */
   sunsetAt: number;
   /** The version to change to: the newest stable one. */
   successor: Version | null;
@@ -13,8 +13,8 @@ export interface Retirement {
 const months = { ofWarning: 3, ofStable: 12, ofPreviewAfterStable: 3 };
 
 /**
- * When a version ends, as far as known: a stable one at the end of the twelfth month after that of its release, a dated
- * preview three months after the release of the next stable version, unstable never.
+ * Returns when a version ends. A stable version ends with the twelfth month after the month of its release, a dated preview
+ * three months after the release of the next stable version, `unstable` never.
  *
  * @returns null when no end is known
  */
@@ -51,7 +51,7 @@ function releaseOf({ releasedOn }: Version): number | null {
   return releasedOn === null ? null : Date.parse(releasedOn);
 }
 
-/** The same day some months later, or the last day of a shorter month. */
+/** Returns the same day some months later, or the last day of a shorter month. */
 function plusMonths(time: number, count: number): number {
   const date = new Date(time);
   const month = date.getUTCMonth() + count;

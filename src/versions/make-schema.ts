@@ -11,9 +11,9 @@ type FieldsType = GraphQLObjectType | GraphQLInputObjectType;
 type NewWithHooks = (build: unknown, klass: unknown, spec: object, scope: object) => FieldsType;
 
 /**
- * Does what the library's `makeSchema` does, with the same result, in many short pieces, between which requests are
- * answered. The library works out the fields of a type when it is asked for the type, and so of all types within the
- * first; here each has its turn later. Inside of graphile-build 5.1.1: docs/internals/upstream.md.
+ * Builds the same schema as the library's `makeSchema`, in many short pieces, between which requests are answered. The library
+ * computes the fields of a type as soon as the type is used, and so all fields together. Here, each type has its turn later.
+ * Relies on internals of graphile-build 5.1.1: docs/internals/upstream.md.
  */
 export async function makeSchemaInTurns(preset: GraphileConfig.Preset): Promise<SchemaResult> {
   const { resolvedPreset } = getBuilder(preset);
@@ -29,19 +29,19 @@ export async function makeSchemaInTurns(preset: GraphileConfig.Preset): Promise<
   for (const name of ["Query", "Mutation", "Subscription"]) build.getTypeByName(name);
   let since = performance.now();
   for (const type of later.types) {
-    // The library leaves out a type without fields, but this one has been used
+    // The library leaves out a type without fields, but this one is in use already
     if (Object.keys(type.getFields()).length === 0) return makeSchema(preset);
     if (performance.now() - since < turnMs) continue;
     await othersTurn();
     since = performance.now();
   }
   later.end();
-  // What has been built is used
+  // `buildSchema` uses the build from above
   builder.createBuild = () => build;
   return { schema: builder.buildSchema(input), resolvedPreset };
 }
 
-/** Has new types keep their fields for later. `types` grows while it is gone through. */
+/** Defers the fields of new types. `types` grows while it is iterated. */
 function deferFields(builder: SchemaBuilder): { types: FieldsType[]; end: () => void } {
   const types: FieldsType[] = [];
   const newWithHooks = builder.newWithHooks as unknown as NewWithHooks;
@@ -59,11 +59,11 @@ function deferFields(builder: SchemaBuilder): { types: FieldsType[]; end: () => 
   return { types, end: () => use(newWithHooks) };
 }
 
-/** Types of aggregates have no fields where there is nothing to sum up. */
+/** Whether a type may have no fields: types of aggregates have none if there is nothing to aggregate. */
 const mayBeEmpty = (scope: object): boolean =>
   Object.keys(scope).some((key) => key.startsWith("isPgAggregate"));
 
-/** The first question, which is whether there are any fields, is answered without working them out. */
+/** Answers the first call of `getFields`, which only checks whether there are any, without computing the fields. */
 function defer(type: FieldsType): void {
   const own = type as { getFields?: () => object };
   own.getFields = () => {

@@ -23,7 +23,7 @@ type QueryReading =
   | { document: DocumentNode; cost: number; error: null }
   | { document: null; cost: null; error: GraphQLError };
 
-/** The cost of a document in points, or why it is refused. */
+/** The cost of a document in points, or the error by which it is refused. */
 export type Price = { cost: number; error: null } | { cost: null; error: GraphQLError };
 
 /**
@@ -35,14 +35,14 @@ export class Reader {
   readonly #limits: () => Promise<Limits>;
   readonly #logger: Logger;
 
-  /** @param limits returns the present limits: the same object while they are the same */
+  /** @param limits returns the current limits: the same object while they are the same */
   constructor(version: ServedVersion, limits: () => Promise<Limits>, logger: Logger) {
     this.#version = version;
     this.#limits = limits;
     this.#logger = logger;
   }
 
-  /** Why a document would be refused for any data; null when it wouldn't. */
+  /** Returns the error by which a document would be refused, whatever the data; null if it wouldn't be. */
   async refusal(
     source: string,
     variables: Variables,
@@ -54,12 +54,12 @@ export class Reader {
     return missingScopes(requiringFields(schema, document, null, variables), scopes);
   }
 
-  /** The present schema. */
+  /** The current schema. */
   get schema(): GraphQLSchema {
     return this.#version.current().schema;
   }
 
-  /** The cost of a document, for any caller. */
+  /** Returns the cost of a document, for any caller. */
   async price(source: string, variables: Variables): Promise<Price> {
     const { cost, error } = await this.#read(source, variables);
     return error ? { cost: null, error } : { cost, error: null };
@@ -84,7 +84,7 @@ export class Reader {
     return error ? { errors: [error] } : this.execute(document, variables, context, withPgClient);
   }
 
-  /** The same for a document that is known to be valid, without limits. */
+  /** Runs a document that is known to be valid, without limits. */
   execute(
     document: DocumentNode,
     variableValues: Variables,

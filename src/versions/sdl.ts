@@ -5,9 +5,9 @@ import { makeSchemaInTurns } from "./make-schema.ts";
 import type { Version } from "./versions.ts";
 
 /**
- * The schema of a version, as the views in the database make it.
+ * Builds the schema of a version from the views in the database.
  *
- * @param catalog what the catalog has about it, where that has been read before
+ * @param catalog returns the version's catalog, if it has been read before
  */
 export async function buildVersion(
   { schemaName }: Pick<Version, "schemaName">,
@@ -17,7 +17,7 @@ export async function buildVersion(
   return (await makeSchemaInTurns(createPreset({ pgService, schemaName, catalog }))).schema;
 }
 
-/** The SDL of a version, likewise. */
+/** Builds the schema of a version, and prints its SDL. */
 export async function printVersion(...built: Parameters<typeof buildVersion>): Promise<string> {
   return printSdl(await buildVersion(...built));
 }

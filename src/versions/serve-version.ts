@@ -11,7 +11,7 @@ import { builtSchema } from "./built-schema.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { Version } from "./versions.ts";
 
-/** What applies to all mutations of a version. */
+/** Options of all mutations of a version. */
 export interface Writing {
   /** Longest time that Postgres may work on a mutation, in milliseconds. */
   timeoutMs: number;
@@ -29,42 +29,42 @@ export interface ServedVersion {
   /** Why its schema could not be built; null when it was. */
   failure(): Error | null;
   /**
-   * Its present schema, the way to execute it, and its documents.
+   * Its current schema, the preset to execute it with, and its documents.
    *
    * @throws SERVICE_UNAVAILABLE when it could not be built
    */
   current(): { schema: GraphQLSchema; resolvedPreset: GraphileConfig.ResolvedPreset; documents: Documents };
   /**
-   * Builds the GraphQL schema again, if the database has changed it. The old one answers until then, and if that fails.
+   * Rebuilds the GraphQL schema, if the database has changed it. The old one is used until then, and if that fails.
    *
-   * @returns whether it has
+   * @returns whether it has changed
    * @throws the reason why it could not be built
    */
   reload(): Promise<boolean>;
   /**
-   * Builds the GraphQL schema from what the catalog will have about it.
+   * Builds the GraphQL schema from the catalog as it will be.
    *
    * @param catalog see `readCatalog`
-   * @returns what puts it in the place of the one that answers; null when that is the same
-   * @throws what kept it from being built
+   * @returns a function that puts it in the place of the current one; null if they are the same
+   * @throws the reason why it couldn't be built
    */
   prepare(catalog: string): Promise<(() => void) | null>;
   /**
-   * Calls a function each time that another schema answers.
+   * Calls a function each time that another schema is put in place.
    *
-   * @returns ends that
+   * @returns a function that ends this
    */
   onChange(listener: () => void): () => void;
-  /** The connections of its requests; undefined for those that it was built with. */
+  /** The connections of its requests; by default, the ones that it was built with. */
   withPgClient?: WithClients;
   writing: Writing;
 }
 
 export interface ServeVersionOptions {
   pgService: GraphileConfig.PgServiceConfiguration;
-  /** What the catalog has about it, if that has been read; it isn't read again then. */
+  /** The version's catalog, if it has been read; it isn't read again then. */
   catalog?: string | undefined;
-  /** Reads it the first time, where that needn't be from the database. For tests. */
+  /** Reads the catalog the first time, not necessarily from the database. For tests. */
   firstCatalog?: typeof readCatalog | undefined;
   /** Whether reads may become one statement, see src/reads. */
   fastReads: boolean;
@@ -82,7 +82,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
       extends: [createPreset({ pgService, schemaName, catalog: () => Promise.resolve(catalog), fastReads })],
       grafast: { explain: false },
     };
-    // All that decides about the schema, except the catalog
+    // Everything that the schema depends on, except the catalog
     const kind = `${slug} ${schemaName} ${fastReads}`;
     const { schema, resolvedPreset } = await builtSchema(preset, kind, fingerprint);
     extend(schema, version);
@@ -134,7 +134,7 @@ function refuseFor({ slug }: Version): never {
   throw apiError("SERVICE_UNAVAILABLE", `The version ${slug} is not available now.`);
 }
 
-/** Operations whose plans Grafast caches per version, and plans of each. A plan keeps its document, too. */
+/** Maximum operations whose plans Grafast caches per version, and plans of each. A plan keeps its document in memory, too. */
 const maxOperationPlans = { operationsCacheMaxLength: 50, operationOperationPlansCacheMaxLength: 10 };
 
 function extend({ extensions }: GraphQLSchema, { slug }: Version): void {

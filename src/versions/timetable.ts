@@ -11,7 +11,7 @@ export interface VersionDates extends Version {
   sunsetOn: string | null;
 }
 
-/** All versions with their dates. */
+/** Returns all versions with their dates. */
 export function timetable(all: readonly Version[], time: number): VersionDates[] {
   return all.map((version) => {
     const retirement = retirementOf(version, all);
@@ -29,5 +29,5 @@ export function timetable(all: readonly Version[], time: number): VersionDates[]
   });
 }
 
-/** The day of a time in milliseconds since 1970, as YYYY-MM-DD, in UTC. */
+/** Returns the UTC day of a time in milliseconds since 1970, as YYYY-MM-DD. */
 export const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);

@@ -17,7 +17,7 @@ export interface Version {
   releasedOn: string | null;
 }
 
-/** The kind and schema that follow from slug and date of release. */
+/** Makes a version, with the kind and schema that follow from its slug. */
 export function versionOf({
   slug,
   releasedOn = null,
@@ -35,7 +35,7 @@ export function versionOf({
  */
 export const versions: readonly Version[] = list.map(versionOf);
 
-/** Path of a version. */
+/** Returns the path of a version. */
 export function pathOf({ slug }: Pick<Version, "slug">): string {
   return `/api/graphql/${slug}`;
 }

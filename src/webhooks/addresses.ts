@@ -2,10 +2,10 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 // The part of IPv6 that IANA has assigned to the public internet. Everything else is not public, such as addresses that
-// embed one of IPv4 for translation, even if the library doesn't recognise it.
+// embed an IPv4 address for translation, even if the library doesn't recognise them.
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Looks public, but in Azure it is the host of the virtual machine, which reveals secrets. */
+/** An address that looks public, but in Azure it is the virtual machine's host, which reveals secrets. */
 const azureHost = "168.63.129.16";
 
 /**
@@ -23,16 +23,16 @@ export function isPublic(address: string): boolean {
 /** Ports of the public internet that webhooks may use by default. */
 export const defaultWebhookPorts: readonly number[] = [443, 80];
 
-/** Destinations that an operator allows beside the public internet, and the allowed ports of that. */
+/** Destinations that an operator allows in addition to the public internet, and the allowed ports of the latter. */
 export class AllowList {
-  /** Ports of destinations that are not on the list; those on it may have any port. */
+  /** Allowed ports of destinations that are not on the list. Destinations on the list may have any port. */
   readonly ports: readonly number[];
   readonly #names = new Set<string>();
   readonly #ranges: [ipaddr.IPv4 | ipaddr.IPv6, number][] = [];
 
   /**
    * @param entries host names, addresses, and ranges of addresses such as `10.1.0.0/16`
-   * @throws {TypeError} when one is none of these
+   * @throws {TypeError} if an entry is none of these
    */
   constructor(entries: readonly string[], ports = defaultWebhookPorts) {
     this.ports = ports;

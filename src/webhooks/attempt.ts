@@ -12,17 +12,17 @@ import type { Tracing } from "../tracing/tracing.ts";
 import { parseRetryAfter } from "./retry-schedule.ts";
 import type { ReadSecrets } from "./webhook-secrets.ts";
 
-/** Milliseconds until the next try of a delivery whose secret this process can't decrypt. Another process may. */
+/** Milliseconds until a delivery is tried again whose secret this process can't decrypt. Another process may have the key. */
 const unreadableRetryMs = 2_000;
 
 /** Result of one attempt. */
 export interface Attempted {
   delivery: Delivery;
-  /** Its meaning for the subscription; null when it says nothing about the receiver. */
+  /** The effect on the subscription; null if the attempt says nothing about the receiver. */
   outcome: DeliveryOutcome | null;
   /** Null when nothing was sent. */
   attempt: Attempt | null;
-  /** Least milliseconds until the next attempt; null when neither the receiver nor this process asks for a delay. */
+  /** Minimum milliseconds until the next attempt; null if neither the receiver nor this process requests a delay. */
   retryAfterMs: number | null;
 }
 
@@ -32,14 +32,14 @@ export interface AttemptTools {
   client: Pick<WebhookClient, "post">;
   readPayload: ReadPayload;
   readSecrets: ReadSecrets;
-  /** Whether this process still holds the lease, so that no other can have taken the delivery. */
+  /** Whether this process still holds the lease, so that no other process has taken the delivery. */
   isHeld: (delivery: Delivery) => boolean;
   /** In milliseconds since 1970. */
   now: () => number;
   logger: Logger;
 }
 
-/** An attempt that hasn't come far. */
+/** The fields of an attempt that sent nothing and got no response. */
 const blank = {
   status: null,
   error: null,
@@ -48,7 +48,7 @@ const blank = {
   response_body: null,
 };
 
-/** Tries to deliver once. A fault on our side is logged, and counts as an attempt that says nothing about the receiver. */
+/** Tries to deliver once. A failure on our side is logged and stored, but says nothing about the receiver. */
 export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<Attempted> {
   try {
     return await tryOnce(delivery, tools);
@@ -75,8 +75,8 @@ async function tryOnce(delivery: Delivery, tools: AttemptTools): Promise<Attempt
 }
 
 /**
- * The span of an attempt, below that of the request behind it. Without that there is one only for what no request has
- * caused: of a request, it was decided that it isn't traced.
+ * Starts the span of an attempt, below the span of the request that caused the event. If that request isn't traced, neither
+ * is the attempt. An event without a request gets a span of its own.
  */
 function traceOf(delivery: Delivery, tracing: Tracing): DeliveryTrace | null {
   const { subscription_id: subscriptionId, delivery_id: deliveryId, traceparent, body } = delivery;
@@ -103,7 +103,7 @@ async function send(
   try {
     const data = await readPayload(delivery, trace);
     const { headers, body } = messageOf(delivery, data, secrets, now(), trace?.headers);
-    // This process may have stood still, and another one may be sending it by now
+    // This process may have been suspended, and another process may be sending the message by now
     if (!isHeld(delivery)) return untried(delivery);
     request_headers = withoutSignature(headers);
     const answer = await client.post(delivery.url, headers, body);
@@ -129,7 +129,7 @@ async function send(
   }
 }
 
-/** A delivery that is returned as if it hadn't been tried. */
+/** Returns a delivery to its queue as if it hadn't been tried. */
 export const untried = (delivery: Delivery, retryAfterMs: number | null = null): Attempted => ({
   delivery,
   outcome: null,
@@ -146,6 +146,6 @@ function unread(delivery: Delivery, failure: PayloadFailure, attempt: Attempt): 
 
 function meaningOf({ status }: ReceiverAnswer): { outcome: DeliveryOutcome; error: string | null } {
   if (status >= 200 && status < 300) return { outcome: { kind: "delivered" }, error: null };
-  const error = `The answer was ${status}${status >= 300 && status < 400 ? ", and redirections are not followed" : ""}.`;
+  const error = `The response was ${status}${status >= 300 && status < 400 ? ", and redirections are not followed" : ""}.`;
   return { outcome: status === 410 ? { kind: "gone" } : { kind: "failed", reason: error }, error };
 }

@@ -5,7 +5,7 @@ import type { AllowList } from "./addresses.ts";
 import { destinationOf, RefusedDestination } from "./destination.ts";
 
 export interface CheckTools {
-  /** Destinations that are allowed beside the public internet. */
+  /** Destinations that are allowed in addition to the public internet. */
   allowed: AllowList;
   /** Returns a reader for a version of the API; undefined when it isn't served. */
   readerOf: (version: string) => Reader | undefined;
@@ -13,14 +13,14 @@ export interface CheckTools {
   maxCost: number;
 }
 
-/** Checks of a subscription that SQL can't do: whether its payloadQuery can be run, and its address may be called. */
+/** The checks of a subscription that SQL can't do: that its payloadQuery can be run, and that its address is allowed. */
 export function subscriptionChecks(tools: CheckTools): MutationChecks {
   const settingsCheck = async (settings: Settings, scopes: ReadonlySet<string>): Promise<UserErrorRow[]> => [
     ...addressErrors(settings.url, tools.allowed),
     ...(await queryErrors(settings, scopes, tools)),
   ];
   const create: MutationCheck = async (input, { scopes }) => settingsCheck(input, scopes);
-  // The scopes of the client that changes it will be used, also for an unchanged query
+  // From now on the subscription has the scopes of the client that changes it, so an unchanged query is checked as well
   const update: MutationCheck = async ({ id, ...changes }, { scopes, version, query }) => {
     const [present] = await query<Settings>(
       `select api_version, payload_query from ${version}.webhook_subscriptions where id = $1`,

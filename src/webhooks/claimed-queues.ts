@@ -1,20 +1,20 @@
 import type { ClaimedQueue } from "./delivery-queues.ts";
 
-/** The part of a lease in which messages are sent: they then arrive before it ends. */
+/** The share of a lease in which messages are sent, so that they arrive before it ends. */
 const reliedOn = 0.75;
-/** Milliseconds after which an attempt hangs: it no longer holds up others of its subscription. */
+/** Milliseconds after which an attempt counts as hanging. It then no longer holds up others of its subscription. */
 const hangsAfterMs = 2_000;
 
-/** A time by two clocks, because one stops while the machine sleeps, and people change the other. */
+/** A time by two clocks: the steady clock stops while the machine sleeps, and people change the wall clock. */
 interface Moment {
   steady: number;
   wall: number;
 }
 
-/** A queue, and its times. */
+/** A claimed queue and its times. */
 interface Known {
   queue: ClaimedQueue;
-  /** When its lease had certainly begun. */
+  /** A time before its lease began or was renewed, so the lease lasts at least until leaseMs later. */
   leasedAt: Moment;
   /** When its attempt began, by the steady clock. */
   attemptAt: number;
@@ -24,9 +24,9 @@ const keyOf = ({ subscription_id, entity_id, claim }: ClaimedQueue): string =>
   `${subscription_id} ${entity_id} ${claim}`;
 
 /**
- * The queues that this process works on, and what it knows about their leases by its own clocks. Only Postgres decides how
- * long leases last, so clocks need not agree. A process that stood still, or was cut off from Postgres, finds that they may
- * have ended.
+ * The queues that this process works on, with the times of their leases by its own clocks. Only Postgres decides when a
+ * lease ends, so the clocks of different machines need not agree. A process that was suspended, or cut off from Postgres,
+ * sees that its leases may have ended.
  */
 export class ClaimedQueues {
   readonly #leaseMs: number;
@@ -45,7 +45,7 @@ export class ClaimedQueues {
     return { steady: performance.now(), wall: Date.now() };
   }
 
-  /** Claims of the queues. */
+  /** The claims of all queues. */
   get claims(): string[] {
     return [...new Set([...this.#known.values()].map(({ queue }) => queue.claim))];
   }
@@ -74,7 +74,7 @@ export class ClaimedQueues {
     this.#known.delete(keyOf(queue));
   }
 
-  /** Whether no other process can have taken it. */
+  /** Whether no other process can have taken the queue. */
   isHeld(queue: ClaimedQueue): boolean {
     const known = this.#known.get(keyOf(queue));
     if (!known) return false;
@@ -83,7 +83,7 @@ export class ClaimedQueues {
     return passed < this.#leaseMs * reliedOn;
   }
 
-  /** The number of queues of each subscription, and of those whose attempt hangs. */
+  /** Counts by subscription: all its queues, and the queues whose attempt hangs. */
   get counts(): { busy: Map<string, number>; hanging: Map<string, number> } {
     const busy = new Map<string, number>();
     const hanging = new Map<string, number>();

@@ -23,35 +23,35 @@ export interface Delivery {
   api_version: string;
   payload_query: string | null;
   credential_id: string | null;
-  /** The credential that the subscription belongs to; null when that was deleted. */
+  /** The API credential that the subscription belongs to; null when that was deleted. */
   scopes: string[] | null;
-  /** Why it must not be sent; null when it may. */
+  /** The reason why the delivery must not be sent; null if it may be sent. */
   withheld: string | null;
   /** Secrets to sign with, newest first, in their stored form. */
   secrets: string[];
-  /** Ids of their rows. */
+  /** Ids of the secrets' rows. */
   secret_ids: string[];
-  /** Whether it was taken before its schedule, to test whether the receiver is back. */
+  /** Whether it was claimed ahead of its schedule, to test whether the receiver works again. */
   is_early: boolean;
-  /** The trace of the request that caused the event; null when that wasn't traced. */
+  /** The trace of the request that caused the event; null if that request wasn't traced. */
   traceparent: string | null;
-  /** The next ones of its queue; null when there are none, or nobody knows of any. */
+  /** The next deliveries of its queue; null if there are none, or none are known. */
   following: Pick<Delivery, "delivery_id" | "event_id" | "topic" | "body" | "traceparent">[] | null;
 }
 
 /** A queue that a claim has taken. */
 export type ClaimedQueue = Pick<Delivery, "subscription_id" | "entity_id" | "claim">;
 
-/** How much due work a process takes. */
+/** Limits on the due deliveries that a process claims. */
 export interface ClaimOptions {
-  /** A name that no other claim has. */
+  /** The unique name of the claim. */
   claim: string;
   /** Maximum number of queues. */
   wanted: number;
-  /** Maximum of one subscription, including those that this process is working on; likewise of one credential. */
+  /** Maximum number of queues of one subscription, including those in work here; likewise of one API credential. */
   share: number;
   credentialShare: number;
-  /** Queues of each subscription that this process is working on, and how many of these hang. */
+  /** Number of each subscription's queues that this process works on, and how many of them hang. */
   busy: Map<string, number>;
   hanging: Map<string, number>;
 }
@@ -76,9 +76,9 @@ export interface Result {
   state: "pending" | "delivered" | "failed";
   /** Whether there was an attempt. */
   tried: boolean;
-  /** Whether the failure counts towards giving up. */
+  /** Whether the failure counts towards giving up on the delivery. */
   counted: boolean;
-  /** Milliseconds until the next attempt; null to leave that unchanged. */
+  /** Milliseconds until the next attempt; null leaves it unchanged. */
   delay_ms: number | null;
   /** Whether to continue with the queue's next delivery. */
   go_on: boolean;
@@ -92,33 +92,33 @@ export interface NextState {
   reason: string | null;
   failures: number;
   failing_since: string | null;
-  /** Milliseconds until it is probed, outside of the schedule; null when it is healthy. */
+  /** Milliseconds until the receiver is probed, independent of the schedule; null if the subscription is healthy. */
   probe_after_ms: number | null;
-  /** How many times in a row its payloadQuery took too much. */
+  /** How many times in a row its payloadQuery exceeded a limit. */
   payload_failures: number;
-  /** Milliseconds for which it is paused because of that; null when it isn't. */
+  /** Milliseconds of the pause because of that; null without a pause. */
   paused_for_ms: number | null;
-  /** Whether a present pause stays as it is. */
+  /** Whether a current pause stays as it is. */
   stays_paused: boolean;
   /** Whether to try all waiting messages at once. */
   hurry: boolean;
 }
 
-/** The sender's statements about delivery queues, one queue for each subscription and entity. */
+/** The sender's SQL statements on delivery queues. There is a queue for each subscription and entity. */
 export class DeliveryQueues {
   readonly #pool: Pool;
   readonly #leaseInterval: string;
 
   /**
    * @param pool connections of service_delivery
-   * @param leaseMs milliseconds for which a queue is leased. Its sender renews the lease, also with each result
+   * @param leaseMs milliseconds of a lease. The sender renews it regularly, and with each result
    */
   constructor(pool: Pool, leaseMs: number) {
     this.#pool = pool;
     this.#leaseInterval = `${leaseMs} milliseconds`;
   }
 
-  /** Moves events from the outbox into the log. Returns how many; null when another process is doing it. */
+  /** Moves events from the outbox into the log. Returns their number, or null if another process is doing it. */
   async sequence(batch: number): Promise<number | null> {
     const { rows } = await this.#pool.query<{ moved: number | null }>(
       "select events.sequence_events($1) as moved",
@@ -138,8 +138,8 @@ export class DeliveryQueues {
   }
 
   /**
-   * Returns the delivery of a queue behind one whose result isn't stored yet, if it may be sent now; else null. Its place is
-   * looked for: one that is sent again comes before it.
+   * Returns the delivery that follows another one, whose result isn't stored yet, if it may be sent now; otherwise null. The
+   * other delivery needn't be the first of the queue: one that is sent again comes before it.
    */
   async behind({ subscription_id, entity_id, claim, delivery_id }: Delivery): Promise<Delivery | null> {
     const { rows } = await this.#pool.query<Delivery>({
@@ -154,7 +154,7 @@ export class DeliveryQueues {
     return following ? { ...first, ...following, failures: 0, is_early: false } : null;
   }
 
-  /** Renews the leases of claims. Returns which were renewed. */
+  /** Renews the leases of claims. Returns the renewed queues. */
   async renew(claims: string[]): Promise<ClaimedQueue[]> {
     const { rows } = await this.#pool.query<ClaimedQueue>(
       "select subscription_id, entity_id, claim from events.renew_claims($1, $2)",
@@ -166,7 +166,7 @@ export class DeliveryQueues {
   /**
    * Stores results, and returns the next deliveries of the queues that continue.
    *
-   * @param decide computes what to store from the subscriptions' health. Deleted ones aren't in it
+   * @param decide computes what to store from the health of the subscriptions, without deleted ones
    */
   async record(
     subscriptions: string[],
@@ -185,7 +185,7 @@ export class DeliveryQueues {
       isBroken = false;
       return rows;
     } finally {
-      // A connection in the middle of a transaction is useless
+      // A connection that is still in a transaction can't be used again
       client.release(isBroken);
     }
   }

@@ -5,20 +5,20 @@ import type { LookupFunction } from "node:net";
 import type { AllowList } from "./addresses.ts";
 import { isPublic } from "./addresses.ts";
 
-/** Nothing may be sent to this destination. The message is for the subscriber. */
+/** Thrown for a destination that nothing may be sent to. The message is for the subscriber. */
 export class RefusedDestination extends Error {
   override name = "RefusedDestination";
 }
 
 const defaultPorts: Record<string, number> = { "http:": 80, "https:": 443 };
 
-/** The host in a URL, without the brackets of IPv6 addresses. */
+/** Returns the host of a URL, without the brackets of an IPv6 address. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "");
 
 /**
- * Reads the address of a webhook. It normalises odd spellings of IP addresses, such as `0x7f.1`.
+ * Parses the address of a webhook. Unusual spellings of IP addresses, such as `0x7f.1`, are normalised.
  *
- * @throws {RefusedDestination} when nothing may be sent there, as far as can be seen without looking names up
+ * @throws {RefusedDestination} if nothing may be sent there. Host names aren't looked up here
  */
 export function destinationOf(text: string, allowed: AllowList): URL {
   const url = URL.parse(text);
@@ -30,7 +30,7 @@ export function destinationOf(text: string, allowed: AllowList): URL {
   if (allowed.hasName(host)) return url;
   if (isIP(host) && allowed.hasAddress(host)) return url;
   if (isIP(host) && !isPublic(host))
-    throw new RefusedDestination("The address is none of the public internet.");
+    throw new RefusedDestination("The address is not on the public internet.");
   const port = url.port === "" ? defaultPorts[url.protocol]! : Number(url.port);
   if (!allowed.ports.includes(port))
     throw new RefusedDestination(
@@ -43,10 +43,10 @@ type Look = typeof resolve;
 type Found = (error: Error | null, found: LookupAddress[]) => void;
 
 /**
- * Looks names up for a connection, and returns only allowed addresses. The connection is made to exactly these, so a
- * name that leads elsewhere at its next look-up gains nothing.
+ * Makes a DNS look-up for connections that returns only allowed addresses. The connection uses exactly these addresses, so a
+ * name that resolves to another address later gains nothing.
  *
- * @param look looks names up; by default as the machine does
+ * @param look the look-up to use; by default the machine's resolver
  */
 export function guardedLookup(allowed: AllowList, look: Look = resolve): LookupFunction {
   const find = onceAtATime(look);
@@ -59,7 +59,7 @@ export function guardedLookup(allowed: AllowList, look: Look = resolve): LookupF
       const [first] = permitted;
       // The message doesn't name the address, because that would let clients explore the names of an internal network
       if (!first)
-        return callback(new RefusedDestination("The name leads to no address of the public internet."), []);
+        return callback(new RefusedDestination("The host name has no address on the public internet."), []);
       if (options.all) callback(null, permitted);
       else callback(null, first.address, first.family);
     });
@@ -67,8 +67,8 @@ export function guardedLookup(allowed: AllowList, look: Look = resolve): LookupF
 }
 
 /**
- * Look-ups of the same name share one. Node runs four look-ups at a time per process, so a name whose servers don't
- * answer must not occupy more than one.
+ * Makes concurrent look-ups of the same name share one. Node runs four look-ups at a time per process, so a name whose
+ * servers don't respond must not occupy more than one of them.
  */
 function onceAtATime(look: Look): (host: string, options: LookupAllOptions, callback: Found) => void {
   const waiting = new Map<string, Found[]>();

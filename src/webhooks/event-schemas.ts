@@ -10,7 +10,7 @@ interface Topic {
   schema: object;
 }
 
-/** The files that describe the bodies of events: a JSON Schema for each topic, and an index. */
+/** Prints the files that describe the bodies of events: a JSON Schema for each topic, and an index. */
 export async function printEventSchemas(client: pg.ClientBase): Promise<SchemaFile[]> {
   const { rows: topics } = await client.query<Topic>(
     "select name, description, scope, events.schema(name) as schema from events.topic order by name",

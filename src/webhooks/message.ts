@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 import type { Delivery } from "./delivery-queues.ts";
 
 /**
- * The message about an event: the request of one attempt.
+ * Makes the request of one attempt: headers and body of the message about an event.
  *
  * @param data data about the subject
  * @param now in milliseconds since 1970
@@ -24,7 +24,7 @@ export function messageOf(
   return { headers, body: text };
 }
 
-/** Headers that may be stored and shown: with a signature, readers could send the message again. */
+/** Returns the headers that may be stored and shown. With the signature, readers could send the message again. */
 export function withoutSignature(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "webhook-signature"));
 }
@@ -32,16 +32,16 @@ export function withoutSignature(headers: Record<string, string>): Record<string
 /**
  * Returns the headers by which Standard Webhooks identifies and signs a message.
  *
- * @param secrets `whsec_…`, the newest first. For a while after a rotation there are two, and receivers that know
- *   either accept the message
+ * @param secrets `whsec_…`, newest first. For a while after a rotation there are two, and receivers that know either
+ *   of them accept the message
  * @param now in milliseconds since 1970
  */
 export function sign(id: string, body: string, secrets: readonly string[], now: number) {
   const time = new Date(now);
   return {
-    // The same at every attempt, so that receivers recognise repetitions
+    // The same at every attempt, so that receivers recognise duplicates
     "webhook-id": id,
-    // When this attempt is made, in seconds: receivers refuse old ones
+    // The time of this attempt, in seconds. Receivers refuse old messages
     "webhook-timestamp": String(Math.floor(now / 1000)),
     "webhook-signature": secrets.map((secret) => new Webhook(secret).sign(id, time, body)).join(" "),
   };

@@ -15,20 +15,20 @@ import type { Delivery } from "./delivery-queues.ts";
 const maxCharacters = 1_000_000;
 /** Milliseconds of reading that cost a point. */
 const msPerPoint = 10;
-/** Milliseconds until a query is tried again that a fault on our side prevented. */
+/** Milliseconds until a query is retried that failed on our side. */
 const unavailableRetryMs = 5_000;
 
 /**
- * Kind of failure: `wrong`: the query is invalid, or may no longer be run; `costly`: it takes too much; `unpaid`: its
- * token has too few points; `untried`: for another reason.
+ * Kind of failure. `wrong`: the query is invalid or not allowed any more. `costly`: it exceeds a limit of cost, time or
+ * size. `unpaid`: its API credential has too few points. `untried`: it wasn't run, or failed on our side.
  */
 export type PayloadFailureKind = "wrong" | "costly" | "unpaid" | "untried";
 
-/** Why the data of a message could not be read, for the subscriber. */
+/** Thrown if the data of a message can't be read. The message is for the subscriber. */
 export class PayloadFailure extends Error {
   override name = "PayloadFailure";
   readonly kind: PayloadFailureKind;
-  /** Milliseconds after which it may succeed; null when that isn't known. */
+  /** Milliseconds after which it may succeed; null if unknown. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, kind: PayloadFailureKind = "wrong", retryAfterMs: number | null = null) {
@@ -38,17 +38,17 @@ export class PayloadFailure extends Error {
   }
 }
 
-/** Reads the data of a message about the subject of its event. @param trace shows the statements; null for nobody */
+/** Reads the data of a message about the subject of its event. @param trace records the statements; null without tracing */
 export type ReadPayload = (delivery: Delivery, trace?: DeliveryTrace | null) => Promise<unknown>;
 
 export interface PayloadOptions {
-  /** Runs queries in a version of the API; undefined when it isn't served any more. */
+  /** Returns the reader of an API version; undefined if the version isn't served any more. */
   readerOf: (version: string) => Reader | undefined;
   /** Connections for payload queries only. */
   withPgClient: WithClients;
-  /** Their number: each query takes one. */
+  /** Number of these connections. Each query takes one. */
   connections: number;
-  /** Takes points from the bucket of a credential. */
+  /** Takes points from the bucket of an API credential. */
   spend: Spend;
   /** Most points that a query may cost. */
   maxCost: number;
@@ -58,17 +58,17 @@ export interface PayloadOptions {
 
 /**
  * Makes a reader of payloads. It returns the data at the time of the event or, if the subscription has a payloadQuery,
- * its answer: the query is run with the present scopes of the credential, and paid from its points.
+ * the query's result. The query runs with the current scopes of the API credential and costs its points.
  *
- * @throws {PayloadFailure} from the reader, when the query can't be answered
+ * @throws {PayloadFailure} from the reader, if the query fails
  */
 export function payloadReader(options: PayloadOptions): ReadPayload {
   const { connections } = options;
-  // A sender has a maximum of running deliveries, so waiting ones are bounded
+  // The sender limits running deliveries, so the queue is bounded as well
   const queue = unboundedQueue<string>(connections, Math.max(1, Math.floor(connections / 2)));
   return async (delivery, trace = null) => {
     const { payload_query: source, topic, body, subscription_id: id } = delivery;
-    // Of a deleted subject, only the event is left
+    // A deleted subject can't be queried: only the event's data are left
     if (source === null || topic.endsWith(".deleted") || topic === "webhook_subscription.test")
       return body.data;
     const owner = delivery.credential_id ?? id;
@@ -76,7 +76,7 @@ export function payloadReader(options: PayloadOptions): ReadPayload {
       try {
         return await readQuery(source, delivery, options, trace);
       } catch (error) {
-        // The others of the subscription would take as long and fail as well
+        // Waiting queries of the subscription would take as long and fail as well
         if (error instanceof PayloadFailure && error.kind !== "wrong")
           queue.drop(owner, (other) => other === id, new PayloadFailure(error.message, "untried"));
         throw error;
@@ -123,10 +123,10 @@ async function readQuery(
 }
 
 /**
- * Pays for a query before it runs. Returns a function that charges the time that it took, as far as there are points.
+ * Pays for a query before it runs. Returns a function that charges for its time afterwards, as far as there are points.
  * Queries of administrators are free.
  *
- * @throws {PayloadFailure} when there are too few points
+ * @throws {PayloadFailure} if there are too few points
  */
 async function pay(
   spend: Spend,
@@ -137,7 +137,7 @@ async function pay(
   const { isAllowed, remaining, retryInSeconds } = await spend(credentialId, cost);
   if (!isAllowed)
     throw new PayloadFailure(
-      `The payloadQuery costs ${cost} points, and its token has too few left.`,
+      `The payloadQuery costs ${cost} points, and its API credential has too few left.`,
       "unpaid",
       retryInSeconds * 1_000,
     );
@@ -147,7 +147,7 @@ async function pay(
   };
 }
 
-/** Connections for one query, one at a time, with a limit to their total time. */
+/** Gives connections to one query, one at a time, and limits their total time. */
 function limitedTo(timeoutMs: number, withPgClient: WithClients): WithClients {
   const end = performance.now() + timeoutMs;
   let last: Promise<unknown> = Promise.resolve();

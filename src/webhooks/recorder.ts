@@ -11,12 +11,12 @@ export interface RecorderOptions {
   /** In milliseconds since 1970. */
   now: () => number;
   logger: Logger;
-  /** Aborts storing results. Unstored ones are delivered once more, later. */
+  /** Aborts storing results. Messages whose results aren't stored are sent once more, later. */
   givingUp: AbortSignal;
 }
 
 interface Waiting {
-  /** Of one queue, in their order. All but the last were delivered. */
+  /** Attempts of one queue, in order. All but the last were delivered. */
   attempts: Attempted[];
   goesOn: boolean;
   resolve: (next: Delivery | null) => void;
@@ -35,10 +35,10 @@ export class Recorder {
   }
 
   /**
-   * Stores the results of a queue, however long that takes. Returns its next delivery, if it continues.
+   * Stores the results of a queue, however long that takes. Returns its next delivery, if the queue continues.
    *
-   * @param attempts in their order; all but the last were delivered
-   * @param goesOn whether to keep the queue
+   * @param attempts in order; all but the last were delivered
+   * @param goesOn whether this process keeps the queue
    */
   record(attempts: Attempted[], goesOn: boolean): Promise<Delivery | null> {
     return new Promise((resolve) => {
@@ -57,7 +57,7 @@ export class Recorder {
     this.#isBusy = false;
   }
 
-  /** Once each queue. There are more only when a claim was lost. */
+  /** Takes one entry of each queue. A queue has several entries only if a claim was lost. */
   #takeBatch(): Waiting[] {
     const queues = new Map<string, Waiting>();
     const later: Waiting[] = [];
@@ -79,7 +79,7 @@ export class Recorder {
       queues.record(subscriptions, (before) =>
         judge(attempts, before, now(), clock, (each) => goingOn.has(each)),
       );
-    const message = "webhooks: can't note what was delivered";
+    const message = "webhooks: can't store results";
     const next = (await keepTrying(note, { logger, message, signal: givingUp })) ?? [];
     return new Map(next.map((delivery) => [queueOf(delivery), delivery]));
   }

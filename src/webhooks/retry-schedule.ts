@@ -2,7 +2,7 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** Milliseconds between attempts: after the first, the second and so on. After the last one there is no other. */
+/** Milliseconds between attempts: after the first, the second and so on. Then the delivery is given up. */
 const retryDelaysMs: readonly number[] = [
   5 * secondMs,
   5 * minuteMs,
@@ -10,26 +10,26 @@ const retryDelaysMs: readonly number[] = [
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs),
 ];
 
-/** Longest delay that a receiver can ask for. */
+/** Longest delay that a receiver can request. */
 const maxRetryAfterMs = 24 * hourMs;
-/** Delays vary by this share, so that messages that failed together don't all come at once. */
+/** The share by which delays vary, so that messages that failed together aren't retried together. */
 const jitter = 0.1;
 
 /** Randomness and speed, for tests. */
 export interface RetryClock {
   /** From 0 to 1. */
   random: () => number;
-  /** Share of the delays that is really waited for; 1 in production. */
+  /** Factor of all delays; 1 in production. */
   pace: number;
 }
 
 export const defaultClock: RetryClock = { random: Math.random, pace: 1 };
 
 /**
- * Milliseconds until the next attempt of a delivery; null when it has been given up.
+ * Returns the milliseconds until the next attempt of a delivery, or null to give up.
  *
  * @param failures failed attempts, at least 1
- * @param retryAfterMs least delay that the receiver asked for, in milliseconds
+ * @param retryAfterMs minimum delay that the receiver requested, in milliseconds
  */
 export function delayMsAfter(
   failures: number,
@@ -43,7 +43,7 @@ export function delayMsAfter(
 }
 
 /**
- * The delay of a header Retry-After, in milliseconds from now; null when it can't be read.
+ * Parses a Retry-After header. Returns the milliseconds from now, or null if it is invalid.
  *
  * @param now in milliseconds since 1970
  */
@@ -53,7 +53,7 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Number.isNaN(retryAfterMs) ? null : Math.min(Math.max(retryAfterMs, 0), maxRetryAfterMs);
 }
 
-/** Only HTTP dates; `Date.parse` alone accepts much more. */
+/** Parses an HTTP date. `Date.parse` alone would accept much more. */
 function dateOf(text: string): number {
   return /^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text) ? Date.parse(text) : NaN;
 }

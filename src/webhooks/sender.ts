@@ -13,17 +13,17 @@ import { Recorder } from "./recorder.ts";
 import type { RetryClock } from "./retry-schedule.ts";
 import type { WebhookClient } from "./webhook-client.ts";
 
-/** Milliseconds between two looks for work. */
+/** Milliseconds between polls for work. */
 const pollIntervalMs = 250;
 /** Events that are taken from the outbox at a time. */
 const sequenceBatch = 500;
-/** Deliveries after which a queue gives others a turn. */
+/** Deliveries after which a queue yields to other queues. */
 const maxDeliveriesPerTurn = 50;
-/** Milliseconds after which results are stored: what is sent in this time comes again when the process is killed. */
+/** Milliseconds after which results are stored. If the process is killed before, messages of this time are sent again. */
 const turnMs = 500;
-/** Milliseconds for storing the results of aborted attempts at a stop. */
+/** Milliseconds that a stop waits for storing the results of aborted attempts. */
 const finalNotesTimeoutMs = 2_000;
-/** Milliseconds that running deliveries may take before a rest. Longer than a receiver may. */
+/** Milliseconds that `rest` waits for running deliveries. Longer than the timeout of a receiver. */
 const restTimeoutMs = 20_000;
 /** Milliseconds that closing connections may take. */
 const closingTimeoutMs = 1_000;
@@ -31,14 +31,14 @@ const closingTimeoutMs = 1_000;
 const renewalsPerLease = 4;
 
 export interface SenderOptions extends Omit<AttemptTools, "isHeld"> {
-  /** Connections of the queues. */
+  /** The connections of `queues`. */
   pool: Pool;
   queues: DeliveryQueues;
   client: WebhookClient;
   /** Milliseconds for which queues are leased. */
   leaseMs: number;
   clock: RetryClock;
-  /** Deliveries at a time, at present. */
+  /** Maximum number of concurrent deliveries, at the moment. */
   concurrency: () => number;
   logger: Logger;
   /** Milliseconds that a stop waits for running deliveries. */
@@ -47,12 +47,12 @@ export interface SenderOptions extends Omit<AttemptTools, "isHeld"> {
   onAttempt: (outcome: string) => void;
 }
 
-/** Sends due messages until it is stopped. Any number of processes can do so at the same time. */
+/** Sends due messages until it is stopped. Any number of processes can have a sender. */
 export class Sender {
   readonly #options: SenderOptions;
   readonly #recorder: Recorder;
   readonly #wakeUp = new Signal();
-  /** Aborted when it begins nothing more. */
+  /** Aborted when no further deliveries begin. */
   readonly #resting = new AbortController();
   readonly #stopping = new AbortController();
   readonly #givingUp = new AbortController();
@@ -67,7 +67,7 @@ export class Sender {
   constructor(options: SenderOptions) {
     this.#options = options;
     this.#claimed = new ClaimedQueues(options.leaseMs);
-    // At a stop, unsent deliveries are returned
+    // At a stop, deliveries that haven't been sent are returned to their queues
     const isHeld = (delivery: Delivery) => !this.#isBrokenOff && this.#claimed.isHeld(delivery);
     this.#tools = { ...options, isHeld };
     this.#recorder = new Recorder({ ...options, givingUp: this.#givingUp.signal });
@@ -76,29 +76,29 @@ export class Sender {
       .then(() => this.#close());
   }
 
-  /** Deliveries that are being made. */
+  /** Number of running deliveries. */
   get busy(): number {
     return this.#claimed.size;
   }
 
-  /** For how many milliseconds there has been nothing to do. */
+  /** Milliseconds without work. */
   get idleMs(): number {
     return this.#work.size > 0 ? 0 : performance.now() - this.#workedAt;
   }
 
-  /** Whether there has been anything to do. */
+  /** Whether there has been any work. */
   get hasWorked(): boolean {
     return this.#hasWorked;
   }
 
-  /** Lets running deliveries end, for some seconds, or returns them. */
+  /** Stops. Running deliveries have some seconds to end; the others are returned to their queues. */
   stop(): Promise<void> {
     this.#resting.abort();
     this.#stopping.abort();
     return this.#ended;
   }
 
-  /** Begins no more deliveries, lets running ones end, and stops. */
+  /** Lets running deliveries end, begins no others, then stops. */
   async rest(): Promise<void> {
     this.#resting.abort();
     await within(restTimeoutMs, this.#ended);
@@ -133,10 +133,10 @@ export class Sender {
     await within(closingTimeoutMs, this.#options.pool.end());
   }
 
-  /** Renews the leases of running work, so that leases can be short and others soon replace a killed process. */
+  /** Renews the leases of running work. Leases can thus be short, and other processes soon replace a killed one. */
   async #renew(ended: AbortSignal): Promise<void> {
     const { queues, leaseMs, logger } = this.#options;
-    // Its timer keeps a process alive that only sends, also while the database is away: those of `pause` don't
+    // This timer keeps a process alive that only sends, even while the database is away. Timers of `pause` don't
     const timer = new Signal();
     while (!ended.aborted) {
       await timer.wait(leaseMs / renewalsPerLease, ended);
@@ -151,10 +151,10 @@ export class Sender {
     }
   }
 
-  /** Takes committed events into the log. */
+  /** Moves committed events into the log. */
   async #sequence(resting: AbortSignal): Promise<void> {
     const { queues, logger } = this.#options;
-    const trying = { logger, message: "webhooks: can't take events", signal: resting };
+    const trying = { logger, message: "webhooks: can't number events", signal: resting };
     while (!resting.aborted) {
       const moved = await keepTrying(() => queues.sequence(sequenceBatch), trying);
       if (moved) {
@@ -165,13 +165,13 @@ export class Sender {
     }
   }
 
-  /** Claims queues with due deliveries, and begins to work on them. */
+  /** Claims queues with due deliveries, and starts to deliver them. */
   async #claim(resting: AbortSignal): Promise<void> {
     const { queues, logger } = this.#options;
-    const trying = { logger, message: "webhooks: can't take deliveries", signal: resting };
+    const trying = { logger, message: "webhooks: can't claim deliveries", signal: resting };
     while (!resting.aborted) {
       const concurrency = this.#options.concurrency();
-      // A subscription with a slow receiver leaves room for others, and so do all of one credential
+      // One subscription with a slow receiver can't take all places, nor can all subscriptions of one API credential
       const share = Math.max(Math.ceil(concurrency / 4), 1);
       const credentialShare = Math.max(Math.ceil((3 * concurrency) / 4), 1);
       const wanted = concurrency - this.#claimed.size;
@@ -215,8 +215,8 @@ export class Sender {
   }
 
   /**
-   * Sends a message, and those that follow while each is accepted. Their results are stored together: that waits for locks, and so
-   * takes longer than a receiver while many events come.
+   * Sends a message, and then the following ones while each is accepted. Their results are stored together: storing waits
+   * for locks, so with many events it takes longer than sending.
    */
   async #attemptInTurn(queue: Delivery, first: Delivery, resting: AbortSignal): Promise<Attempted[]> {
     const attempts: Attempted[] = [];
@@ -229,7 +229,7 @@ export class Sender {
       const count = attempts.push(attempted);
       const isOver = outcome?.kind !== "delivered" || performance.now() > end || resting.aborted;
       const mayFollow = !isOver && count <= (first.following?.length ?? 0);
-      // Storing the results fails, too, while the database is away, and is repeated
+      // If this fails because the database is away, storing the results fails as well, and is retried
       next = mayFollow ? await this.#options.queues.behind(next).catch(() => null) : null;
     }
     return attempts;

@@ -12,28 +12,28 @@ import { Sender } from "./sender.ts";
 import { WebhookClient } from "./webhook-client.ts";
 import { secretsReader } from "./webhook-secrets.ts";
 
-/** One for events from the outbox, one for claims, one for results, one for renewals; or fewer, where they are scarce. */
+/** One connection each for numbering events, claims, results and renewals; fewer where connections are scarce. */
 const [connections, scarceConnections] = [4, 2];
 /**
- * Milliseconds of a lease, which is renewed while a queue is worked on: how long work rests after a process was killed.
- * Long enough for Postgres or this process to stand still for a few seconds.
+ * Milliseconds of a lease, which is renewed while a queue is in work. After a process was killed, its work waits this long.
+ * Long enough to survive a few seconds in which Postgres or this process hangs.
  */
 const defaultLeaseMs = 8_000;
 /** Milliseconds that a stop waits for running deliveries. */
 const defaultStopTimeoutMs = 4_000;
 
 export interface WebhookOptions {
-  /** URL of the database, with the role that the service logs in as. */
+  /** Database URL with the service's login role. */
   url: string;
-  /** Deliveries at a time, always or at present. */
+  /** Maximum number of concurrent deliveries, or a function that returns the current maximum. */
   concurrency: number | (() => number);
-  /** Destinations that are allowed beside the public internet. */
+  /** Destinations that are allowed in addition to the public internet. */
   allowed: AllowList;
   readPayload: ReadPayload;
-  /** Decrypts the secrets for signing; by default without keys. */
+  /** Decrypts the signing secrets; without keys by default. */
   secrets?: Secrets;
   logger: Logger;
-  /** Opens connections where several services share a number of them. */
+  /** Opens connections if several services share a limited number. */
   allotment?: Allotment;
   /** By default nothing is traced. */
   tracing?: Tracing | null;
@@ -47,7 +47,7 @@ export interface WebhookOptions {
   stopTimeoutMs?: number;
 }
 
-/** Begins to send. While the database can't be reached, it keeps trying. */
+/** Starts to send. While the database can't be reached, it keeps trying. */
 export function startWebhooks(options: WebhookOptions): Sender {
   const { url, concurrency, allowed, logger, allotment, timeoutMs } = options;
   const { secrets = new Secrets([]), leaseMs = defaultLeaseMs } = options;

@@ -9,20 +9,20 @@ export interface HealthState {
   failures: number;
   /** Time of the first of these, in milliseconds since 1970. */
   failingSince: number | null;
-  /** How many times in a row its payloadQuery took too much. */
+  /** How many times in a row its payloadQuery exceeded a limit. */
   payloadFailures: number;
 }
 
-/** Result of an attempt, as far as the receiver is concerned. */
+/** The result of an attempt that matters for the subscription's health. */
 export type DeliveryOutcome =
   | { kind: "delivered" }
-  /** It answered something other than success, or not at all. */
+  /** The receiver responded with an error, or not at all. */
   | { kind: "failed"; reason: string }
-  /** It answered 410: it wants no more messages. */
+  /** The receiver responded with 410: it wants no more messages. */
   | { kind: "gone" }
   /** Nothing was sent, for a reason on our side. */
   | { kind: "withheld"; reason: string }
-  /** Nothing was sent, because its payloadQuery took too much, or its token had too few points for it. */
+  /** Nothing was sent, because the payloadQuery exceeded a limit, or its API credential had too few points. */
   | { kind: "costly" | "unpaid"; reason: string };
 
 export const wellState: HealthState = {
@@ -33,7 +33,7 @@ export const wellState: HealthState = {
   payloadFailures: 0,
 };
 
-/** Failures in a row after which a subscription is degraded. */
+/** Consecutive failures after which a subscription is degraded. */
 const tolerated = 3;
 /** Milliseconds without success after which it is suspended. */
 const suspendedAfterMs = 24 * 60 * 60 * 1_000;
@@ -42,8 +42,8 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 
 /**
- * Milliseconds without success after which a success makes all waiting messages due: the first longer pause of the
- * schedule.
+ * Milliseconds without success after which a success makes all waiting messages due. The schedule's first longer pause is as
+ * long.
  */
 const longOutageMs = 5 * minuteMs;
 
@@ -52,14 +52,14 @@ const probeIntervalMs = 15 * minuteMs;
 /** Milliseconds between probes of a degraded subscription when nothing else is due. */
 const earlyProbeMs = 5 * minuteMs;
 
-/** Milliseconds for which a subscription pauses after its payloadQuery has taken too much once, twice and so on. */
+/** Milliseconds for which a subscription pauses after its payloadQuery exceeded a limit once, twice and so on. */
 const payloadPausesMs: readonly number[] = [10 * secondMs, minuteMs, 5 * minuteMs, probeIntervalMs];
-/** Times in a row that its payloadQuery took too much, after which a subscription is suspended. */
+/** Consecutive failures of its payloadQuery after which a subscription is suspended. */
 const suspendedByPayload = 5;
 
 /**
- * The state after an attempt. A subscription recovers by the first success, except after a 410: then someone must
- * enable it again.
+ * Returns the state after an attempt. A subscription recovers at the first success. After a 410, someone must enable
+ * it again.
  *
  * @param now in milliseconds since 1970
  */
@@ -70,7 +70,7 @@ export function healthAfter(state: HealthState, outcome: DeliveryOutcome, now: n
     case "delivered":
       return wellState;
     case "gone":
-      return { ...state, health: "DISABLED", reason: "The receiver answered 410 Gone." };
+      return { ...state, health: "DISABLED", reason: "The receiver responded with 410 Gone." };
     case "withheld":
       return { ...wellState, health: "SUSPENDED", reason: outcome.reason };
     case "failed":
@@ -81,18 +81,18 @@ export function healthAfter(state: HealthState, outcome: DeliveryOutcome, now: n
   }
 }
 
-/** Milliseconds until the next probe of the receiver, outside of the schedule; null while it is healthy. */
+/** Returns the milliseconds until the next probe of the receiver, independent of the schedule; null while healthy. */
 export function probeAfterMs({ health }: HealthState): number | null {
   if (health === "SUSPENDED") return probeIntervalMs;
   return health === "DEGRADED" ? earlyProbeMs : null;
 }
 
-/** Milliseconds of the pause after its payloadQuery took too much; null when it didn't. */
+/** Returns the milliseconds of the pause after its payloadQuery exceeded a limit; null if it didn't. */
 export function pauseAfterMs({ payloadFailures: count }: HealthState): number | null {
   return count === 0 ? null : payloadPausesMs[Math.min(count, payloadPausesMs.length) - 1]!;
 }
 
-/** It takes time at each attempt even though nothing is sent, so it is tried less and less often. */
+/** Returns the state after a failed payloadQuery. It costs time even though nothing is sent, so it runs less and less often. */
 function unread(
   state: HealthState,
   { kind, reason }: { kind: "costly" | "unpaid"; reason: string },
@@ -101,7 +101,7 @@ function unread(
   const next = { ...state, payloadFailures };
   if (payloadFailures < tolerated) return next;
   const words = `The payload could not be read ${payloadFailures} times in a row, so the payloadQuery is run less often. Waiting messages are kept.`;
-  // Points flow back by themselves
+  // A lack of points doesn't suspend it: the bucket refills by itself
   const isSuspended =
     state.health === "SUSPENDED" || (kind === "costly" && payloadFailures >= suspendedByPayload);
   return {
@@ -119,7 +119,7 @@ function failed(state: HealthState, reason: string, now: number): HealthState {
     const words = `No delivery has succeeded for 24 hours. The last failure: ${reason}`;
     return { ...next, health: "SUSPENDED", reason: words };
   }
-  // It was suspended or paused for a reason that is gone, since a message was sent
+  // It was suspended or paused for another reason, which is gone, because a message was sent
   const wasKept = state.health === "SUSPENDED" || (state.health === "DEGRADED" && state.payloadFailures > 0);
   if (failures < tolerated && !wasKept) return { ...state, ...next };
   const words = failures === 1 ? "The last attempt failed." : `The last ${failures} attempts failed.`;
@@ -127,8 +127,8 @@ function failed(state: HealthState, reason: string, now: number): HealthState {
 }
 
 /**
- * Whether to try all waiting messages at once: the receiver is back after a longer time without any success, so they
- * should not wait for the schedule.
+ * Whether to try all waiting messages at once: the receiver works again after a longer outage, so they needn't wait for
+ * the schedule.
  */
 export function isBack(before: HealthState, after: HealthState, now: number): boolean {
   if (after.health !== "HEALTHY" || after.failures > 0 || after.payloadFailures > 0) return false;

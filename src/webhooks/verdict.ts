@@ -5,14 +5,14 @@ import type { NextState, Result } from "./delivery-queues.ts";
 import type { RetryClock } from "./retry-schedule.ts";
 import { delayMsAfter } from "./retry-schedule.ts";
 
-/** Least pause of a subscription that has too few points for its payloadQuery, in milliseconds. */
+/** Minimum pause of a subscription that has too few points for its payloadQuery, in milliseconds. */
 const minPauseMs = 1_000;
 
 /**
- * Judges attempts: what they mean for their deliveries and subscriptions, as changes to store.
+ * Computes the changes to store after attempts: results of deliveries and states of subscriptions.
  *
- * @param before health of the subscriptions before. Attempts of others are left out: these were deleted
- * @param goesOn whether a queue is kept for its next delivery
+ * @param before health of the subscriptions before. Attempts of missing subscriptions, which were deleted, are left out
+ * @param goesOn whether this process keeps the queue for its next delivery
  */
 export function judge(
   attempts: Attempted[],
@@ -51,7 +51,7 @@ interface After {
 /** Pause of the subscription, and time until a probe, in milliseconds. */
 interface Pause {
   pausedForMs: number | null;
-  /** As the receiver requests. */
+  /** The delay that the receiver requested. */
   probedAfterMs: number;
 }
 
@@ -95,12 +95,12 @@ function resultOf(attempted: Attempted, state: HealthState, clock: RetryClock, g
     go_on: false,
   });
   if (attempt === null) return waits(retryAfterMs ?? 0);
-  // It says nothing about the message
+  // A failed payloadQuery says nothing about the message
   if (outcome?.kind === "costly" || outcome?.kind === "unpaid")
     return waits(pauseOf(attempted, state, clock).pausedForMs);
-  // While nothing gets through at all, probes don't count towards giving up
+  // While a subscription is suspended, probes don't count towards giving up on the message
   if (!isOpen) return waits(delayMsAfter(1, retryAfterMs, clock));
-  // Nor do attempts before their time, since the scheduled ones still follow
+  // Attempts ahead of their schedule don't count either: the scheduled ones still follow
   if (is_early) return waits(retryAfterMs);
   const delay_ms = delayMsAfter(failures + 1, retryAfterMs, clock);
   if (delay_ms === null) return { ...result, state: "failed", counted: false, delay_ms: 0, go_on: goOn };

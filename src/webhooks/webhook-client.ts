@@ -6,41 +6,41 @@ import type { LookupFunction } from "node:net";
 import type { AllowList } from "./addresses.ts";
 import { destinationOf, guardedLookup, RefusedDestination } from "./destination.ts";
 
-/** The answer of a receiver. */
+/** The response of a receiver. */
 export interface ReceiverAnswer {
   status: number;
   headers: http.IncomingHttpHeaders;
-  /** The beginning of its body. */
+  /** The beginning of the body. */
   body: string;
 }
 
-/** Why there was no answer, for the subscriber. */
+/** Thrown if there was no response. The message is for the subscriber. */
 export class NoAnswer extends Error {
   override name = "NoAnswer";
 }
 
 export interface WebhookClientOptions {
-  /** Destinations that are allowed beside the public internet. */
+  /** Destinations that are allowed in addition to the public internet. */
   allowed: AllowList;
-  /** Milliseconds for the whole attempt, including looking up the name. */
+  /** Milliseconds for the whole attempt, including the DNS look-up. */
   timeoutMs?: number;
-  /** Milliseconds for reading the body after the headers; the status has already decided. */
+  /** Milliseconds for reading the body. The status has already decided the result. */
   bodyTimeoutMs?: number;
-  /** Looks names up. */
+  /** The DNS look-up. */
   lookup?: LookupFunction;
-  /** Certificate authorities, if not those of Node. */
+  /** Certificate authorities, instead of Node's. */
   ca?: string;
 }
 
-/** Bytes of an answer that are read. The first 1,000 characters of these are kept. */
+/** Most bytes read of a response. The first 1,000 characters of these are stored. */
 const readBytes = 16_384;
 const keptCharacters = 1_000;
-/** Connections to one host at a time, and how long an idle one is kept. */
+/** Most idle connections kept to one host, and for how long. */
 const agentOptions = { keepAlive: true, maxFreeSockets: 8, timeout: 20_000 };
 
 /**
- * Sends webhooks. It follows no redirections, has time limits, reads no more than it needs, and connects only to
- * allowed addresses. Connections are kept for the next message to the same host.
+ * Sends webhooks. It follows no redirects, has timeouts, reads no more than it needs, and connects only to allowed
+ * addresses. Connections are kept for the next message to the same host.
  */
 export class WebhookClient {
   readonly #allowed: AllowList;
@@ -64,7 +64,7 @@ export class WebhookClient {
   /**
    * Sends a message once.
    *
-   * @throws {NoAnswer | RefusedDestination} when there was no answer
+   * @throws {NoAnswer | RefusedDestination} if there was no response
    */
   async post(address: string, headers: Record<string, string>, body: string): Promise<ReceiverAnswer> {
     const url = destinationOf(address, this.#allowed);
@@ -74,7 +74,9 @@ export class WebhookClient {
     } catch (error) {
       if (error instanceof RefusedDestination) throw error;
       if (tooLate.aborted)
-        throw new NoAnswer(`There was no answer within ${this.#timeoutMs / 1000} seconds.`, { cause: error });
+        throw new NoAnswer(`There was no response within ${this.#timeoutMs / 1000} seconds.`, {
+          cause: error,
+        });
       throw new NoAnswer(inWords(error as NodeJS.ErrnoException), { cause: error });
     }
   }
@@ -100,7 +102,7 @@ export class WebhookClient {
       lookup: this.#lookup,
       signal,
     });
-    // Also when nobody waits for the answer any more
+    // Errors may also come when nobody waits for the response any more
     request.on("error", () => {});
     const answered = once(request, "response", { signal }) as Promise<[IncomingMessage]>;
     request.end(body);
@@ -122,7 +124,7 @@ export class WebhookClient {
   }
 }
 
-/** The first characters of a body. Errors while reading it don't matter: the status is known. */
+/** Reads the first characters of a body. Errors don't matter: the status is known. */
 async function beginningOf(response: IncomingMessage, bodyTimeoutMs: number): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -134,12 +136,12 @@ async function beginningOf(response: IncomingMessage, bodyTimeoutMs: number): Pr
       if (size >= readBytes) break;
     }
   } catch {
-    // cut off
+    // The body was cut off
   } finally {
     clearTimeout(giveUp);
   }
   const text = Buffer.concat(parts).subarray(0, readBytes).toString("utf8");
-  // Postgres keeps no null characters
+  // Postgres can't store null characters
   return [...text.replaceAll("\0", "")].slice(0, keptCharacters).join("");
 }
 
@@ -147,8 +149,8 @@ const reasons: Record<string, string> = {
   ENOTFOUND: "The host name is not known.",
   EAI_AGAIN: "The host name can't be looked up at the moment.",
   ECONNREFUSED: "The connection was refused.",
-  ECONNRESET: "The connection was closed before an answer came.",
-  EPIPE: "The connection was closed before an answer came.",
+  ECONNRESET: "The connection was closed before a response came.",
+  EPIPE: "The connection was closed before a response came.",
   ETIMEDOUT: "The connection timed out.",
   EHOSTUNREACH: "The host can't be reached.",
   ENETUNREACH: "The host can't be reached.",
@@ -164,10 +166,10 @@ function inWords({
   code = "",
   errors,
 }: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }): string {
-  // Of several addresses of a name none answered
+  // With several addresses, none of which responded, each error is in `errors`
   const known = reasons[code || (errors?.[0]?.code ?? "")];
   if (known) return known;
-  if (/^HPE_/.test(code)) return "The answer was not HTTP.";
+  if (/^HPE_/.test(code)) return "The response was not HTTP.";
   if (/^(ERR_SSL|EPROTO|ERR_TLS)/.test(code)) return "No secure connection could be made.";
   return "The connection failed.";
 }

@@ -1,20 +1,20 @@
-/** Limits of webhooks, unless settings differ. docs/reference/settings.md explains each to operators. */
+/** Default limits of webhooks. docs/reference/settings.md explains them to operators. */
 export const defaultWebhookLimits = {
-  /** Subscriptions of one token. `events.count_subscriptions` has this and the next as well. */
+  /** Most subscriptions of one API credential. `events.count_subscriptions` has this and the next default as well. */
   maxSubscriptionsPerToken: 100,
-  /** All subscriptions, including those made by administrators. */
+  /** Most subscriptions in total, including those that administrators created. */
   maxSubscriptions: 1_000,
   /** Most points that a payloadQuery may cost. */
   maxQueryCost: 200,
   /** Milliseconds that a payloadQuery may take. */
   queryTimeoutMs: 2_000,
-  /** Connections of a process for payload queries. */
+  /** Connections per process for payload queries. */
   queryConnections: 2,
 };
 
 export type WebhookLimits = typeof defaultWebhookLimits;
 
-/** Settings of transactions in which triggers check the first two. */
+/** Returns the transaction settings by which triggers check the allowed destinations and the first two limits. */
 export function webhookSettings(
   allowed: readonly string[],
   { maxSubscriptionsPerToken, maxSubscriptions }: WebhookLimits,

@@ -5,19 +5,18 @@ import type { Secrets } from "../secrets/secrets.ts";
 import { UnreadableSecret, webhookSecretPlace } from "../secrets/secrets.ts";
 import type { Delivery } from "./delivery-queues.ts";
 
-/** A new secret for a webhook: 256 random bits, in the form of Standard Webhooks. */
+/** Creates a secret for a webhook: 256 random bits, in the format of Standard Webhooks. */
 export function newWebhookSecret(secrets: Secrets): NewSecret {
   const id = randomUUID();
   const plain = `whsec_${randomBytes(32).toString("base64")}`;
   return { id, plain, stored: secrets.seal(plain, webhookSecretPlace(id)) };
 }
 
-/** Secrets for signing a delivery, newest first; null when this process lacks the key to decrypt them. */
+/** Returns the secrets for signing a delivery, newest first, or null if this process lacks the key to decrypt them. */
 export type ReadSecrets = (delivery: Pick<Delivery, "secrets" | "secret_ids">) => string[] | null;
 
 /**
- * Makes a function that decrypts the secrets of deliveries. Each unreadable secret is logged once, for any number of
- * deliveries.
+ * Makes a function that decrypts the secrets of deliveries. It logs each unreadable secret once, not for each delivery.
  */
 export function secretsReader(secrets: Secrets, logger: Logger): ReadSecrets {
   let logged = "";

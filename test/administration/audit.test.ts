@@ -36,7 +36,7 @@ async function eventsSince(start: string): Promise<Event[]> {
 }
 const now = async (): Promise<string> => (await service.owner.query("select uuidv7() as id")).rows[0].id;
 
-test("what is done in the browser is noted with who, from where, what and about which token", async () => {
+test("what is done in the browser is noted with actor, address, action and API credential", async () => {
   const start = await now();
   const visitor = await loggedIn(service, "berta");
   visitor.headers = { "x-forwarded-for": "192.0.2.7" };
@@ -44,7 +44,7 @@ test("what is done in the browser is noted with who, from where, what and about 
   const [, id] = /href="\/admin\/tokens\/([0-9a-f-]{36})"/.exec(html)!;
   const path = `/admin/tokens/${id}`;
   const secret = /<code id="secret">([^<]+)/.exec(html)![1]!;
-  const present = /<code id="access-key">([^<]+)/.exec(html)![1]!;
+  const present = /<code id="client-id">([^<]+)/.exec(html)![1]!;
   await visitor.post(`${path}/change`, {
     name: "Web shop",
     "access.orders": "read",
@@ -62,11 +62,11 @@ test("what is done in the browser is noted with who, from where, what and about 
 
   const page = textOf(await visitor.get(path));
   for (const text of [
-    "Changed the token",
-    "Was called “Shop”",
+    "Changed the API credential",
+    "Previous name: “Shop”",
     "Added: Stocks (read)",
     "Removed: Orders (write)",
-    "The old key works until",
+    "The old client ID works until",
     "berta · from 192.0.2.7",
   ])
     assert.ok(page.includes(text), `${text} in ${page}`);

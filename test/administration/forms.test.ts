@@ -28,7 +28,7 @@ test("a form without the session's token, with another's or a damaged one change
       ...(_csrf !== undefined && { _csrf }),
     });
     assert.equal(page.status, 403);
-    assert.match(textOf(page), /This form can’t be accepted.*Nothing was changed.*Request id/);
+    assert.match(textOf(page), /This form can’t be accepted.*Nothing was changed.*Request ID/);
   }
   assert.equal(await count(), before);
 });
@@ -198,7 +198,7 @@ test("when the database is away the page says so, and the same page works when i
   proxy.cut();
   const page = await there.get("/admin/tokens");
   assert.equal(page.status, 503);
-  assert.match(textOf(page), /The database can’t be reached.*Request id/);
+  assert.match(textOf(page), /The database can’t be reached.*Request ID/);
   proxy.mend();
   await until(async () => (await there.get("/admin/tokens")).status === 200);
   await process.close();
@@ -212,7 +212,7 @@ test("a fault of ours is a page with the request id, and tells no internals; the
   await service.owner.query(`grant ${right} to service_administration`);
   assert.equal(page.status, 500);
   const id = page.headers.get("x-request-id");
-  assert.ok(textOf(page).includes(`Request id ${id}`));
+  assert.ok(textOf(page).includes(`Request ID ${id}`));
   assert.doesNotMatch(page.html, /permission|known_scopes|node_modules/i);
   assert.ok(
     service.log.some((line) => line.requestId === id && JSON.stringify(line).includes("known_scopes")),

@@ -43,7 +43,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.getByLabel("Name or e-mail address").fill("anna@example.com");
     await page.getByLabel("Password").fill(password);
     await andLoad(page, () => page.getByRole("button", { name: "Log in" }).click());
-    await page.getByRole("heading", { name: "GraphQL API tokens", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "API credentials", level: 1 }).waitFor();
   }
 
   /** Looks for barriers to accessibility, in light and dark mode, on a phone and a wide screen. */
@@ -61,7 +61,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.emulateMedia({ colorScheme: "light" });
   }
 
-  /** A subscription in trouble, whose receiver answers text that could break a page. Returns the path of its page. */
+  /** An unhealthy subscription whose receiver responds with text that could break a page. Returns the path of its page. */
   async function hostileWebhook(): Promise<string> {
     const { rows } = await service.owner.query(
       `with subscription as (
@@ -72,7 +72,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
          insert into events.delivery (subscription_id, event_id, entity_id, attempts) select id, gen_random_uuid(), id, 2 from subscription returning id
        ), attempt as (
          insert into events.delivery_attempt (delivery_id, number, duration_ms, status, error, request_headers, response_headers, response_body)
-         select id, n, 15000, case n when 2 then 500 end, 'The answer was 500.', '{"webhook-id": "1"}', jsonb_build_object('x-long', repeat('z', 9000)),
+         select id, n, 15000, case n when 2 then 500 end, 'The response was 500.', '{"webhook-id": "1"}', jsonb_build_object('x-long', repeat('z', 9000)),
            case n when 2 then '</pre></main><script>throw new Error("run")</script>' || repeat('w', 4000) end
          from delivery, generate_series(1, 2) n
        )
@@ -90,19 +90,19 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await press("Log in");
     await inspect(page, "log-in with errors");
     await logIn(page);
-    await inspect(page, "no tokens yet");
+    await inspect(page, "no API credentials yet");
     await page.goto("/admin/tokens/new");
-    await inspect(page, "new token");
-    await press("Create token");
-    await inspect(page, "new token with errors");
+    await inspect(page, "new API credential");
+    await press("Create API credential");
+    await inspect(page, "new API credential with errors");
     await page
       .getByLabel("Name")
       .fill("Warehouse app, with a rather long name that has to be broken somewhere");
     await page.getByRole("button", { name: "Write", exact: true }).click();
-    await press("Create token");
+    await press("Create API credential");
     await inspect(page, "secret");
     const secret = (await page.locator("#secret").textContent())!;
-    const clientId = (await page.locator("#access-key").textContent())!;
+    const clientId = (await page.locator("#client-id").textContent())!;
     await andLoad(page, () => page.getByRole("link", { name: "I have copied it" }).click());
     const path = new URL(page.url()).pathname;
     const token = await service.tokenFor({ id: "", clientId, clientSecret: secret });
@@ -116,11 +116,11 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.goto(`${path}/rotate`);
     await inspect(page, "rotate");
     await page.getByText("After 24 hours").click();
-    await press("Rotate token");
+    await press("Rotate API credential");
     await inspect(page, "rotated");
     for (const name of ["", "/change", "/delete", "/deactivate"]) {
       await page.goto(path + name);
-      await inspect(page, `token${name}`);
+      await inspect(page, `API credential${name}`);
     }
     for (const { path, name } of sections) {
       await page.goto(`/admin${path}`);
@@ -183,7 +183,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     assert.equal(whole, seen, "nothing is cut off");
   });
 
-  test("a token can be made with the keyboard alone, and where one is can be seen", async () => {
+  test("an API credential can be created with the keyboard alone, and the focus is visible", async () => {
     const { page } = await open(session);
     /** Presses Tab until an element has the focus. */
     const go = async (selector: string) => {
@@ -210,7 +210,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.keyboard.press("ArrowRight");
     await go("button.main");
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Token created" }).waitFor();
+    await page.getByRole("heading", { name: "API credential created" }).waitFor();
     const { rows } = await service.owner.query(
       "select scopes from auth.credential where name = 'By keyboard'",
     );
@@ -220,27 +220,27 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
   test("everything can be done without JavaScript", async () => {
     const { page } = await open({ javaScriptEnabled: false });
     await logIn(page);
-    await andLoad(page, () => page.getByRole("link", { name: "New token" }).click());
+    await andLoad(page, () => page.getByRole("link", { name: "New API credential" }).click());
     assert.equal(await page.getByText("Set all to").isVisible(), false);
     await page.getByLabel("Name").fill("Without script");
     await page.getByRole("group", { name: "Warehouses", exact: true }).getByLabel("Write").check();
-    await andLoad(page, () => page.getByRole("button", { name: "Create token" }).click());
+    await andLoad(page, () => page.getByRole("button", { name: "Create API credential" }).click());
     assert.equal(await page.getByRole("button", { name: /^Copy/ }).count(), 0, "no buttons that do nothing");
     const credentials = {
       id: "",
-      clientId: (await page.locator("#access-key").textContent())!,
+      clientId: (await page.locator("#client-id").textContent())!,
       clientSecret: (await page.locator("#secret").textContent())!,
     };
     await service.tokenFor(credentials);
     await page.getByRole("link", { name: "I have copied it" }).click();
     await page.getByRole("link", { name: "Deactivate" }).click();
-    await page.getByRole("button", { name: "Deactivate token" }).click();
-    await page.getByText("The token has been deactivated.").waitFor();
+    await page.getByRole("button", { name: "Deactivate API credential" }).click();
+    await page.getByText("The API credential has been deactivated.").waitFor();
     await page.getByRole("button", { name: "Activate" }).click();
-    await page.getByText("The token works again.").waitFor();
+    await page.getByText("The API credential works again.").waitFor();
     await page.getByRole("link", { name: "Delete" }).click();
-    await page.getByRole("button", { name: "Delete token" }).click();
-    await page.getByText("The token has been deleted.").waitFor();
+    await page.getByRole("button", { name: "Delete API credential" }).click();
+    await page.getByText("The API credential has been deleted.").waitFor();
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByText("You have logged out.").waitFor();
   });
@@ -258,9 +258,9 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
       assert.equal(await page.locator("#announcement").textContent(), `All set to ${level}.`);
     }
     await page.getByLabel("Name").fill("Copied");
-    await page.getByRole("button", { name: "Create token" }).click();
-    await page.getByRole("button", { name: "Copy: Secret access key" }).click();
-    await page.getByText("Secret access key copied.").waitFor();
+    await page.getByRole("button", { name: "Create API credential" }).click();
+    await page.getByRole("button", { name: "Copy: Client secret" }).click();
+    await page.getByText("Client secret copied.").waitFor();
     assert.equal(
       await page.evaluate("navigator.clipboard.readText()"),
       await page.locator("#secret").textContent(),
@@ -271,9 +271,9 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
   test("after an error the summary has the focus, and leads to the field", async () => {
     const { page } = await open(session);
     await page.goto("/admin/tokens/new");
-    await page.getByRole("button", { name: "Create token" }).click();
+    await page.getByRole("button", { name: "Create API credential" }).click();
     await page.locator("[role=alert]:focus").waitFor();
-    await page.getByRole("link", { name: "Enter a name for the token." }).click();
+    await page.getByRole("link", { name: "Enter a name for the API credential." }).click();
     await page.locator("#name:focus").waitFor();
     await page.keyboard.type("From the summary");
     assert.equal(await page.getByLabel("Name").inputValue(), "From the summary");
@@ -309,7 +309,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
 
 /** Sections of the navigation, with their headings. */
 const sections = [
-  { path: "/tokens", name: "GraphQL API tokens" },
+  { path: "/tokens", name: "API credentials" },
   { path: "/webhooks", name: "Webhooks" },
   { path: "/versions", name: "Versions" },
   { path: "/plan", name: "Plan" },

@@ -280,7 +280,7 @@ test("passwords that won't do are refused, each with its reason, and never shown
   const visitor = await loggedIn(service, "chooser");
   const good = "another long password";
   for (const [fields, reason] of [
-    [{ present: "wrong", chosen: good, repeated: good }, /The present password is wrong/],
+    [{ present: "wrong", chosen: good, repeated: good }, /The current password is wrong/],
     [{ present: password, chosen: "short", repeated: "short" }, /at least 12 characters/],
     [{ present: password, chosen: "x".repeat(201), repeated: "x".repeat(201) }, /more than 200/],
     [{ present: password, chosen: "aaaaaaaaaaaaaaaa", repeated: "aaaaaaaaaaaaaaaa" }, /repeats too few/],
@@ -289,7 +289,7 @@ test("passwords that won't do are refused, each with its reason, and never shown
       /must not contain your name/,
     ],
     [{ present: password, chosen: good, repeated: `${good}!` }, /two new passwords differ/],
-    [{}, /The present password is wrong/],
+    [{}, /The current password is wrong/],
   ] as const) {
     const answer = await visitor.post("/admin/account", fields);
     assert.equal(answer.status, 422);

@@ -13,8 +13,8 @@ before(async () => {
 });
 after(() => service.close());
 
-test("operations are listed, and one is shown with its tokens, statement, plan and the index that it lacks", async () => {
-  assert.match(textOf(await visitor.get("/admin/operations")), /No token has sent an operation/);
+test("operations are listed, and one is shown with its API credentials, statement, plan and missing index", async () => {
+  assert.match(textOf(await visitor.get("/admin/operations")), /No API credential has sent an operation/);
   const process = await service.another();
   const credentials = await service.credential({ name: "The <shop>" });
   const token = await process.tokenFor(credentials);
@@ -39,9 +39,9 @@ test("operations are listed, and one is shown with its tokens, statement, plan a
 
   // Clients' rights are enough for a plan, and nothing but a plan is made
   for (const [statement, expected] of [
-    ["select 1; drop table erp.customer", /Postgres can't plan it any more/],
-    ["select secret_hash from auth.credential_secret", /Postgres can't plan it any more/],
-    [null, /too long to be kept/],
+    ["select 1; drop table erp.customer", /Postgres can’t plan it any more/],
+    ["select secret_hash from auth.credential_secret", /Postgres can’t plan it any more/],
+    [null, /too long to be stored/],
   ] as const) {
     await service.owner.query("update auth.operation set statement = $1 where name = 'Find'", [statement]);
     assert.match(textOf(await visitor.get(path!)), expected);

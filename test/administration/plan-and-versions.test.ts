@@ -15,11 +15,11 @@ before(async () => {
 });
 after(() => service.close());
 
-test("the plan is shown, and a change takes effect, is noted, and is told on the page of tokens", async () => {
+test("the plan is shown, and a change takes effect, is noted, and is shown on the page of API credentials", async () => {
   const token = await service.token();
   const status = async () => (await service.ask(token, { query })).status;
   assert.match((await visitor.get("/admin/plan")).html, /value="full"\s+checked/);
-  assert.doesNotMatch(textOf(await visitor.get("/admin/tokens")), /Look at the plan/);
+  assert.doesNotMatch(textOf(await visitor.get("/admin/tokens")), /Show the plan/);
 
   const { location } = await visitor.post("/admin/plan", { plan: "none" });
   const page = await visitor.get(location!);
@@ -42,7 +42,10 @@ test("the plan is shown, and a change takes effect, is noted, and is told on the
     { subject: "read_only", old: "none" },
     { subject: "full", old: "read_only" },
   ]);
-  assert.match(textOf(await visitor.get("/admin/activity")), /Changed the plan to Full It was Read only/);
+  assert.match(
+    textOf(await visitor.get("/admin/activity")),
+    /Changed the plan to Full Previous plan: Read only/,
+  );
 });
 
 test("a plan that isn't offered is refused", async () => {
@@ -71,7 +74,7 @@ test("a change at the command line is noted too", async () => {
   );
 });
 
-test("versions are shown with their dates, and with the tokens that use them", async () => {
+test("versions are shown with their dates and the API credentials that use them", async () => {
   const versions = [
     versionOf({ slug: "2026-06-unstable", releasedOn: "2026-06-15" }),
     { ...versionOf({ slug: "2027-01", releasedOn: "2027-01-01" }), schemaName: "api_2026_06_unstable" },
@@ -92,12 +95,12 @@ test("versions are shown with their dates, and with the tokens that use them", a
   const text = textOf({ html: await response.text() } as Parameters<typeof textOf>[0]);
   assert.match(
     text,
-    /2026-06-unstable Deprecated .*A token uses this version\. .* by 1 Apr 2027.*Released 15 Jun 2026 Deprecated from 1 Jan 2027 Ends on 1 Apr 2027/,
+    /2026-06-unstable Deprecated .*An API credential uses this version\. .* by 1 Apr 2027.*Released 15 Jun 2026 Deprecated from 1 Jan 2027 Ends on 1 Apr 2027/,
   );
   assert.match(text, /Old client \d+ \w+ \d{4} 42/);
   assert.match(
     text,
-    /2027-01 Served Stable.*Released 1 Jan 2027 Deprecated from 1 Nov 2027 Ends on 1 Feb 2028.*No token used it/,
+    /2027-01 Served Stable.*Released 1 Jan 2027 Deprecated from 1 Nov 2027 Ends on 1 Feb 2028.*No API credential used it/,
   );
   const unstable = text.slice(text.indexOf("unstable Served The newest"));
   assert.ok(unstable.startsWith("unstable Served"));

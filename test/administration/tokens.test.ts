@@ -28,7 +28,7 @@ function pairOn(page: FetchedPage): Made {
   return {
     id,
     path: `/admin/tokens/${id}`,
-    clientId: find(/<code id="access-key">(ak_\w+)</),
+    clientId: find(/<code id="client-id">(ak_\w+)</),
     clientSecret: find(/<code id="secret">(sk_[\w-]+)</),
   };
 }
@@ -48,7 +48,7 @@ const scopesOf = async (id: string): Promise<string[]> =>
   (await service.owner.query("select scopes from auth.credential where id = $1", [id])).rows[0]?.scopes;
 const statusOf = async (token: string) => (await service.ask(token, { query })).status;
 
-test("a token that is made has the chosen access, and its client credentials work", async () => {
+test("a new API credential has the chosen access, and its client ID and secret work", async () => {
   const made = await make("Warehouse app", { countries: "read", stocks: "write", tags: "none" });
   assert.deepEqual(await scopesOf(made.id), ["countries:read", "stocks:read", "stocks:write"]);
   assert.equal(await statusOf(await service.tokenFor(made)), 200);
@@ -88,7 +88,7 @@ test("the secret is shown once: on no later page, and nowhere in the database", 
   assert.ok(!JSON.stringify(service.log).includes(clientSecret));
 });
 
-test("the same form sent twice makes one token, and doesn't show the secret again", async () => {
+test("the same form sent twice creates one API credential, and doesn't show the secret again", async () => {
   const { html } = await visitor.get("/admin/tokens/new");
   const id = /name="id" value="([^"]+)"/.exec(html)![1]!;
   const fields = { _csrf: csrfTokenIn(html), id, name: "Twice", "access.tags": "read" };
@@ -118,10 +118,10 @@ test("names that won't do are refused; what was chosen stays", async () => {
   }
 });
 
-test("a token without any access has to be wanted", async () => {
+test("an API credential without access must be confirmed", async () => {
   const asked = await visitor.post("/admin/tokens/new", { name: "Nobody", "access.tags": "none" });
   assert.equal(asked.status, 422);
-  assert.match(textOf(asked), /Choose what the token may read or write.*Create it without any access/);
+  assert.match(textOf(asked), /Choose what the credential may read or write.*Create it without access/);
   const made = await visitor.post("/admin/tokens/new", { name: "Nobody", noAccess: "wanted" });
   assert.equal(made.status, 200);
   assert.deepEqual(await scopesOf(pairOn(made).id), []);
@@ -158,7 +158,7 @@ test("the list shows name, access, last use and state", async () => {
   );
 });
 
-test("the page of a token shows its addresses, for each version, and its access", async () => {
+test("the page of an API credential shows its addresses, for each version, and its access", async () => {
   const { path, clientId } = await make("Detailed", { stocks: "write", countries: "read" });
   const text = textOf(await visitor.get(path));
   for (const part of [
@@ -188,7 +188,7 @@ test("behind a proxy the addresses are those that clients reach", async () => {
   assert.equal((await fetch(`${proxied.url}/admin/explorer`, { headers })).status, 404);
 });
 
-test("rotating at once stops the old client credentials and their tokens, and shows the new secret once", async () => {
+test("rotating at once stops the old client ID and secret and their access tokens, and shows the new secret once", async () => {
   const old = await make("Rotated");
   const before = await service.tokenFor(old);
   const page = await visitor.post(`${old.path}/rotate`, { present: old.clientId, overlap: "0" });
@@ -205,7 +205,7 @@ for (const [overlap, hours] of [
   ["24", 24],
   ["168", 168],
 ] as const) {
-  test(`rotating with ${hours} hours of overlap keeps the old client credentials and their tokens valid until then`, async () => {
+  test(`rotating with ${hours} hours of overlap keeps the old client ID and secret and their access tokens valid until then`, async () => {
     const old = await make(`Rotated ${overlap}`);
     const before = await service.tokenFor(old);
     const fresh = pairOn(await visitor.post(`${old.path}/rotate`, { present: old.clientId, overlap }));
@@ -218,7 +218,7 @@ for (const [overlap, hours] of [
     );
     assert.ok(Math.abs(rows[0].hours - hours) < 0.1);
     const text = textOf(await visitor.get(old.path));
-    assert.match(text, /Old key works until/);
+    assert.match(text, /Old client ID works until/);
     assert.ok(text.indexOf(fresh.clientId) > 0);
     await service.owner.query(
       "update auth.credential_secret set expires_at = now() - interval '1 second' where access_key = $1",
@@ -226,11 +226,11 @@ for (const [overlap, hours] of [
     );
     await assert.rejects(service.tokenFor(old), /401/);
     await until(async () => (await statusOf(before)) === 403);
-    assert.doesNotMatch(textOf(await visitor.get(old.path)), /Old key works until/);
+    assert.doesNotMatch(textOf(await visitor.get(old.path)), /Old client ID works until/);
   });
 }
 
-test("an old key ends by itself, also where it is remembered", async () => {
+test("an old client ID expires by itself, also in caches", async () => {
   const old = await make("Ends");
   const token = await service.tokenFor(old);
   await visitor.post(`${old.path}/rotate`, { present: old.clientId, overlap: "1" });
@@ -279,7 +279,7 @@ test("an overlap that isn't offered is refused", async () => {
     assert.equal((await visitor.post(`${path}/rotate`, { present: clientId, overlap })).status, 400, overlap);
 });
 
-test("a deactivated token stops, can't be rotated, and works again when activated", async () => {
+test("a deactivated API credential stops, can't be rotated, and works again when activated", async () => {
   const made = await make("Stopped");
   const token = await service.tokenFor(made);
   const { location } = await visitor.post(`${made.path}/deactivate`);
@@ -298,7 +298,7 @@ test("a deactivated token stops, can't be rotated, and works again when activate
   await until(async () => (await statusOf(token)) === 200);
 });
 
-test("renaming and changing access: what is taken away is gone at once, what is added comes with the next token", async () => {
+test("renaming and changing access: removed access ends at once, added access comes with the next access token", async () => {
   const made = await make("Changed", { countries: "read", tags: "read" });
   const token = await service.tokenFor(made);
   const { html } = await visitor.get(`${made.path}/change`);
@@ -316,7 +316,7 @@ test("renaming and changing access: what is taken away is gone at once, what is 
   assert.match(textOf(page), /Enter a name/);
 });
 
-test("a token can be held to stored operations; its page shows them, and the activity says so", async () => {
+test("an API credential can be restricted to stored operations; its page shows them, and the activity says so", async () => {
   const made = await make("Held", { countries: "read" });
   const token = await service.tokenFor(made);
   await service.owner.query("select auth.publish_operations('unstable', $1, $2)", [
@@ -328,8 +328,11 @@ test("a token can be held to stored operations; its page shows them, and the act
   assert.deepEqual((await service.ask(token, { query: "{ __typename }" })).codes, ["FORBIDDEN"]);
   assert.deepEqual((await service.ask(token, { query })).codes, []);
   const page = textOf(await visitor.get(made.path));
-  assert.match(page, /Stored operations only; all others are refused\..*Countries unstable/);
-  assert.match(page, /Changed the token May send stored operations only.*Stored operations for Held/);
+  assert.match(page, /Stored operations only; all other operations are refused\..*Countries unstable/);
+  assert.match(
+    page,
+    /Changed the API credential May send stored operations only.*Stored operations for Held/,
+  );
   assert.match(
     (await visitor.get(`${made.path}/change`)).html,
     /name="operations"\s+value="stored"\s+checked/,
@@ -338,18 +341,21 @@ test("a token can be held to stored operations; its page shows them, and the act
   assert.deepEqual((await service.ask(token, { query: "{ __typename }" })).codes, []);
 });
 
-test("deleting asks first, then the token is gone", async () => {
+test("deleting asks for confirmation, then the API credential is gone", async () => {
   const made = await make("Deleted");
   const token = await service.tokenFor(made);
-  assert.match(textOf(await visitor.get(`${made.path}/delete`)), /Delete token “Deleted”\?.*can’t be undone/);
+  assert.match(
+    textOf(await visitor.get(`${made.path}/delete`)),
+    /Delete API credential “Deleted”\?.*can’t be undone/,
+  );
   assert.equal(await statusOf(token), 200);
   const { location } = await visitor.post(`${made.path}/delete`);
-  assert.match(textOf(await visitor.get(location!)), /The token has been deleted/);
+  assert.match(textOf(await visitor.get(location!)), /The API credential has been deleted/);
   assert.equal(await statusOf(token), 403);
   assert.equal((await visitor.get(made.path)).status, 404);
 });
 
-test("the process that deletes a token doesn't wait to hear of it", async () => {
+test("the process that deletes an API credential refuses its access tokens at once", async () => {
   const made = await make("Deleted at once");
   const token = await service.tokenFor(made);
   assert.equal(await statusOf(token), 200);
@@ -367,7 +373,7 @@ test("the process that deletes a token doesn't wait to hear of it", async () => 
   }
 });
 
-test("tokens that aren't there: every page and action is a 404 that names the request", async () => {
+test("API credentials that don't exist: every page and action is a 404 with the request ID", async () => {
   const { html } = await visitor.get("/admin/account");
   const _csrf = csrfTokenIn(html);
   for (const id of ["01980000-0000-7000-8000-000000000000", "x", "%00"]) {
@@ -398,7 +404,7 @@ function handedOn({ status, html }: FetchedPage): Made {
   return { id: "", path, clientId, clientSecret };
 }
 
-test("the explorer opens with the chosen scopes for an hour, by a token of the administrator's own", async () => {
+test("the explorer opens with the chosen scopes for an hour, with the administrator's own API credential", async () => {
   const { html } = await visitor.get("/admin/explorer");
   assert.match(html, /name="access.orders"\s+value="read"\s+checked/);
   const page = await visitor.post("/admin/explorer", { "access.countries": "read", "access.stocks": "none" });
@@ -421,7 +427,7 @@ test("the explorer opens with the chosen scopes for an hour, by a token of the a
   const expected = { name: "Explorer of anna", tenths: 10, one_key: true };
   assert.deepEqual(await own(first), [{ ...expected, scopes: ["countries:read"] }]);
 
-  // Again: the same token, with other scopes and another key; also after somebody has deactivated it
+  // Again: the same API credential with other scopes and another client ID; also after somebody has deactivated it
   await service.owner.query(
     "update auth.credential set deactivated_at = now() where name = 'Explorer of anna'",
   );
@@ -435,7 +441,7 @@ test("the explorer opens with the chosen scopes for an hour, by a token of the a
   assert.match(textOf(await visitor.get("/admin/activity")), /anna .*Explorer of anna/);
 });
 
-test("the token for the explorer ends after its hour, and the next opening brings it back", async () => {
+test("the explorer's API credential expires after an hour, and opening the explorer again renews it", async () => {
   const nora = await loggedIn(service, "nora");
   const opened = async () => handedOn(await nora.post("/admin/explorer", { "access.countries": "read" }));
   const first = await opened();
@@ -467,7 +473,7 @@ test("the token for the explorer ends after its hour, and the next opening bring
   const second = await opened();
   assert.equal(await statusOf(await service.tokenFor(second)), 200);
   await assert.rejects(service.tokenFor(first), /401/);
-  assert.match(textOf(await nora.get(path)), /Active .*Gave an end to the token/);
+  assert.match(textOf(await nora.get(path)), /Active .*Limited the lifetime of the API credential/);
 });
 
 test("the explorer opens for nobody else, and not without scopes", async () => {
@@ -490,7 +496,7 @@ test("the explorer opens for nobody else, and not without scopes", async () => {
     assert.match(location!, /^\/admin\/log-in/);
   }
   assert.equal(await count(), 0);
-  // Sent twice at once, it makes one token; the last key works
+  // Sent twice at once, it creates one API credential; the last client ID works
   const { html } = await other.get("/admin/explorer");
   const sent = { _csrf: csrfTokenIn(html), ...fields };
   const pages = await Promise.all([1, 2].map(() => other.postRaw("/admin/explorer", sent)));

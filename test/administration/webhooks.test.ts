@@ -66,7 +66,7 @@ test("without subscriptions the page says how to subscribe", async () => {
   assert.match(text, /There are no subscriptions yet.*webhookSubscriptionCreate.*docs\/guides\/webhooks\.md/);
 });
 
-test("the list shows topic, host, version, token, health, what waits; and those in trouble alone", async () => {
+test("the list shows topic, host, version, API credential, health and waiting messages; unhealthy ones can be shown alone", async () => {
   const { id: credential } = await service.credential({ name: "Shop <b>" });
   await subscribe(service.owner, {
     ...{ topic: "order.created", url: "https://hooks.example.com:8443/a?key=hidden", enabled: false },
@@ -76,9 +76,9 @@ test("the list shows topic, host, version, token, health, what waits; and those 
   await subscribe(service.owner, { topic: "product.deleted", url: "https://well.example.com/" });
   const all = textOf(await visitor.get("/admin/webhooks"));
   for (const text of [
-    "order.created to hooks.example.com:8443 Version unstable Token: Shop <b>",
+    "order.created to hooks.example.com:8443 Version unstable API credential: Shop <b>",
     "Last success 2 Jan 2026, 03:04 UTC 1,234 waiting Suspended Nothing <i>arrives</i>.",
-    "product.deleted to well.example.com Version unstable Token: None; an administrator made it No success yet Nothing delivered yet",
+    "product.deleted to well.example.com Version unstable API credential: None (created by an administrator) No success yet Nothing delivered yet",
   ])
     assert.ok(all.includes(text), `${text} in ${all}`);
   const troubled = textOf(await visitor.get("/admin/webhooks?show=trouble"));
@@ -132,14 +132,14 @@ test("a subscription has all of its settings, but no secret", async () => {
     "Topic product.updated",
     "Only changes of name, gtin",
     "Version unstable",
-    "Token Warehouse",
+    "API credential Warehouse",
     'query ($id: ID!) { product(id: $id) { name } } # "<script>"',
   ])
     assert.ok(text.includes(part), `${part} in ${text}`);
   assert.ok(page.html.includes(`href="/admin/tokens/${credential}"`));
   assert.doesNotMatch(page.html, /SSSS|whsec/);
   await rows("delete from auth.credential where id = $1", [credential]);
-  assert.match(textOf(await visitor.get(`/admin/webhooks/${id}`)), /Token A deleted one/);
+  assert.match(textOf(await visitor.get(`/admin/webhooks/${id}`)), /API credential Deleted/);
 });
 
 test("a delivery shows what was sent and answered; hostile answers stay text", async () => {
@@ -162,7 +162,7 @@ test("a delivery shows what was sent and answered; hostile answers stay text", a
     'x-evil: "><script>alert(3)</script>BBB',
     "set-cookie: a=1",
     "set-cookie: b=2",
-    "The answer was 500.",
+    "The response was 500.",
     "user-agent: stock-and-order-webhooks",
     '"type": "product.created"',
     "Attempt 1,",
@@ -332,7 +332,7 @@ test("one whose address may no longer be used is not enabled", async () => {
   const { id, path } = await told({ enabled: false, health: "DISABLED", url: "http://localhost/" });
   const page = await visitor.post(`${path}/enable`, {}, { on: path });
   assert.equal(page.status, 409);
-  assert.match(textOf(page), /Nothing is sent to this host/);
+  assert.match(textOf(page), /Webhooks are not sent to this host/);
   assert.equal((await subscriptionOf(id)).enabled, false);
 });
 

@@ -207,7 +207,7 @@ describe("files", () => {
     for (const [changes, status, told] of [
       [{ maxRows: 599 }, 413, /599 rows/],
       [{ maxBytes: 10_000 }, 413, /10000 bytes/],
-      [{ maxStoredBytes: 1_000 }, 503, /no room/],
+      [{ maxStoredBytes: 1_000 }, 503, /no space/],
     ] as const) {
       const process = await shop.another(limits(changes));
       const answer = await upload(process, token, "products", rows, { gzip: true });

@@ -25,18 +25,18 @@ describe("the check", () => {
     assert.deepEqual(refusing, []);
   });
 
-  test("says file and line of what is being written, the rule, why, and the way out", async () => {
+  test("says file and line of what is being written, the rule, why, and the remedy", async () => {
     const text = "-- Leave of absence\n\ncreate table erp.leave (\n  id uuid primary key\n);\n";
     const findings = await findingsOf(used.client, text, { only: some });
     const [finding] = findings.filter(({ rule }) => rule === "row-level-security");
     assert.deepEqual(finding, {
       ...{ rule: "row-level-security", severity: "error", file: "db/current/5-try.sql", line: 3 },
-      ...{ object: "erp.leave", what: "", wayOut: "alter table erp.leave enable row level security" },
+      ...{ object: "erp.leave", what: "", remedy: "alter table erp.leave enable row level security" },
       why: "Tables without row-level security. A grant alone, made by mistake, would open all of their rows.",
     });
     assert.match(
       printFindings(findings),
-      /error row-level-security\n {2}db\/current\/5-try\.sql:3 erp\.leave\n {2}Tables without row-level security\. .*\n {2}Way out: alter table erp\.leave enable/,
+      /error row-level-security\n {2}db\/current\/5-try\.sql:3 erp\.leave\n {2}Tables without row-level security\. .*\n {2}Remedy: alter table erp\.leave enable/,
     );
   });
 

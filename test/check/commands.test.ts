@@ -50,10 +50,10 @@ test("it passes what is right: a schema of another program is made by its migrat
   assert.equal(refused.code, 1, refused.output);
   const told = JSON.parse(refused.output) as { refused: boolean; findings: Record<string, string>[] };
   assert.equal(told.refused, true);
-  const [{ rule, what, wayOut } = {}, ...others] = told.findings;
+  const [{ rule, what, remedy } = {}, ...others] = told.findings;
   assert.deepEqual([rule, others], ["migration-fails", []]);
   assert.match(what!, /There is no schema pottery/);
-  assert.match(wayOut!, /begin with create … if not exists/);
+  assert.match(remedy!, /begin with create … if not exists/);
   await project.write(
     file,
     `create schema if not exists pottery;
@@ -113,7 +113,7 @@ test("erp db setup refuses what would block a database that serves, before anyth
   assert.equal(refused.code, 1, refused.output);
   assert.match(
     refused.output,
-    /error index-blocks-writes\n {2}db\/committed\/\d+-dangerous\.sql:6 erp\.tag\n.*\n {2}Way out: .*concurrently/,
+    /error index-blocks-writes\n {2}db\/committed\/\d+-dangerous\.sql:6 erp\.tag\n.*\n {2}Remedy: .*concurrently/,
   );
   assert.match(refused.output, /error version-still-served\n {2}api_2026_06_unstable: nobody has used it/);
   assert.match(refused.output, /Nothing was changed/);

@@ -176,7 +176,7 @@ describe("dangerous statements", () => {
         assert.equal(found.length, 1);
         assert.equal(found[0]!.object, object);
         assert.match(found[0]!.why, /\.$/);
-        assert.match(found[0]!.wayOut, /^\S.{10}/);
+        assert.match(found[0]!.remedy, /^\S.{10}/);
         const line = mistake.split("\n").findLastIndex((one) => /^(?!--)./.test(one)) + 1;
         assert.deepEqual([found[0]!.file, found[0]!.line], ["db/current/5-try.sql", line]);
       });

@@ -72,7 +72,7 @@ describe("the check of plans", () => {
       ],
     );
     assert.match(findings[1]!.why, /reads the whole table/);
-    assert.match(findings[1]!.wayOut, /create an index that begins with the column.*leave the column out/);
+    assert.match(findings[1]!.remedy, /create an index that begins with the column.*leave the column out/);
   });
 
   it("tells comparisons for which an index can't help behind policies from those that lack one", async () => {

@@ -92,10 +92,10 @@ describe("erp", () => {
       );
     }
     const [command, option] = await Promise.all([
-      launcher("tokn", "list"),
-      launcher("token", "rotate", "--overlp", "a"),
+      launcher("credentail", "list"),
+      launcher("credential", "rotate", "--overlp", "a"),
     ]);
-    assert.match(command.stderr, /error: unknown command 'tokn'\n\(Did you mean token\?\)\n$/);
+    assert.match(command.stderr, /error: unknown command 'credentail'\n\(Did you mean credential\?\)\n$/);
     assert.match(option.stderr, /error: unknown option '--overlp'\n\(Did you mean --overlap\?\)\n$/);
     assert.deepEqual([command.exitCode, option.exitCode], [2, 2]);
   });
@@ -119,8 +119,8 @@ describe("erp", () => {
       const text = `${script}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _erp; echo "\${COMPREPLY[@]}"`;
       return (await run("bash", ["-c", text])).stdout.trim();
     };
-    assert.equal(await complete("erp", "to"), "token");
-    assert.equal(await complete("erp", "token", "rotate", "--o"), "--overlap");
+    assert.equal(await complete("erp", "cred"), "credential");
+    assert.equal(await complete("erp", "credential", "rotate", "--o"), "--overlap");
     assert.equal(await complete("erp", "plan", "set", "re"), "read_only");
     assert.equal(await complete("erp", "db", "commit", "--json", ""), "--help");
     assert.equal((await launcher("completion", "fish")).exitCode, 2);
@@ -133,7 +133,7 @@ describe("bin/erp.js", () => {
     for (const words of [["bin/erp.js"], withoutExecve]) {
       const help = await run(process.execPath, [...words, "token", "create", "-h"]);
       assert.deepEqual([help.exitCode, help.stderr], [0, ""]);
-      assert.match(help.stdout, /^Usage: erp token create/);
+      assert.match(help.stdout, /^Usage: erp credential create/);
       const refused = await run(process.execPath, [...words, "admin", "create", "a", "--password-stdin"], {
         input: "short",
       });

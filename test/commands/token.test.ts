@@ -16,7 +16,7 @@ after(async () => {
   await service.close();
 });
 
-const run = (args: string[]) => commands.run({ args: ["token", ...args] });
+const run = (args: string[]) => commands.run({ args: ["credential", ...args] });
 
 async function json(...args: string[]): Promise<any> {
   const { exitCode, stdout, stderr } = await run([...args, "--json"]);
@@ -24,6 +24,10 @@ async function json(...args: string[]): Promise<any> {
   assert.equal(stdout.trim().split("\n").length, 1);
   return JSON.parse(stdout);
 }
+
+test("scripts that still call it token work", async () => {
+  assert.equal((await commands.run({ args: ["token", "list"] })).exitCode, 0);
+});
 
 const tokenOf = ({ id, client_id: clientId, client_secret: clientSecret }: Record<string, string>) =>
   service.tokenFor({ id: id!, clientId: clientId!, clientSecret: clientSecret! });
@@ -133,6 +137,6 @@ test("what isn't understood ends with 2 and shows the usage", async () => {
   ];
   for (const [n, result] of (await Promise.all(wrong.map(run))).entries()) {
     assert.deepEqual([result.exitCode, result.stdout], [2, ""], wrong[n]!.join(" "));
-    assert.match(result.stderr, /^Usage: erp token/);
+    assert.match(result.stderr, /^Usage: erp credential/);
   }
 });

@@ -131,7 +131,7 @@ describe("database lint", () => {
     it(`${one.name}.sql finds nothing`, async () => {
       assert.deepEqual(await faultsOf(used.client, one), []);
     });
-    it(`${one.name}.sql finds a mistake, and tells why and the way out`, async () => {
+    it(`${one.name}.sql finds a mistake, and tells why and the remedy`, async () => {
       for (const mistake of [mistakes[one.name]!].flat()) {
         await used.client.query("begin");
         try {
@@ -139,7 +139,7 @@ describe("database lint", () => {
           const [found] = await findByLint(used.client, one);
           assert.match(found?.object ?? "", /^\S/, mistake);
           assert.match(found!.why, /\.$/);
-          assert.match(found!.wayOut, /^\S.{10}/);
+          assert.match(found!.remedy, /^\S.{10}/);
         } finally {
           await used.client.query("rollback");
         }

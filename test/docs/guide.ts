@@ -1,4 +1,6 @@
+import { globSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
+import { ageOf } from "../../src/commands/demo.ts";
 
 /** A request of a guide, with the answer below it. */
 export interface Example {
@@ -19,6 +21,17 @@ export async function readExamples(file: URL): Promise<Example[]> {
   });
 }
 
+/** The requests that stand alone in the pages of docs: indented, without an answer below them. */
+export function readLooseRequests(root: URL): { file: string; requests: string[] }[] {
+  return globSync("docs/**/*.md", { cwd: root })
+    .map((file) => {
+      const text = readFileSync(new URL(file, root), "utf8").replace(/```[^]*?```/g, "");
+      const blocks = text.match(/(?:^ {4}.*\n|^\n(?= {4}))+/gm) ?? [];
+      return { file, requests: blocks.filter((block) => /^\s*(\{ *\w|query\b|mutation\b)/.test(block)) };
+    })
+    .filter(({ requests }) => requests.length > 0);
+}
+
 /** Replaces the requests and answers in a guide. */
 export async function writeExamples(file: URL, examples: Omit<Example, "line">[]): Promise<void> {
   const text = await readFile(file, "utf8");
@@ -37,9 +50,21 @@ const ids = /gid:\/\/service\/([A-Za-z]+)\/([0-9a-f-]{36}|NEW)|whsec_[A-Za-z0-9+
 const isNew = (id: string): boolean =>
   Number.parseInt(id.slice(-36).replace("-", "").slice(0, 12), 16) > Date.now() - 3_600_000;
 
-/** Translates ids and secrets of a guide to those of this run, which differ each time for new objects. */
-export class IdsOfGuide {
+const dates = /(?<!\d)\d{4}-\d\d-\d\d(?!\d)/g;
+const dayMs = 86_400_000;
+
+/**
+ * A reader of a guide, who replaces what differs from the guide: ids and secrets of new objects, and dates, which are
+ * those of the shop of the first of June 2026.
+ */
+export class GuideReader {
   readonly #known = new Map<string, string>();
+  readonly #ageMs: number;
+
+  /** @param until the day of the reader's shop */
+  constructor(until: Date) {
+    this.#ageMs = ageOf(until) * dayMs;
+  }
 
   /** Learns the ids of an answer by comparing it with the guide's. */
   learn(written: unknown, answered: unknown): void {
@@ -53,8 +78,10 @@ export class IdsOfGuide {
     }
   }
 
-  /** A text of the guide with the ids of this run. */
+  /** A text of the guide with the ids and dates of this run. */
   translate(text: string): string {
-    return text.replace(ids, (id) => this.#known.get(id) ?? id);
+    return text
+      .replace(ids, (id) => this.#known.get(id) ?? id)
+      .replace(dates, (date) => new Date(Date.parse(date) + this.#ageMs).toISOString().slice(0, 10));
   }
 }

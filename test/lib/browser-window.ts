@@ -2,16 +2,16 @@ import axe from "axe-core";
 import type { RunOptions } from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
-/** A window of a browser, and the errors in it. */
+/** A browser window, and the errors in it. */
 export interface BrowserWindow {
   page: Page;
   faults: string[];
 }
 
 /**
- * Opens a window.
+ * Opens a browser window.
  *
- * @param expected answers that are no errors, as the console tells them
+ * @param expected console messages about responses that are not errors
  */
 export async function openWindow(
   browser: Browser,
@@ -30,24 +30,24 @@ export async function openWindow(
 }
 
 /**
- * Does something that leads to another page, and waits until that is loaded. Right after a click, the page of before is
- * still there, perhaps still loading, or one without a body.
+ * Performs an action that leads to another page, and waits until that page is loaded. Right after a click, the window still
+ * has the previous page, perhaps still loading, or a page without a body.
  */
 export async function andLoad(page: Page, act: () => Promise<unknown>): Promise<void> {
   await Promise.all([page.waitForEvent("framenavigated", (frame) => frame === page.mainFrame()), act()]);
   await page.waitForLoadState();
 }
 
-/** Puts axe into all pages of a window. Sent once, not to each page. */
+/** Adds axe to all pages of a window. It is sent once, not for each page. */
 export const bringAxe = (page: Page): Promise<unknown> => page.addInitScript({ content: axe.source });
 
-/** Faults that axe finds, once it is in the page, by all of its rules or by some. */
+/** Returns the violations that axe finds in a page, by all of its rules or by some. */
 export const violationsOn = (page: Page, runOnly?: string[]): Promise<string[]> =>
   page.evaluate(
     async (options) => {
       const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(options);
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
     },
-    // It takes much longer to describe what passes too
+    // Reporting passed checks as well takes much longer
     { resultTypes: ["violations"], ...(runOnly && { runOnly }) } satisfies RunOptions,
   );

@@ -1,6 +1,6 @@
 import type pg from "pg";
 
-/** Adds bulk operations of a token, which only that token sees: one with a file, and one with refused rows. */
+/** Adds bulk operations of an API credential, which only that credential sees: one with a file, one with refused rows. */
 export async function addBulkOperations(owner: pg.Pool | pg.ClientBase, credentialId: string): Promise<void> {
   await owner.query(
     `insert into bulk.operation (credential_id, scopes, kind, state, resource, format, row_count, done_count, refused_count,

@@ -44,13 +44,13 @@ select 'type', t.oid::regtype::text, concat_ws(' | ', t.typtype, t.typowner::reg
   (select string_agg(pg_get_constraintdef(c.oid), ',' order by c.conname) from pg_constraint c where c.contypid = t.oid), obj_description(t.oid, 'pg_type'))
 from pg_type t join own o on o.oid = t.typnamespace where t.typcategory <> 'A'`;
 
-/** The objects of a database without its rows: name and definition, in any order. */
+/** Reads the objects of a database, without rows: name and definition, in any order. */
 export async function catalogueOf(client: ClientBase): Promise<Map<string, string>> {
   const { rows } = await client.query<{ kind: string; name: string; definition: string }>(catalogue);
   return new Map(rows.map(({ kind, name, definition }) => [`${kind} ${name}`, definition]));
 }
 
-/** The differences between two catalogues, for people. */
+/** Describes the differences between two catalogues. */
 export function differencesOf(one: Map<string, string>, other: Map<string, string>): string[] {
   const names = [...new Set([...one.keys(), ...other.keys()])].sort();
   return names

@@ -3,7 +3,7 @@ import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { findBrowser, skipReason } from "./chromium.ts";
 
-/** The browser that is found on a system with only these files. */
+/** Returns the browser that is found on a system with only these files. */
 function found(environment: Record<string, string>, files: string[], platform = "linux", arch = "x64") {
   const system = { platform, arch } as { platform: NodeJS.Platform; arch: NodeJS.Architecture };
   return findBrowser(environment, system, (path) => files.includes(String(path)));

@@ -22,7 +22,7 @@ const windowsApplications = ["Google/Chrome", "Chromium"]
   .map((name) => `${name}/Application/chrome.exe`)
   .concat("Microsoft/Edge/Application/msedge.exe");
 
-/** Paths of installed browsers on a system, preferred ones first. */
+/** Returns the paths where a system has browsers, preferred ones first. */
 function installedPaths(platform: string, environment: Environment): string[] {
   if (platform === "darwin")
     return macApplications.flatMap((path) => [
@@ -39,8 +39,8 @@ function installedPaths(platform: string, environment: Environment): string[] {
 }
 
 /**
- * Finds a browser: the one of CHROMIUM, an installed Chrome, Chromium or Edge, or the one of a package, which is for
- * Linux on x64.
+ * Finds a browser: the program in CHROMIUM, an installed Chrome, Chromium or Edge, or the browser of a package for Linux
+ * on x64.
  *
  * @returns null when there is none
  * @throws when CHROMIUM names a missing file
@@ -60,7 +60,7 @@ export function findBrowser(
   return system.platform === "linux" && system.arch === "x64" ? "package" : null;
 }
 
-/** Why browser tests are skipped; false when they run. If `CI` is set they run, and fail without a browser. */
+/** Returns the reason to skip browser tests, or false. With `CI` they always run, and fail without a browser. */
 export function skipReason(environment: Environment, source: BrowserSource): string | false {
   if (environment.SKIP_BROWSER === "true") return "SKIP_BROWSER is set";
   if (source !== null || environment.CI) return false;
@@ -69,7 +69,7 @@ export function skipReason(environment: Environment, source: BrowserSource): str
 
 export const skipBrowser = skipReason(process.env, findBrowser());
 
-/** Quiet, and without a sandbox, which needs rights that containers lack. */
+/** Arguments for a quiet browser without a sandbox, which needs rights that containers lack. */
 const args = [
   ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
@@ -86,7 +86,7 @@ export async function startChromium(): Promise<Browser> {
   });
 }
 
-/** The browser of the package, which is unpacked once. */
+/** Returns the launch options for the package's browser, which is unpacked once. */
 async function unpacked(): Promise<LaunchOptions> {
   // Not in a folder where others can write, because it is executed
   const folder = resolve(".data/test/chromium");
@@ -99,7 +99,7 @@ async function unpacked(): Promise<LaunchOptions> {
   return { executablePath: join(folder, "chromium"), env };
 }
 
-/** Unpacks it beside the folder first: a program that another process still writes can't be started. */
+/** Unpacks the browser in another folder first: a program that another process still writes can't be started. */
 async function unpackInto(folder: string): Promise<void> {
   await mkdir(dirname(folder), { recursive: true });
   const made = await mkdtemp(`${folder}-`);
@@ -110,12 +110,12 @@ async function unpackInto(folder: string): Promise<void> {
     // Libraries that a small system lacks
     const libraries = new URL("../bin/al2023.tar.br", import.meta.resolve("@sparticuz/chromium"));
     await Promise.all([inflate(fileURLToPath(libraries)), packed.executablePath()]);
-    // The package's own configuration looks for fonts only in /tmp, and without a font the browser ends
+    // The package's own configuration looks for fonts only in /tmp, and without a font the browser crashes
     await writeFile(
       join(made, "fonts.conf"),
       `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/cache</cachedir></fontconfig>`,
     );
-    // Another process may have been first
+    // Another process may have been faster
     await rename(made, folder).catch(() => rm(made, { recursive: true }));
   } finally {
     if (TMPDIR === undefined) delete process.env.TMPDIR;

@@ -4,25 +4,25 @@ import type { AddressInfo, Socket } from "node:net";
 
 /** A connection to the database that a test can cut. */
 export interface CuttableProxy {
-  /** The address of the database through it. */
+  /** URL of the database through the proxy. */
   url: string;
-  /** How many messages have been sent to the database, by connections of a role. */
+  /** Returns the number of messages that a role's connections have sent to the database. */
   messagesOf(role: string): number;
   /** Cuts all connections and refuses new ones, as when Postgres stops. */
   cut(): void;
-  /** Lets nothing through any more, in either direction, as when a cable is pulled: nobody is told. */
+  /** Blocks both directions silently, as when a cable is pulled. */
   hold(): void;
-  /** Lets everything through again, and allows new connections. */
+  /** Ends `cut` or `hold`: passes data on again, and accepts new connections. */
   mend(): void;
-  /** Leads new connections to another database, and cuts those that there are. */
+  /** Directs new connections to another database, and cuts existing ones. */
   leadTo(databaseUrl: string): void;
   close(): Promise<void>;
 }
 
-/** Makes a TCP proxy in front of a database. */
+/** Opens a TCP proxy in front of a database. */
 export async function openCuttableProxy(databaseUrl: string): Promise<CuttableProxy> {
   let target = new URL(databaseUrl);
-  /** Each with what its bytes go to. */
+  /** Sockets, each with the socket that gets its data. */
   const sockets = new Map<Socket, Socket>();
   const sent = new Map<Socket, { start: string; messages: number }>();
   let isCut = false;

@@ -6,20 +6,19 @@ import { until } from "./until.ts";
 
 /** The database of a test file, dropped at its end. */
 export interface TestDatabase {
-  /** As superuser. */
+  /** URL with the superuser. */
   adminUrl: string;
-  /** As the role that owns every object. */
+  /** URL with the role that owns every object. */
   ownerUrl: string;
-  /** With the role that the service logs in as. */
+  /** URL with the service's login role. */
   loginUrl: string;
-  /** With the role of clients' operations. */
+  /** URL with the role of clients' operations. */
   apiUrl: string;
   close(): Promise<void>;
 }
 
 /**
- * The beginning of a test database: nothing, the committed migrations, those and db/current, or the demonstration data
- * as well.
+ * The initial content of a test database: nothing; the committed migrations; also db/current; also the demonstration data.
  */
 export type Template = "template0" | "template_committed" | "template_schema" | "template_demo";
 
@@ -43,7 +42,7 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
     loginUrl: inDatabase(login),
     apiUrl: asApiLogin(inDatabase(login))!,
     async close() {
-      // Connections end a moment after their clients; if they were broken off, that would be an error of the test's
+      // Connections end a moment after their clients. Cutting them would cause errors in the test
       const open = "select from pg_stat_activity where datname = $1";
       await until(async () => (await admin.query(open, [name])).rowCount === 0, 500).catch(() => {});
       await admin.query(`drop database ${name} with (force)`);
@@ -53,7 +52,7 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
 }
 
 /**
- * A database for the tests of the calling suite, with one connection, from their beginning to their end.
+ * Opens a database with one connection for the tests of the calling suite.
  *
  * @param role the role of the connection
  */

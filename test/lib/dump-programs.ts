@@ -10,5 +10,5 @@ const isNewEnough = (folder: string) =>
     return Number(/\) (\d+)/.exec(stdout ?? "")?.[1] ?? 0) >= 18;
   });
 
-/** The folder of a pg_dump and a pg_restore that know the Postgres of the tests; undefined where there are none. */
+/** The folder of a pg_dump and a pg_restore that support the tests' Postgres; undefined if there is none. */
 export const dumpPrograms: string | undefined = places.filter(Boolean).find(isNewEnough);

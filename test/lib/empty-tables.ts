@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from "pg";
 
-/** SQL that deletes all rows of tables, and of those that reference them, without triggers or constraints. */
+/** Returns SQL that deletes all rows of tables, and of tables that reference them, without triggers or constraints. */
 const emptied = (tables: string[]) => `do $$
   declare
     emptied regclass;
@@ -19,10 +19,10 @@ const emptied = (tables: string[]) => `do $$
   end $$`;
 
 /**
- * Deletes all rows of some tables, and of those that reference them. `truncate … cascade` does the same, but makes new
- * files for each table and index: a tenth of a second of work before each test, for a few rows.
+ * Deletes all rows of some tables, and of tables that reference them. `truncate … cascade` does the same, but creates new
+ * files for each table and index, which takes a tenth of a second before each test.
  *
- * @param admin a connection as superuser, kept for the next time
+ * @param admin a superuser's connection, which is kept for the next call
  */
 export async function emptyTables(admin: ClientBase | Pool, ...tables: string[]): Promise<void> {
   await admin.query(emptied(tables));

@@ -1,4 +1,4 @@
-/** An exact fraction: what money comes to before it is rounded, by an arithmetic of its own. */
+/** An exact fraction, to compute amounts of money before rounding, independently of the tested code. */
 export class Exact {
   readonly n: bigint;
   readonly d: bigint;
@@ -8,7 +8,7 @@ export class Exact {
     this.d = d < 0n ? -d : d;
   }
 
-  /** The value of a decimal, such as -12.5. */
+  /** Parses a decimal, such as -12.5. */
   static of(value: number | string): Exact {
     const [whole, decimals = ""] = String(value).split(".") as [string, string?];
     return new Exact(BigInt(whole + decimals), 10n ** BigInt(decimals.length));
@@ -36,7 +36,7 @@ export class Exact {
     return this.times(new Exact(d, n));
   }
 
-  /** With so many decimals; what is halfway is rounded away from zero. */
+  /** Rounds to a number of decimals, half away from zero. */
   round(decimals = 2): Exact {
     const scale = 10n ** BigInt(decimals);
     const doubled = (2n * (this.n < 0n ? -this.n : this.n) * scale + this.d) / (2n * this.d);
@@ -47,7 +47,7 @@ export class Exact {
     return this.n === 0n;
   }
 
-  /** As a decimal with so many digits after the point, which it must not have more of. */
+  /** Prints a decimal with this number of decimals. The value must not have more. */
   text(decimals = 2): string {
     const { n, d } = this.round(decimals);
     if (n * this.d !== this.n * d) throw new Error(`${this.n}/${this.d} has more than ${decimals} decimals.`);

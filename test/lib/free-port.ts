@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 
-/** An unused port, for programs that can't choose one themselves. */
+/** Finds an unused port, for programs that can't choose one themselves. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -13,32 +13,32 @@ import { copyPrepared, prepare, unsafe } from "./prepared.ts";
 const inMemory = await memoryFolder();
 const directory = inMemory ?? resolve(".data/test");
 const temporary = join(directory, "tmp");
-/** What a run leaves behind. */
+/** Paths that a run leaves behind. */
 const remains =
   inMemory === null ? ["postgres", "password", "port"].map((name) => join(directory, name)) : [inMemory];
 let cluster: Cluster | undefined;
 
 /**
- * One Postgres for all test files, with template databases that each clones: `template_schema` is migrated,
- * `template_demo` has the demonstration data too. TEST_ADMIN_URL and TEST_LOGIN_URL tell test files where it is.
+ * Starts one Postgres for all test files, with template databases to clone: `template_schema` is migrated,
+ * `template_demo` also has the demonstration data. Test files get its URLs from TEST_ADMIN_URL and TEST_LOGIN_URL.
  */
 export async function globalSetup(): Promise<void> {
-  // Of a run that was killed, or of one that goes on, which refuses this
+  // Stops the Postgres of a run that was killed. If that run is still active, this fails
   if (await exists(`${directory}/postgres/postmaster.pid`)) await (await startCluster({ directory })).stop();
   await prepare();
   for (const path of remains) await rm(path, { recursive: true, force: true });
   await copyPrepared(directory);
-  // Databases live for seconds: vacuuming them would only be work
+  // Databases exist for seconds, so vacuuming them is useless
   cluster = await startCluster({ directory, flags: { ...unsafe, autovacuum_naptime: "1h" } });
   const admin = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
   await admin.connect();
   const postmaster = await admin.query<{ pid: number }>(
     "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::integer as pid",
   );
-  // For an interrupted run, which has no teardown
+  // An interrupted run has no teardown
   process.on("exit", () => end(postmaster.rows[0]!.pid));
   if (inMemory !== null) await useForTemporaryFolders();
-  // Commands that need a database with the committed migrations find one. They may replace it, so tests have their own
+  // Commands find a template with the committed migrations. They may replace it, so tests use another one
   const committed = templateName("schema", (await committedKeys()).at(-1)!);
   await admin.query(`create database template_committed template ${committed} owner service_owner`);
   const loginUrl = await setUpDatabase(cluster.adminUrl("template_committed"), { renewPassword: true });
@@ -46,7 +46,7 @@ export async function globalSetup(): Promise<void> {
   await admin.query("alter database erp rename to template_demo");
   await admin.end();
   process.env.GRAPHILE_ENV = "development";
-  // Test files import mostly the same modules, each in its own process
+  // Test files are separate processes, but import mostly the same modules
   process.env.NODE_COMPILE_CACHE = resolve(".data/test/compiled");
   process.env.TEST_ADMIN_URL = cluster.adminUrl("postgres");
   process.env.TEST_LOGIN_URL = loginUrl!;
@@ -57,24 +57,24 @@ export async function globalTeardown(): Promise<void> {
   removeRemains();
 }
 
-/** Puts the folders that tests make in memory too: some have a Postgres of their own. */
+/** Puts the temporary folders of tests in memory as well: some contain a Postgres. */
 async function useForTemporaryFolders(): Promise<void> {
   await mkdir(temporary);
   await chmod(temporary, 0o1777);
   process.env.TMPDIR = temporary;
 }
 
-/** Kills the Postgres, if the run was interrupted: nothing of it is kept. */
+/** Kills the Postgres of an interrupted run. Its data aren't needed any more. */
 function end(pid: number): void {
   try {
     process.kill(pid, "SIGQUIT");
   } catch {
-    // It has ended
+    // It has already ended
   }
   removeRemains();
 }
 
-/** Leaves no memory taken. */
+/** Deletes what a run leaves in memory. */
 function removeRemains(): void {
   if (inMemory === null) return;
   for (const path of remains) rmSync(path, { recursive: true, force: true, maxRetries: 3 });

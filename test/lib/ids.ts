@@ -1,11 +1,11 @@
-/** A global id. */
+/** Makes a global id. */
 export const gid = (type: string, uuid: string): string => `gid://service/${type}/${uuid}`;
 
-/** The uuid of a global id. */
+/** Returns the uuid of a global id. */
 export const uuidOf = (id: string): string => id.slice(-36);
 
 /** A uuid that no row has. */
 export const noUuid = "01980000-0000-7000-8000-000000000000";
 
-/** A global id of nothing. */
+/** Makes a global id that no row has. */
 export const nowhere = (type: string): string => gid(type, noUuid);

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Results of clients' requests under load. */
 export interface LoadReport {
-  /** Statuses of the answers, with their numbers. */
+  /** Number of responses by status. */
   statuses: Record<number, number>;
   /** Comments of bookings that were confirmed. */
   booked: string[];
   /** GraphQL errors, as JSON. */
   errors: string[];
-  /** Requests whose connection ended without an answer, which must never happen. */
+  /** Requests whose connection ended without a response, which must never happen. */
   cut: string[];
   /** Connections that were refused. */
   refused: number;
@@ -25,7 +25,7 @@ export interface ClientLoadOptions {
   line: object;
 }
 
-/** An answer, with the body read. */
+/** A response and its body. */
 export interface PlainAnswer {
   status: number;
   text: string;
@@ -33,7 +33,7 @@ export interface PlainAnswer {
   closes: boolean;
 }
 
-/** Sends a request by an agent, which decides about keeping the connection. */
+/** Sends a request by an agent, which decides whether to keep the connection. */
 export function send(agent: Agent, url: string, token: string | null, body?: object): Promise<PlainAnswer> {
   const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
   return new Promise((resolve, reject) => {
@@ -53,8 +53,8 @@ const book = `mutation ($input: StockAdjustInput!) {
   stockAdjust(input: $input) { stockMovements { id } userErrors { code } } }`;
 
 /**
- * Clients that read and book all the time, each on one connection that it keeps as long as possible. When a request or a
- * connection is refused, a client tries again a little later.
+ * Clients that read and book all the time, each on one connection that it keeps as long as possible. If a request or a
+ * connection is refused, the client retries a little later.
  */
 export class Load {
   readonly report: LoadReport = { statuses: {}, booked: [], errors: [], cut: [], refused: 0 };
@@ -68,7 +68,7 @@ export class Load {
     this.#ended = Promise.all(Array.from({ length: options.clients }, (_, n) => this.#beClient(n)));
   }
 
-  /** Number of answers so far. */
+  /** Number of responses so far. */
   get answers(): number {
     return Object.values(this.report.statuses).reduce((sum, count) => sum + count, 0);
   }

@@ -29,13 +29,13 @@ export interface Answer {
   text: string;
 }
 
-/** Several merchants, each with a database of its own, that one process serves. */
+/** Several merchants, each with its own database, served by one process. */
 export interface TestMerchants {
   folder: string;
   merchants: Merchant[];
   serving: ServingMerchants;
   log: Record<string, any>[];
-  /** Sends a request as a client of a host does. */
+  /** Sends a GraphQL request to a merchant's host. */
   ask(
     host: string,
     path: string,
@@ -49,7 +49,7 @@ export interface TestMerchants {
 
 export const hostOf = ({ hosts }: Merchant): string => hosts[0]!;
 
-/** Runs something on a connection that is closed then. */
+/** Runs a function on a connection, and then closes it. */
 export async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -60,7 +60,7 @@ export async function connected<T>(url: string, work: (client: pg.Client) => Pro
   }
 }
 
-/** The same as the owner of a merchant's database. */
+/** Runs a function on a connection of the owner of a merchant's database, and then closes it. */
 export const owner = <T>(merchant: Merchant, work: (client: pg.Client) => Promise<T>): Promise<T> =>
   connected(urlAsOwner(besides(adminUrl, databaseOf(merchant.name))), work);
 
@@ -69,7 +69,7 @@ export interface TestMerchantsOptions {
   /** Variables of the environment. */
   settings?: Record<string, string>;
   aloneAfterMs?: number;
-  /** Called with each before it is stored. */
+  /** Called with each merchant before it is stored. */
   prepare?: (merchant: Merchant, n: number) => Merchant | Promise<Merchant>;
 }
 

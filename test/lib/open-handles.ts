@@ -1,8 +1,8 @@
 import { after } from "node:test";
 import { isMainThread } from "node:worker_threads";
 
-// `node --import` runs this in each test file. A file that leaves something open would never end, and the run would
-// wait for it silently. With this it fails and names what is open.
+// `node --import` runs this in each test file. A file that leaves a handle open would never end, and the run would wait for
+// it silently. With this it fails and names the open handles.
 const timeoutMs = Number(process.env.TEST_END_TIMEOUT_MS ?? 60_000);
 
 let haveEnded = false;
@@ -17,7 +17,7 @@ if (process.env.NODE_TEST_CONTEXT !== undefined)
     }, timeoutMs).unref();
   });
 
-// Of a file that ends its process, the test runner only looks at the code
+// If a file ends its process, the test runner only looks at the exit code
 if (process.env.NODE_TEST_CONTEXT !== undefined && isMainThread)
   process.once("exit", () => {
     if (haveEnded) return;

@@ -14,15 +14,15 @@ const program = ["pgbouncer", "/usr/sbin/pgbouncer"].find(
 /** Whether PgBouncer is installed. */
 export const hasBouncer = program !== undefined;
 
-/** The setting with which PgBouncer doesn't track prepared statements. Before 1.21 none does, or knows the setting. */
+/** Returns the setting by which PgBouncer doesn't track prepared statements. Versions before 1.21 never do, and lack it. */
 export function withoutTracking(): string {
   const [, minor] = /^PgBouncer 1\.(\d+)/m.exec(String(spawnSync(program!, ["--version"]).stdout)) ?? [];
   return Number(minor ?? 21) < 21 ? "" : "max_prepared_statements = 0";
 }
 
-/** A PgBouncer in transaction mode, in front of the database of a service. */
+/** A PgBouncer in transaction mode in front of a service's database. */
 export interface Bouncer {
-  /** The database through it, as the service logs in. */
+  /** URL of the database through PgBouncer, with the service's login role. */
   url: string;
   signal(signal: NodeJS.Signals): void;
   start(): Promise<void>;
@@ -30,9 +30,9 @@ export interface Bouncer {
 }
 
 export interface BouncerOptions {
-  /** An existing folder for its files, which every user may enter. */
+  /** An existing folder for its files, which every user may access. */
   folder: string;
-  /** Settings, one a line. */
+  /** Settings, one per line. */
   settings: string;
 }
 

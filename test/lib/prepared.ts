@@ -30,7 +30,7 @@ import { statisticsModule } from "../../src/plans/statement-statistics.ts";
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const home = join(root, ".data/prepared");
-/** All that decides about the content of the databases. */
+/** The files that determine the content of the databases. */
 const sources = [
   "db",
   "src/postgres",
@@ -42,29 +42,29 @@ const sources = [
   "package-lock.json",
 ];
 
-/** Nothing that tests write needs to outlast the machine. */
+/** Settings without disk synchronisation: tests' data needn't survive a crash. */
 const withoutSync = {
   ...{ fsync: "off", full_page_writes: "off", wal_init_zero: "off" },
-  // Memory that its processes share is then in its folder: in /dev/shm it would outlast one that is killed
+  // Keeps shared memory in the data folder: in /dev/shm it would remain after the Postgres is killed
   dynamic_shared_memory_type: "mmap",
 };
 
-/** Or the Postgres, mostly. */
+/** Settings for data that needn't even survive a crash of Postgres. */
 export const unsafe = {
   ...{ ...withoutSync, synchronous_commit: "off" },
   shared_preload_libraries: statisticsModule,
 };
 
-/** Lets a Postgres that a service starts, with its own settings, not wait for the disk either. */
+/** Turns disk synchronisation off for a Postgres that a service starts with its own settings. */
 export function waitForNoDisk(data: string): Promise<void> {
   const lines = Object.entries(withoutSync).map(([name, value]) => `${name} = ${value}\n`);
   return appendFile(join(data, "postgresql.conf"), lines.join(""));
 }
 
 /**
- * Makes the data of a Postgres, unless it is there: the service's own database `erp` with demonstration data and without
- * credentials, `empty` without data, and the template of the committed migrations that commands look for. Making this
- * anew takes fifteen seconds, and copying it a fraction of one.
+ * Creates the data of a Postgres, unless they exist: the service's own database `erp` with demonstration data and without
+ * credentials, `empty` without data, and the template of the committed migrations that commands look for. Creating them
+ * takes fifteen seconds, copying a fraction of a second.
  */
 export async function prepare(): Promise<void> {
   const key = await keyOf(sources);
@@ -72,7 +72,7 @@ export async function prepare(): Promise<void> {
   await removePrepared();
   const cluster = await startCluster({
     directory: home,
-    // No segments of the log for later, which would be copied each time
+    // Keeps no spare segments of the write-ahead log, which would be copied each time
     flags: {
       ...unsafe,
       wal_level: "minimal",
@@ -87,12 +87,12 @@ export async function prepare(): Promise<void> {
     await cluster.stop();
   }
   await waitForNoDisk(join(home, "postgres"));
-  // Each copy takes a free one
+  // Each copy chooses a free port
   await rm(join(home, "port"));
   await writeFile(join(home, "key"), key);
 }
 
-/** Removes what was prepared before. Its data may be elsewhere, where Postgres' user can reach them. */
+/** Removes earlier prepared data. They may be in another folder, which Postgres' user can access. */
 async function removePrepared(): Promise<void> {
   const data = await realpath(join(home, "postgres")).catch(() => null);
   if (data !== null && dirname(data) !== home) await rm(dirname(data), { recursive: true, force: true });
@@ -112,7 +112,7 @@ async function makeDatabases(cluster: Cluster, admin: ClientBase): Promise<void>
   await fillDemo({ connectionString, scale: 1, onProgress: () => {} });
 }
 
-/** Migrations leave a fifth of a database as dead rows of its catalog, which would be copied with it each time. */
+/** Vacuums the catalog. After migrations, a fifth of a database are its dead rows, which would be copied each time. */
 async function shrinkCatalog(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     "select oid::regclass::text as name from pg_class where relnamespace = 'pg_catalog'::regnamespace and relkind = 'r' and not relisshared",
@@ -120,7 +120,7 @@ async function shrinkCatalog(client: ClientBase): Promise<void> {
   for (const { name } of rows) await client.query(`vacuum (full, analyze) ${name}`);
 }
 
-/** A hash of the content of files and folders. */
+/** Computes a hash of the content of files and folders. */
 async function keyOf(paths: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
   for (const path of paths) {
@@ -137,10 +137,10 @@ async function keyOf(paths: readonly string[]): Promise<string> {
 }
 
 /**
- * Copies the prepared data into a folder, which is made if it is missing, and where a service or a test can then start
- * its own Postgres.
+ * Copies the prepared data into a folder, which is created if it is missing. A service or a test can then start its own
+ * Postgres there.
  *
- * @param runAs the user who is to run it, see {@link ClusterOptions}
+ * @param runAs the user who will run it, see {@link ClusterOptions}
  */
 export async function copyPrepared(directory: string, runAs?: string): Promise<void> {
   const target = resolve(directory);
@@ -156,12 +156,12 @@ export async function copyPrepared(directory: string, runAs?: string): Promise<v
   await run("chown", ["-R", `${uid}:${gid}`, data, password]);
 }
 
-/** A Postgres of a test's own, with an empty database of the service. */
+/** A test's own Postgres, with an empty database of the service. */
 export interface OwnPostgres {
   cluster: Cluster;
-  /** The database as superuser. */
+  /** URL of the database with the superuser. */
   adminUrl: string;
-  /** The database with the role that the service logs in as. */
+  /** URL of the database with the service's login role. */
   loginUrl: string;
 }
 

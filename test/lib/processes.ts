@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink, realpath } from "node:fs/promises";
 
-/** Ids of the serving processes of `npx erp start --workers N`. */
+/** Returns the ids of the serving processes of `npx erp start --workers N`. */
 export async function servingProcesses(parent: number): Promise<number[]> {
   const found: number[] = [];
   for (const name of await childrenOf(parent)) {
@@ -11,7 +11,7 @@ export async function servingProcesses(parent: number): Promise<number[]> {
   return found;
 }
 
-/** Ids of the processes that one has started, and those of all where the kernel doesn't list them. */
+/** Returns the ids of a process's children, or of all processes if the kernel doesn't list children. */
 function childrenOf(parent: number): Promise<string[]> {
   return readFile(`/proc/${parent}/task/${parent}/children`, "utf8").then(
     (list) => list.trim().split(" "),
@@ -19,7 +19,7 @@ function childrenOf(parent: number): Promise<string[]> {
   );
 }
 
-/** Ids of the processes whose working directory is a folder, such as all of a Postgres in its data. */
+/** Returns the ids of the processes with this working directory, such as all processes of a Postgres. */
 export async function processesIn(folder: string): Promise<number[]> {
   const path = await realpath(folder);
   const found: number[] = [];

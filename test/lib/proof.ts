@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ClientBase, Pool } from "pg";
 
-/** Stored figures that the books don't give, five at most. Connections keep the plan: making it takes most of the time. */
+/** Reads stored figures that differ from the ledger, five at most. Prepared, because planning takes most of the time. */
 export async function differences(client: ClientBase | Pool): Promise<Record<string, string>[]> {
   const { rows } = await client.query<Record<string, string>>({
     name: "proof",

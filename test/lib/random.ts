@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1, the same for a seed at each run. */
+/** A random number generator that gives the same numbers for a seed at each run. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed;
   }
 
-  /** By Mulberry32, which is in the public domain. */
+  /** Returns a number from 0 to 1. The algorithm is Mulberry32, which is in the public domain. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -14,7 +14,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number below a limit. */
+  /** Returns a whole number below a limit. */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
@@ -27,7 +27,7 @@ export class Random {
     return list[this.below(list.length)]!;
   }
 
-  /** An endless list: all in a random order, and again in another one. */
+  /** Repeats a list endlessly, each time in another random order. */
   *rounds<T>(list: readonly T[]): Generator<T, never> {
     for (;;) {
       const left = [...list];

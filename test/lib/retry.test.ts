@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { growingPause, pause, retry } from "../../src/lib/retry.ts";
 
-/** Work that fails so many times. */
+/** Makes a function that fails a number of times before it succeeds. */
 const failing = (times: number) => {
   let attempts = 0;
   return async () => {

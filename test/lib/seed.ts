@@ -1,6 +1,6 @@
 /**
- * What tests with random data begin with: the same at each `npm test`, so that a change is what breaks them, and the number
- * of the environment variable SEED to try others. They name it when they fail.
+ * The seed of tests with random data. It is the same at each `npm test`, so that only a change of the code breaks them. The
+ * environment variable SEED tries another seed. Failing tests print their seed.
  */
 export const seed = Number(process.env.SEED ?? 1);
 if (!Number.isSafeInteger(seed)) throw new Error("SEED has to be a whole number.");

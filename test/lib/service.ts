@@ -31,11 +31,11 @@ export interface TestProcess {
   url: string;
   /** Connections of service_login. */
   pool: pg.Pool;
-  /** Connections of operations. */
+  /** Connections for clients' operations. */
   apiPool: pg.Pool;
-  /** Its log. */
+  /** Its log entries. */
   log: Record<string, unknown>[];
-  /** Exchanges a credential's key and secret for a token. */
+  /** Exchanges a client ID and secret for an access token. */
   tokenFor(credentials: ClientCredentials): Promise<string>;
   /** Sends a GraphQL request. */
   ask(token: string | null, body: unknown, init?: AskOptions): Promise<HttpAnswer>;
@@ -52,40 +52,40 @@ export interface HttpAnswer {
   status: number;
   headers: Headers;
   text: string;
-  /** The body, when it is JSON. */
+  /** The body, if it is JSON. */
   body: any;
-  /** Codes of its errors. */
+  /** Error codes in the body. */
   codes: string[];
 }
 
 /** A database with one process of the service, and a connection of its owner. */
 export interface TestService extends TestProcess {
   owner: pg.Pool;
-  /** The database as superuser. */
+  /** URL of the database with the superuser. */
   adminUrl: string;
-  /** URL of the owner. */
+  /** URL of the database with its owner. */
   ownerUrl: string;
-  /** URL of the login role. */
+  /** URL of the database with the login role. */
   loginUrl: string;
-  /** Deletes all rows of some tables, and of those that reference them. */
+  /** Deletes all rows of some tables, and of tables that reference them. */
   emptyTables(...tables: string[]): Promise<void>;
-  /** A new credential, by default with all scopes for reading. */
+  /** Creates an API credential, by default with all scopes for reading. */
   credential(request?: Partial<CredentialRequest>): Promise<ClientCredentials & { scopes: string[] }>;
-  /** A token of a new credential. */
+  /** Gets an access token of a new API credential. */
   token(request?: Partial<CredentialRequest>): Promise<string>;
-  /** Another process over the same database. */
+  /** Starts another process on the same database. */
   another(options?: ProcessOptions): Promise<TestProcess>;
 }
 
 export interface ProcessOptions extends Partial<Omit<AppOptions, "settings" | "pool" | "apiPool">> {
   settings?: Partial<AppOptions["settings"]>;
-  /** The URL to connect to instead of the database's own. */
+  /** The URL to use instead of the database's own. */
   loginUrl?: string;
   /** Maximum number of connections. */
   poolSize?: number;
-  /** Whether statements stay prepared on them. */
+  /** Whether connections use named prepared statements. */
   prepare?: boolean;
-  /** Their time limits. */
+  /** Timeouts of the connections. */
   timeoutsMs?: PoolOptions["timeoutsMs"];
 }
 
@@ -135,24 +135,24 @@ export async function startService({
       const found = await differences(owner);
       await Promise.all([owner.end(), admin.end()]);
       await database.close();
-      // After any test, the books must be right
+      // After each test file, the ledger's proof must be empty
       assert.deepEqual(found, []);
     },
   };
 }
 
-// Some tests change the catalog of their database; those after them in the same process have the usual one again
+// Some tests change their database's catalog. Later tests in the same process need the usual one again
 keepSchemas(3);
 
-/** Tests use more points than a client may in the same time. */
+/** Higher limits than the default: tests use more points than a client may in the same time. */
 const limits = { ...defaultLimits, cost: 100_000, bucket: 1_000_000_000, refill: 1_000_000_000 };
 
-/** The version of most tests. Each takes a second to build, so tests of others name them. */
+/** The version that most tests use. A version takes a second to build, so tests of other versions name them. */
 const head = everyVersion.filter(({ kind }) => kind === "floating");
 
 /**
- * Where other test files keep the machine busy, any statement may take longer than the service's own limit, and the wait for
- * a connection.
+ * Longer timeouts than the service's own: while other test files keep the machine busy, any statement may be slow, and so may
+ * waiting for a connection.
  */
 const patientMs = { statement: 30_000, lock: 3_000 };
 const connectionTimeoutMillis = 30_000;
@@ -233,7 +233,7 @@ async function ask(
   return read(response);
 }
 
-/** A response with its body read. */
+/** Reads the body of a response. */
 export async function read(response: Response): Promise<HttpAnswer> {
   const text = await response.text();
   let body;
@@ -246,7 +246,7 @@ export async function read(response: Response): Promise<HttpAnswer> {
   return { status: response.status, headers: response.headers, text, body, codes };
 }
 
-/** A pool that ignores cut connections: tests cut them. */
+/** Makes a pool that ignores cut connections, because tests cut them. */
 function quietPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(config);
   pool.on("error", () => {});

@@ -4,7 +4,7 @@ import type { ServiceOptions } from "./service.ts";
 import type { Shop } from "./shop.ts";
 import { openShop } from "./shop.ts";
 
-/** Ordered units of a product, or another line without one. */
+/** A line of an order: units of a product, or a line without a product. */
 export interface OrderLine {
   product?: string;
   quantity: number;
@@ -12,11 +12,11 @@ export interface OrderLine {
   shipped?: number;
   /** Price of one unit with tax; 1 by default. */
   price?: number;
-  /** In percent; none by default. */
+  /** Tax rate in percent; none by default. */
   taxRate?: number;
 }
 
-/** The part of an order that a location ships: units by the position of the line, from 0. */
+/** The part of an order that a warehouse ships: units by the index of the line. */
 export interface Assignment {
   location?: string | null;
   lines: [line: number, quantity: number][];
@@ -38,20 +38,20 @@ export interface MadeOrder {
 
 /** The small shop with stock and customers. */
 export interface ShippingShop extends Shop {
-  /** Makes an order with its fulfillment orders. */
+  /** Creates an order with its fulfillment orders. */
   order(lines: OrderLine[], assignments?: Assignment[], options?: OrderOptions): Promise<MadeOrder>;
-  /** Puts units in a place; of a batch when one is named. */
+  /** Puts units into a bin or warehouse, optionally of a batch. */
   store(product: string, place: string, quantity: number, batch?: string): Promise<void>;
-  /** State of an order: states, shipped quantities, fulfillment orders. */
+  /** Reads the state of an order: states, shipped quantities, fulfillment orders. */
   stateOf(order: MadeOrder): Promise<OrderState>;
   /** Runs SQL as the owner of the tables, with uuids in place of `$id`. Returns the rows. */
   sql(text: string, ...ids: string[]): Promise<any[]>;
-  /** Reads by the API, with all scopes. */
+  /** Runs a query with all scopes. */
   read(query: string, variables?: object): Promise<any>;
   ship(order: MadeOrder, rest?: object): Promise<any>;
   fulfill(fulfillmentOrder: { id: string }, rest?: object): Promise<any>;
   cancel(fulfillmentId: string, rest?: object): Promise<any>;
-  /** Movements in an answer of orderShipmentComplete, fulfillmentCreate or fulfillmentCancel. */
+  /** Lists the movements in a payload of orderShipmentComplete, fulfillmentCreate or fulfillmentCancel. */
   moves(payload: any): [quantity: number, source: string, destination: string, process: string][];
 }
 

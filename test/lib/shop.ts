@@ -5,21 +5,21 @@ import type { HttpAnswer, AskOptions, ServiceOptions, TestProcess, TestService }
 
 /** A small warehouse with known content, and a service on it. */
 export interface Shop extends TestService {
-  /** Global ids by a short name: `hammer`, `hall`, `A-1`… */
+  /** Global ids by short name: `hammer`, `hall`, `A-1`… */
   id: Record<string, string>;
   /** Calls a mutation with all scopes, or with the given token. Returns its payload; fails on GraphQL errors. */
   mutate(name: string, input: object, options?: MutateOptions): Promise<any>;
-  /** The same, but returns any answer. */
+  /** Calls a mutation as `mutate` does, but returns the response, even with errors. */
   tryMutate(name: string, input: object, options?: MutateOptions): Promise<HttpAnswer>;
-  /** Quantity of a product in a place, as the API shows it. */
+  /** Returns the quantity of a product in a bin or warehouse, as the API shows it. */
   stockAt(product: string, place: string): Promise<number>;
-  /** The number of rows in the ledger. */
+  /** Counts the movements in the ledger. */
   movements(): Promise<number>;
-  /** A line of stockSet or stockAdjust. */
+  /** Makes a line of stockSet or stockAdjust. */
   line(product: string, place: string, rest: object): object;
-  /** A line of stockTransfer. */
+  /** Makes a line of stockTransfer. */
   move(product: string, source: string, destination: string, rest: object): object;
-  /** A time so many milliseconds ago, by the clock of the database, to the microsecond. */
+  /** Returns the time before an interval, by the clock of the database, to the microsecond. */
   ago(interval: string): Promise<string>;
   /** Deletes all stock and its history. */
   empty(): Promise<void>;
@@ -27,9 +27,9 @@ export interface Shop extends TestService {
 
 export interface MutateOptions extends AskOptions {
   token?: string;
-  /** The process to ask, if not the first. */
+  /** The process that gets the request; by default the first. */
   process?: Pick<TestProcess, "ask">;
-  /** Selected fields of the payload, beside the user errors. */
+  /** Selected fields of the payload, in addition to the user errors. */
   select?: string;
 }
 
@@ -68,7 +68,7 @@ const emptied = `
   update erp.product set physical_stock = 0, stock_not_available_for_sale = 0;
   update erp.batch set physical_stock = 0`;
 
-/** Opens the shop, empty of stock. */
+/** Opens the shop without stock. */
 export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
   const service = await startService(options);
   await service.owner.query(rows);
@@ -87,7 +87,7 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
     return process.ask(token, { query, variables: { input } }, more);
   };
 
-  /** A place as input, by its short name. */
+  /** Returns the input for a bin or warehouse, by its short name. */
   const at = (place: string) =>
     place.includes("-") ? { binLocationId: id[place] } : { warehouseId: id[place] };
 
@@ -136,6 +136,6 @@ export async function assertBooksAreRight({ owner }: Pick<TestService, "owner">)
   await assertProof(owner);
 }
 
-/** The tested part of user errors: code and path. */
+/** Returns the tested parts of user errors: code and path. */
 export const refusals = ({ userErrors }: any): [code: string, field: string | null][] =>
   userErrors.map(({ code, field }: any) => [code, field?.join(".") ?? null]);

@@ -5,9 +5,9 @@ import { StoredSigningKeys } from "../../src/auth/stored-signing-keys.ts";
 import type { StoredSigningKeysOptions } from "../../src/auth/stored-signing-keys.ts";
 import { Secrets } from "../../src/secrets/secrets.ts";
 
-/** The keys of a database, for tests that make tokens themselves. Makes the first if there are none. */
+/** Reads the signing keys of a database, for tests that sign access tokens themselves. Creates the first one if needed. */
 export function storedKeys(pool: pg.Pool): SigningKeys {
-  // Nothing is cached
+  // A cache that keeps nothing
   const cache: StoredSigningKeysOptions["cache"] = {
     remember: (ask) => ({ of: ask, again: ask }),
     onOutdated: () => {},

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 
-/** A reporter that lists the slowest test files at the end of a run, also of those that share a process (test/together.ts). */
+/** A test reporter that lists the slowest files at the end, including files that share a process (test/together.ts). */
 export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const files: { file: string; seconds: number }[] = [];
   for await (const { type, data } of events) {
@@ -19,5 +19,5 @@ export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncG
   }
 }
 
-/** Whether a suite is a whole file that shares its process. */
+/** Whether a suite is a whole test file that shares its process with others. */
 const isFile = (name: string): boolean => /^test\/\S+\.test\.ts$/.test(name);

@@ -15,7 +15,7 @@ const run = promisify(execFile);
  * Starts a streaming standby of a Postgres.
  *
  * @param primary the Postgres in the folder `from`
- * @param to the folder of the standby, which is made
+ * @param to the folder of the standby, which is created
  */
 export async function startStandby(
   primary: Cluster,

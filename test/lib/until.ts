@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Waits until a condition holds, checking every few milliseconds at first, later ten times a second. Fails after a
- * minute: on a busy machine a start or a restart of Postgres may take half of it.
+ * Waits until a condition holds. It checks every few milliseconds at first, later ten times a second. Fails after a
+ * minute: on a busy machine, starting Postgres may take half of it.
  */
 export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
   const end = performance.now() + timeoutMs;

@@ -110,7 +110,7 @@ for (const [what, change] of [
     const url: URL = Object.assign(new URL(database.loginUrl), change);
     await assertRefused(
       connect(url.href),
-      /^Postgres at 127\.0\.0\.1:\d+\/\w+ can't be used: .+\. Look at DATABASE_URL\.$/,
+      /^Postgres at 127\.0\.0\.1:\d+\/\w+ can't be used: .+\. Check DATABASE_URL\.$/,
     );
     const { message } = (await connect(url.href).catch((error: unknown) => error)) as Error;
     assert.ok(!message.includes(url.password));

@@ -120,7 +120,7 @@ test("where the second role can't log in, requests are served by the first, and 
 test("a set-up by a superuser gives it the password of the first, and fences off what another role could not", async () => {
   const notes: string[] = [];
   await setUpDatabase(adminUrl, { onProgress: (note) => void notes.push(note) });
-  assert.match(notes.join("\n"), /Note: every role that can log in may still make .*psql -f db\/fence\.sql/);
+  assert.match(notes.join("\n"), /Note: every login role can still create .*psql -f db\/fence\.sql/);
   notes.length = 0;
   assert.equal(
     await setUpDatabase(cluster.adminUrl("shop"), { onProgress: (note) => void notes.push(note) }),

@@ -153,7 +153,7 @@ describe("a count that is older than one that is known", () => {
     assert.deepEqual(late.warnings, [
       {
         code: "COUNT_SUPERSEDED",
-        message: "The place has been counted again since. This count was kept, and changes nothing.",
+        message: "The place has been counted again since then. This count was recorded, but changes nothing.",
         field: ["lines", "0", "countedAt"],
         details: { quantity: 8, countedAt: second },
       },

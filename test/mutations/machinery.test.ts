@@ -236,7 +236,7 @@ describe("errors", () => {
     assert.deepEqual(userErrors, [
       {
         code: "NOT_FOUND",
-        message: "What this refers to does not exist.",
+        message: "This refers to something that does not exist.",
         field: ["comment"],
         details: null,
       },

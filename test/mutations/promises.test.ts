@@ -125,7 +125,7 @@ describe("units that are promised to orders", () => {
     assert.deepEqual(codes(await adjust([product, "A-1", -2])), []);
     const { warnings, stockMovements } = await adjust([product, "A-1", -5], [product, "A-2", 1]);
     const details = { productId: shop.id[product], reserved: 8, available: -2 };
-    const message = `Orders wait for 8 units of product ${product}; 2 of them are lacking now.`;
+    const message = `Orders wait for 8 units of product ${product}; 2 of them are missing now.`;
     assert.deepEqual(warnings, [
       { code: "STOCK_PROMISED", message, field: ["lines", "0", "delta"], details },
     ]);
@@ -144,7 +144,7 @@ describe("units that are promised to orders", () => {
   it("by a transfer out of the warehouse that is to ship them: of that warehouse", async () => {
     assert.deepEqual(codes(await transfer(product, "A-1", "A-2", 9)), []);
     const { warnings } = await transfer(product, "A-2", "B-1", 4);
-    const message = `Orders wait for 8 units of product ${product} from warehouse hall; 2 of them are lacking now.`;
+    const message = `Orders wait for 8 units of product ${product} from warehouse hall; 2 of them are missing now.`;
     const details = { productId: shop.id[product], warehouseId: shop.id.hall, reserved: 8, available: -2 };
     assert.deepEqual(warnings, [
       { code: "STOCK_PROMISED", message, field: ["lines", "0", "quantity"], details },

@@ -96,7 +96,7 @@ describe("the dock never stops", () => {
     const written = await dock.create(lineItems);
     const surplus = {
       code: "SURPLUS",
-      message: `3 of product hammer count for no order: they are more than supplier order ${number} has open.`,
+      message: `3 of product hammer were not ordered: supplier order ${number} has fewer units open.`,
       field: ["lineItems", "1", "quantity"],
       details: { quantity: 3, productNumber: "hammer", supplierOrderNumber: number },
     };

@@ -156,7 +156,7 @@ describe("a search is refused", () => {
   it("when it finds too much, and says what to do", async () => {
     assert.deepEqual(await refusal("broad", "suppliers"), [
       "SEARCH_TOO_BROAD",
-      "The search finds more than 10,000 entries. Give more of a word, or another word.",
+      "The search has more than 10,000 matches. Use a longer search term.",
     ]);
     assert.deepEqual(await find("suppliers", "broad 10001"), ["BR10001"]);
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { docComments, sqlComments } from "../../tools/prose/comments.ts";
+import { descriptions, docComments, lineComments, sqlComments } from "../../tools/prose/comments.ts";
 import { lintProse } from "../../tools/prose/lint.ts";
 import { maxWords, wordRules } from "../../tools/prose/rules.ts";
 
@@ -49,5 +49,19 @@ comment on view c is $$\n@name d\nA view.$$;\ncomment on type e is E'@name f\\nA
     { line: 3, text: "One line." },
     { line: 6, text: "A view." },
     { line: 9, text: "A type." },
+  ]);
+});
+
+test("reads line comments and descriptions of a schema", () => {
+  const code = "const a = 1; // b\n  // One\n  // comment.\n\n-- Another.\n--! include c\n";
+  assert.deepEqual(lineComments(code), [
+    { line: 2, text: "One\ncomment." },
+    { line: 5, text: "Another." },
+  ]);
+  const sdl = '"""A type."""\ntype A {\n  "A field."\n  b("An argument." c: Int): Int\n}\n';
+  assert.deepEqual(descriptions(sdl), [
+    { line: 1, text: "A type." },
+    { line: 3, text: "A field." },
+    { line: 4, text: "An argument." },
   ]);
 });

@@ -172,7 +172,7 @@ describe("guardedLookup", () => {
     it(`refuses a name that leads to ${address}`, () =>
       assert.rejects(lookUp("example.com", [address]), {
         name: "RefusedDestination",
-        message: "The name leads to no address of the public internet.",
+        message: "The host name has no address on the public internet.",
       }));
   it("answers public addresses, and leaves others out", async () => {
     assert.deepEqual(await lookUp("example.com", ["10.0.0.1", "1.1.1.1", "::1"]), [

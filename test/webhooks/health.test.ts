@@ -10,7 +10,7 @@ import {
 } from "../../src/webhooks/subscription-health.ts";
 
 const hour = 3_600_000;
-const failed: DeliveryOutcome = { kind: "failed", reason: "The answer was 503." };
+const failed: DeliveryOutcome = { kind: "failed", reason: "The response was 503." };
 const withheld: DeliveryOutcome = { kind: "withheld", reason: "The credential is deactivated." };
 
 /** The state after outcomes that come one by one, so many hours apart. */
@@ -30,7 +30,7 @@ describe("the health of a subscription", () => {
     assert.equal(after(times(2, failed)).health, "HEALTHY");
     assert.deepEqual(after(times(3, failed)), {
       health: "DEGRADED",
-      reason: "The last 3 attempts failed. The last failure: The answer was 503.",
+      reason: "The last 3 attempts failed. The last failure: The response was 503.",
       failures: 3,
       failingSince: 0,
       payloadFailures: 0,
@@ -47,7 +47,7 @@ describe("the health of a subscription", () => {
     assert.equal(suspended.health, "SUSPENDED");
     assert.equal(
       suspended.reason,
-      "No delivery has succeeded for 24 hours. The last failure: The answer was 503.",
+      "No delivery has succeeded for 24 hours. The last failure: The response was 503.",
     );
     assert.equal(healthAfter(suspended, failed, 100 * hour).health, "SUSPENDED");
   });
@@ -60,7 +60,7 @@ describe("the health of a subscription", () => {
 
   it("is disabled by a 410, for good", () => {
     const gone = after([{ kind: "gone" }]);
-    assert.deepEqual([gone.health, gone.reason], ["DISABLED", "The receiver answered 410 Gone."]);
+    assert.deepEqual([gone.health, gone.reason], ["DISABLED", "The receiver responded with 410 Gone."]);
     for (const late of [{ kind: "delivered" } as const, failed, withheld])
       assert.deepEqual(healthAfter(gone, late, 0), gone);
   });
@@ -76,7 +76,7 @@ describe("the health of a subscription", () => {
     });
     assert.deepEqual(healthAfter(state, failed, 7), {
       health: "DEGRADED",
-      reason: "The last attempt failed. The last failure: The answer was 503.",
+      reason: "The last attempt failed. The last failure: The response was 503.",
       failures: 1,
       failingSince: 7,
       payloadFailures: 0,
@@ -136,7 +136,7 @@ describe("a payloadQuery that takes too much", () => {
       const refused = healthAfter(after(times(count, costly)), failed, 7);
       assert.deepEqual(
         [refused.health, refused.reason, refused.payloadFailures],
-        ["DEGRADED", "The last attempt failed. The last failure: The answer was 503.", 0],
+        ["DEGRADED", "The last attempt failed. The last failure: The response was 503.", 0],
       );
     }
   });

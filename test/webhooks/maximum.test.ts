@@ -62,7 +62,10 @@ describe("the maximum of subscriptions", () => {
     await insert(7, null, "select set_config('service.max_subscriptions', '1001', true)");
     const { id } = await bench.service.credential({ name: "by SQL" });
     await bench.rows("truncate events.webhook_subscription cascade");
-    await assert.rejects(insert(101, id), /The token has 100 webhook subscriptions; more are not allowed/);
+    await assert.rejects(
+      insert(101, id),
+      /The credential has 100 webhook subscriptions; more are not allowed/,
+    );
   });
 
   it("isn't passed by those that subscribe at the same time", async () => {

@@ -173,7 +173,7 @@ describe("payload queries", () => {
     await insert("saw");
     await until(async () => (await attempts()).length === 1);
     const [{ error, state }] = (await attempts()) as any;
-    assert.match(error, /^The payloadQuery costs \d+ points, and its token has too few left\.$/);
+    assert.match(error, /^The payloadQuery costs \d+ points, and its API credential has too few left\.$/);
     assert.equal(state, "pending");
     assert.ok((await subscription(id)).paused_until > new Date());
     assert.deepEqual(receiver.received, []);

@@ -228,12 +228,12 @@ describe("a delivery that fails", () => {
     );
     assert.equal(attempts.length, 10);
     assert.deepEqual(attempts[9], {
-      ...{ number: 10, status: 500, error: "The answer was 500.", response_body: "sorry" },
+      ...{ number: 10, status: 500, error: "The response was 500.", response_body: "sorry" },
     });
     const { health, health_reason, consecutive_failures, backlog_count } = await subscription();
     assert.deepEqual(
       [health, health_reason, consecutive_failures, backlog_count],
-      ["DEGRADED", "The last 10 attempts failed. The last failure: The answer was 500.", 10, 0],
+      ["DEGRADED", "The last 10 attempts failed. The last failure: The response was 500.", 10, 0],
     );
     assert.deepEqual(await rows("select * from events.delivery_queue"), []);
   });
@@ -284,7 +284,7 @@ describe("a delivery that fails", () => {
     start();
     await until(async () => !(await subscription()).enabled);
     const { health, health_reason, disabled_at } = await subscription();
-    assert.deepEqual([health, health_reason], ["DISABLED", "The receiver answered 410 Gone."]);
+    assert.deepEqual([health, health_reason], ["DISABLED", "The receiver responded with 410 Gone."]);
     assert.ok(disabled_at instanceof Date);
     assert.deepEqual(await states(), { pending: 2 });
     await until(
@@ -297,7 +297,7 @@ describe("a delivery that fails", () => {
 describe("a subscription", () => {
   // They may be older than a lower limit
   for (const [where, url, reason] of [
-    ["on private networks", "http://169.254.169.254/latest", "The address is none of the public internet."],
+    ["on private networks", "http://169.254.169.254/latest", "The address is not on the public internet."],
     ["to other ports", "http://8.8.8.8:5432/", "Webhooks are not sent to port 5432, only to 443 and 80."],
   ] as const)
     it(`is sent nothing ${where}, and says so`, async () => {
@@ -352,7 +352,7 @@ describe("a subscription", () => {
     assert.equal(health, "SUSPENDED");
     assert.equal(
       health_reason,
-      "No delivery has succeeded for 24 hours. The last failure: The answer was 500.",
+      "No delivery has succeeded for 24 hours. The last failure: The response was 500.",
     );
     // Nothing was given up
     assert.deepEqual(await states(), { pending: 4 });

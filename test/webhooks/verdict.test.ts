@@ -7,7 +7,7 @@ import { judge } from "../../src/webhooks/verdict.ts";
 
 const hour = 3_600_000;
 const clock = { random: () => 0.5, pace: 1 };
-const failed: DeliveryOutcome = { kind: "failed", reason: "The answer was 500." };
+const failed: DeliveryOutcome = { kind: "failed", reason: "The response was 500." };
 
 /** An attempt at a delivery that has failed so often before. */
 const attempted = (

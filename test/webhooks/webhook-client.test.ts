@@ -172,28 +172,31 @@ describe("receivers that don't answer as they should", () => {
     it(`${path}: it gives up`, () =>
       assert.rejects(post(at(path), { timeoutMs: 150 }), {
         name: "NoAnswer",
-        message: "There was no answer within 0.15 seconds.",
+        message: "There was no response within 0.15 seconds.",
       }));
   }
   it("a head that comes byte by byte: it gives up", () =>
-    assert.rejects(post(at("/", dripping), { timeoutMs: 150 }), /no answer within 0\.15 seconds/));
+    assert.rejects(post(at("/", dripping), { timeoutMs: 150 }), /no response within 0\.15 seconds/));
   it("an upload that isn't read: it gives up", async () => {
     const deaf = await listen(createTcpServer((socket) => void socket.on("error", () => {}).pause()));
-    await assert.rejects(post(at("/", deaf), { timeoutMs: 150 }, "x".repeat(20_000_000)), /no answer within/);
+    await assert.rejects(
+      post(at("/", deaf), { timeoutMs: 150 }, "x".repeat(20_000_000)),
+      /no response within/,
+    );
     deaf.close();
   });
   it("a head that is too long: it gives up", () =>
     assert.rejects(post(at("/long-head", dripping)), {
       name: "NoAnswer",
-      message: "The answer was not HTTP.",
+      message: "The response was not HTTP.",
     }));
   it("no HTTP: it says so", () =>
     assert.rejects(post(at("/no-http", dripping)), {
       name: "NoAnswer",
-      message: "The answer was not HTTP.",
+      message: "The response was not HTTP.",
     }));
   it("a closed connection: it says so", () =>
-    assert.rejects(post(at("/gone-away")), /The connection was closed before an answer came\./));
+    assert.rejects(post(at("/gone-away")), /The connection was closed before a response came\./));
   it("a closed port: it says so", async () => {
     const closed = await listen(createTcpServer());
     const url = at("/", closed);
@@ -233,7 +236,7 @@ describe("destinations inside", () => {
     const url = `http://receiver.test:${portOf(server)}/hook`;
     await assert.rejects(post(url, { allowed, lookup }), {
       name: "RefusedDestination",
-      message: "The name leads to no address of the public internet.",
+      message: "The host name has no address on the public internet.",
     });
     assert.equal(connections.size, 0);
   });

@@ -3,10 +3,10 @@ import type { ICruiseResult } from "dependency-cruiser";
 import configuration from "./rules.ts";
 
 /**
- * Reads the imports of a tree, and the violations of the rules.
+ * Reads the imports of a source tree, and the violations of the rules.
  *
- * @param folders where to look, from the root of the tree
- * @param root the tree; by default the working directory
+ * @param folders the folders to read, relative to the root
+ * @param root the root of the tree; by default the working directory
  */
 export async function readImports(folders: string[], root = process.cwd()): Promise<ICruiseResult> {
   const { forbidden = [], options = {} } = configuration;

@@ -6,7 +6,7 @@ type Arrows = ReadonlyMap<string, ReadonlySet<string>>;
 const roomOf = (path: string): string | undefined =>
   rooms.find((room) => path.startsWith(`${folderOf(room)}/`))?.name;
 
-/** The rooms that each room imports. */
+/** Returns the rooms that each room imports. */
 export function arrowsOf({ modules }: Pick<ICruiseResult, "modules">): Arrows {
   const arrows = new Map(rooms.map(({ name }) => [name, new Set<string>()]));
   for (const { source, dependencies } of modules) {
@@ -19,7 +19,7 @@ export function arrowsOf({ modules }: Pick<ICruiseResult, "modules">): Arrows {
   return arrows;
 }
 
-/** The arrows except those that others imply: with all of them, the picture would be unreadable. */
+/** Returns the arrows that no others imply. With all arrows, the picture would be unreadable. */
 function essential(arrows: Arrows): [from: string, to: string][] {
   const reaches = (from: string, to: string): boolean =>
     [...arrows.get(from)!].some((next) => next === to || reaches(next, to));
@@ -30,10 +30,10 @@ function essential(arrows: Arrows): [from: string, to: string][] {
   );
 }
 
-/** Close together, so that the picture fits on a screen. */
+/** Settings of Mermaid: small distances, so that the picture fits on a screen. */
 const look = '%%{init: {"flowchart": {"rankSpacing": 28, "nodeSpacing": 24, "wrappingWidth": 260}}}%%';
 
-/** The rooms and their arrows as Mermaid draws them. */
+/** Returns the rooms and their arrows as a Mermaid diagram. */
 export function pictureOf(result: Pick<ICruiseResult, "modules">): string {
   const boxes = rooms.map((room) => `  ${room.name}["<b>${folderOf(room)}</b><br/>${room.holds}"]`);
   const arrows = essential(arrowsOf(result)).map(([from, to]) => `  ${from} --> ${to}`);

@@ -56,5 +56,5 @@ export const floors: readonly (readonly Room[])[] = [
 
 export const rooms: readonly Room[] = floors.flat();
 
-/** The folder of a room. */
+/** Returns the folder of a room. */
 export const folderOf = ({ name }: Room): string => (name === "plugins" ? name : `src/${name}`);

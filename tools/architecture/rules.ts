@@ -2,7 +2,7 @@ import type { IConfiguration } from "dependency-cruiser";
 import { floors, folderOf, rooms } from "./rooms.ts";
 import type { Room } from "./rooms.ts";
 
-/** Paths in one of these rooms. */
+/** Returns a pattern for paths in one of these rooms. */
 const within = (some: readonly Room[]): string => `^(${some.map(folderOf).join("|")})/`;
 
 const named = (...names: string[]): readonly Room[] => rooms.filter(({ name }) => names.includes(name));

@@ -5,7 +5,7 @@ import { Program, run } from "../../src/commands/program.ts";
 import { diagramFile, diagramFolder, diagramsIn } from "../../src/documentation/diagrams.ts";
 import { guides } from "../../src/documentation/guides.ts";
 
-/** Colours of the light documentation. The page changes them where it is dark. */
+/** The colours of light mode. In dark mode, the page replaces them. */
 const themeVariables = {
   ...{ background: "#ffffff", mainBkg: "#e6f0f7", primaryColor: "#e6f0f7", primaryBorderColor: "#1f5f8b" },
   ...{ nodeBorder: "#1f5f8b", actorBorder: "#1f5f8b", actorBkg: "#e6f0f7", clusterBkg: "#f5f6f8" },
@@ -25,7 +25,7 @@ interface Mermaid {
   render: (id: string, source: string) => Promise<{ svg: string }>;
 }
 
-/** Draws diagrams, each by itself. */
+/** Draws each diagram as an SVG image. */
 async function draw(browser: Browser, sources: readonly string[]): Promise<string[]> {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   await page.setContent('<!doctype html><html lang="en"><body></body></html>');
@@ -41,7 +41,7 @@ async function draw(browser: Browser, sources: readonly string[]): Promise<strin
           const holder = document.createElement("div");
           holder.innerHTML = (await mermaid.render("diagram", text)).svg;
           const picture = holder.querySelector("svg")!;
-          // An image has a size of its own
+          // An image file needs its own size
           const { width, height } = picture.viewBox.baseVal;
           picture.setAttribute("width", String(Math.ceil(width)));
           picture.setAttribute("height", String(Math.ceil(height)));

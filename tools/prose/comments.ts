@@ -1,3 +1,5 @@
+import { parse, visit } from "graphql";
+
 /** A comment of a program: its text as Markdown, and the line on which it begins. */
 export interface Comment {
   line: number;
@@ -16,10 +18,18 @@ export function docComments(code: string): Comment[] {
   }));
 }
 
-/** Reads the texts of `comment on … is …` in SQL, without their tags. */
+/** Reads the comments of TypeScript and SQL that end with their line. Adjacent lines are one comment. */
+export function lineComments(code: string): Comment[] {
+  return [...code.matchAll(/^[ \t]*(\/\/|--) (?![!#]).*(?:\n[ \t]*\1 .*)*/gm)].map((found) => ({
+    line: lineAt(code, found.index),
+    text: found[0].replaceAll(/^[ \t]*(\/\/|--) /gm, ""),
+  }));
+}
+
+/** Reads the texts of `comment on … is …` in SQL, without their tags. Frozen versions are left out: they never change. */
 export function sqlComments(code: string): Comment[] {
   const statement =
-    /^comment on [^;']*? is\s+(?:[eE]?'((?:[^'\\]|''|\\.|'\s*\n\s*')*)'|\$(\w*)\$([\s\S]*?)\$\2\$)/gm;
+    /^comment on (?!\w+ api_\d)[^;']*? is\s+(?:[eE]?'((?:[^'\\]|''|\\.|'\s*\n\s*')*)'|\$(\w*)\$([\s\S]*?)\$\2\$)/gm;
   return [...code.matchAll(statement)].map((found) => {
     const quoted = found[1]
       ?.replaceAll(/'\s*\n\s*'/g, "")
@@ -30,6 +40,18 @@ export function sqlComments(code: string): Comment[] {
       text: (quoted ?? found[3]!).replaceAll(/^@.*$/gm, "").trim(),
     };
   });
+}
+
+/** Reads the descriptions of types, fields, arguments and values in a GraphQL schema. */
+export function descriptions(sdl: string): Comment[] {
+  const found: Comment[] = [];
+  visit(parse(sdl), {
+    enter(node) {
+      const text = "description" in node ? node.description : undefined;
+      if (text?.loc !== undefined) found.push({ line: text.loc.startToken.line, text: text.value });
+    },
+  });
+  return found;
 }
 
 const lineAt = (text: string, index: number): number => text.slice(0, index).split("\n").length;

@@ -10,6 +10,9 @@ export interface Finding {
   message: string;
 }
 
+/** Running text, such as a document or a line comment; or a comment or description that says what a thing is. */
+export type ProseKind = "document" | "comment";
+
 /** A part of a text: where it begins, and what it says. */
 interface Part {
   begin: number;
@@ -29,7 +32,7 @@ const plugins = [{ pluginId: "markdown", plugin: markdown.default }];
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
 
 /** Finds the places where Markdown breaks a rule. Some rules are only for documents or comments. */
-export async function lintProse(text: string, kind: "document" | "comment"): Promise<Finding[]> {
+export async function lintProse(text: string, kind: ProseKind): Promise<Finding[]> {
   const rules = wordRules
     .filter(({ only }) => only === undefined || only === kind)
     .map(({ id, pattern, at, instead }) => {

@@ -1,3 +1,5 @@
+import type { ProseKind } from "./lint.ts";
+
 /** A rule about words: a pattern that must not occur in prose, with a better expression. */
 export interface WordRule {
   id: string;
@@ -6,8 +8,8 @@ export interface WordRule {
   /** The pattern only counts at the beginning of each sentence, or of the first one of a paragraph. */
   at?: "sentence" | "beginning";
   /** The rule only applies to one kind of text. */
-  only?: "document" | "comment";
-  /** What the pattern is, in words, if it isn't a text. */
+  only?: ProseKind;
+  /** A better expression, or what to do. */
   instead: string;
   /** A mistake that the rule finds; a test tries it. */
   example: string;

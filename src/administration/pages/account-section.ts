@@ -18,7 +18,7 @@ export const account: Section = {
       const chosen = passwordOf(visit, "chosen");
       const kept = await perform<string>(visit, "own_password()");
       const errors: Record<string, string> = {};
-      if (!(await isPassword(kept, present))) errors.present = "The present password is wrong.";
+      if (!(await isPassword(kept, present))) errors.present = "The current password is wrong.";
       const complaint = complaintAbout(chosen, visitorOf(visit).name);
       if (complaint !== null) errors.chosen = complaint;
       else if (chosen !== passwordOf(visit, "repeated")) errors.repeated = "The two new passwords differ.";
@@ -32,7 +32,7 @@ export const account: Section = {
 function accountPage(visit: Visit, errors: FieldErrors = {}): Page {
   const password = (name: string, label: string, autocomplete: string, hint?: string) =>
     field({ name, label, type: "password", hint, errors, autocomplete });
-  const hint = `At least ${minPasswordCharacters} characters. A few words that don’t belong together are good.`;
+  const hint = `At least ${minPasswordCharacters} characters. Choose a few words that don’t belong together.`;
   return {
     title: "Account",
     notices: { password: "Your password has been changed. Your other sessions have ended." },
@@ -41,10 +41,10 @@ function accountPage(visit: Visit, errors: FieldErrors = {}): Page {
       fields: html`
         <input type="hidden" name="username" value="${visitorOf(visit).name}" autocomplete="username" />
         <h2>Change password</h2>
-        ${password("present", "Present password", "current-password")}
+        ${password("present", "Current password", "current-password")}
         ${password("chosen", "New password", "new-password", hint)}
         ${password("repeated", "New password, again", "new-password")}
-        <p class="quiet">Your other sessions end when you change it.</p>
+        <p class="quiet">Changing the password ends your other sessions.</p>
       `,
       submit: "Change password",
     }),

@@ -13,12 +13,12 @@ import type { Visit, VisitingAdministrator } from "../visit.ts";
 import { accessFields, chosenScopes, readScopes } from "./tokens/token-access.ts";
 import { readTokens } from "./tokens/token-rows.ts";
 
-/** Hours for which the explorer is open. */
+/** Lifetime of the explorer's API credential, in hours. */
 const hours = 1;
 
 const title = "Explorer";
 
-/** Opens the explorer with a token of the administrator's own, which ends after an hour. */
+/** Opens the explorer with the administrator's own API credential, which expires after an hour. */
 export const explorerSection: Section = {
   title,
   path: "/explorer",
@@ -44,7 +44,7 @@ export const explorerSection: Section = {
   },
 };
 
-/** The id of an administrator's token for the explorer: always the same, so that there is only one. */
+/** Computes the id of an administrator's API credential for the explorer. It never changes, so there is only one. */
 function idOf({ id }: VisitingAdministrator): string {
   const hash = createHash("sha256").update(`explorer of ${id}`).digest("hex");
   // A UUID of version 8 (RFC 9562 §5.8)
@@ -52,7 +52,7 @@ function idOf({ id }: VisitingAdministrator): string {
   return [...parts, hash.slice(20, 32)].join("-");
 }
 
-/** Gives the administrator's token these scopes, another key, and an hour. The key of before stops. */
+/** Gives the administrator's API credential these scopes, a new client ID and secret, and an hour. The old ones stop. */
 async function issue(
   client: PoolClient,
   visitor: VisitingAdministrator,
@@ -62,7 +62,7 @@ async function issue(
   const name = [...`Explorer of ${visitor.name}`].slice(0, 100).join("");
   const issued = createClientCredentials();
   const secretHash = hashOfSecret(issued.clientSecret);
-  // A form that is sent twice waits for itself
+  // If a form is sent twice, the second one waits
   await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [id]);
   const [present] = await readTokens(client, id);
   const call = (text: string, ...values: unknown[]) => valueOf(client, text, id, ...values);
@@ -74,7 +74,7 @@ async function issue(
     await call("change_credential($1, $2, $3)", name, scopes);
     const rotation = [present.clientId, issued.clientId, secretHash];
     if (!(await call("rotate_credential($1, $2, $3, $4, interval '0')", ...rotation)))
-      throw new Error("The token for the explorer was rotated by somebody else meanwhile.");
+      throw new Error("Somebody else has just rotated the explorer’s API credential.");
   }
   return { id, ...issued };
 }
@@ -85,15 +85,15 @@ function explorerForm(visit: Visit, known: string[], scopes: string[], errors: F
     errors,
     body: html`
       <p class="lead">
-        Try operations of the API in the browser, with a token of your own that works for one hour. What it
-        writes is real. Opening the explorer again ends the hour of before.
+        Try operations of the API in the browser, with an API credential of your own that works for one hour.
+        Mutations change real data. Opening the explorer again replaces the client ID and secret.
       </p>
       ${form(visit, { fields: accessFields(known, scopes), submit: "Open the explorer" })}
     `,
   };
 }
 
-/** Hands the credentials to the explorer: the script puts them where the explorer keeps them, and goes there. */
+/** Hands the client ID and secret to the explorer: the script stores them for it and goes there. */
 function wayOn({ clientId: id, clientSecret: secret }: ClientCredentials, path: string): Page {
   const credentials = JSON.stringify({ id, secret });
   return {

@@ -13,7 +13,7 @@ import type { Page } from "../show-page.ts";
 import { queryOf } from "../forms.ts";
 import type { Visit } from "../visit.ts";
 
-/** Requests that are the same operation, and how long the database took for them. */
+/** The number of requests with an operation, and the database's time for them. */
 interface Figures {
   requests: number;
   ms: number;
@@ -23,7 +23,7 @@ interface Figures {
 interface Operation extends Figures {
   id: string;
   version: string;
-  /** The name that a client gives it. GraphQL allows letters, digits and _ only. */
+  /** The name that the client gives the operation. GraphQL allows only letters, digits and _. */
   name: string | null;
   document: string;
   statement: string | null;
@@ -41,10 +41,10 @@ interface Plan {
   advice: readonly IndexAdvice[];
 }
 
-/** Characters of texts that are shown. */
+/** Most characters shown of a text. */
 const maxShown = 20_000;
 
-/** The operations that take the database's time in the last 14 days, by total time or by the slowest statement. */
+/** The operations of the last 14 days, by the database's total time or by the slowest statement. */
 export const operationsSection: Section = {
   title: "Operations",
   path: "/operations",
@@ -54,7 +54,7 @@ export const operationsSection: Section = {
   }),
 };
 
-/** The operations that took the most time, or one. */
+/** Reads the operations that took the most time, or one operation. */
 async function readOperations(client: PoolClient, id: string | null = null): Promise<Operation[]> {
   const { rows } = await client.query<Operation>(
     `select id, version, name, document, statement, requests::float8, ms, slowest_ms, tokens::float8
@@ -69,18 +69,19 @@ async function listPage(visit: Visit): Promise<Page> {
   const operations = await visit.run((client) => readOperations(client));
   if (byWorst) operations.sort((a, b) => b.slowest_ms - a.slowest_ms);
   const order = byWorst
-    ? html`By the slowest statement. <a href="/admin/operations">Order by total time</a>`
-    : html`By total time. <a href="/admin/operations?by=worst">Order by the slowest statement</a>`;
+    ? html`By the slowest statement. <a href="/admin/operations">Sort by total time</a>`
+    : html`By total time. <a href="/admin/operations?by=worst">Sort by the slowest statement</a>`;
   return {
     title: "Operations",
     body: html`
       <p class="lead">
-        What tokens asked in the last 14 days, and how long the database took for it. Operations that differ
-        only in names, aliases and values are one. Figures are some ten seconds late.
+        The operations that API credentials sent in the last 14 days, and the database’s time for them.
+        Operations that differ only in names, aliases and values are counted as one. Figures are about ten
+        seconds late.
       </p>
       ${
         operations.length === 0
-          ? html`<p class="card">No token has sent an operation in the last 14 days.</p>`
+          ? html`<p class="card">No API credential has sent an operation in the last 14 days.</p>`
           : html`<p>${order}</p>
               ${operationTable(operations)}`
       }
@@ -94,7 +95,7 @@ const operationTable = (operations: readonly Operation[]): Html =>
     [
       "Operation",
       "Version",
-      ...["Requests", "Total", "Mean", "Slowest", "Tokens"].map((number) => ({ number })),
+      ...["Requests", "Total", "Mean", "Slowest", "API credentials"].map((number) => ({ number })),
     ],
     operations.map(({ id, name, version, requests, ms, slowest_ms, tokens }) => [
       html`<a href="/admin/operations/${id}">${name ?? id}</a>`,
@@ -107,7 +108,7 @@ const operationTable = (operations: readonly Operation[]): Html =>
     ]),
   );
 
-/** The page of an operation: what it asks, who sends it, its statement, the plan, and the index that it lacks. */
+/** The page of an operation: its document, its senders, its statement, the plan, and a missing index. */
 async function operationPage(
   visit: Visit,
   id: string,
@@ -127,20 +128,20 @@ async function operationPage(
   return {
     title: name ?? id,
     body: html`${facts([
-        ["Id", html`<code>${id}</code>`],
+        ["ID", html`<code>${id}</code>`],
         ["Version", version],
         ["Requests", count(requests)],
         ["Total", milliseconds(ms)],
         ["Slowest statement", milliseconds(slowest_ms)],
       ])}
-      <h2>Tokens that send it</h2>
+      <h2>API credentials that send it</h2>
       ${senderTable(senders)}
       <h2>Operation</h2>
       ${foreignBlock("Operation", readableSignature(document), maxShown)} ${statementParts(statement, plan)}`,
   };
 }
 
-/** Nothing of the statement runs: Postgres only plans it, with the rights of clients. */
+/** Lets Postgres plan the statement with the rights of clients. The statement isn't run. */
 async function planOf(pool: Pool, logger: Logger, statement: string): Promise<Plan | null> {
   const client = await pool.connect();
   let isWell = false;
@@ -159,8 +160,8 @@ async function planOf(pool: Pool, logger: Logger, statement: string): Promise<Pl
 
 const senderTable = (senders: readonly Sender[]): Html =>
   table(
-    "Table of tokens",
-    ["Token", "Last sent on", ...["Requests", "Total", "Slowest"].map((number) => ({ number }))],
+    "Table of API credentials",
+    ["API credential", "Last sent on", ...["Requests", "Total", "Slowest"].map((number) => ({ number }))],
     senders.map((sender) => [
       html`<a href="/admin/tokens/${sender.credential_id}">${sender.credential_name}</a>`,
       day(sender.last_used_on),
@@ -172,7 +173,7 @@ const senderTable = (senders: readonly Sender[]): Html =>
 
 function statementParts(statement: string | null, plan: Plan | null): Html {
   if (statement === null)
-    return html`<p class="quiet">Its slowest statement is too long to be kept, or it needed none.</p>`;
+    return html`<p class="quiet">Its slowest statement is too long to be stored, or it needed none.</p>`;
   return html`
     <h2>Slowest statement</h2>
     ${foreignBlock("Slowest statement", statement, maxShown)}
@@ -180,7 +181,7 @@ function statementParts(statement: string | null, plan: Plan | null): Html {
     ${
       plan === null
         ? html`<p class="quiet">
-            Postgres can't plan it any more: the database has changed since it was sent.
+            Postgres can’t plan it any more: the database has changed since the operation was sent.
           </p>`
         : html`${foreignBlock("Plan", plan.text, maxShown)} ${adviceParts(plan.advice)}`
     }
@@ -195,8 +196,8 @@ function adviceParts(advice: readonly IndexAdvice[]): Html {
     ${
       helpful.length > 0 &&
       html`<p>
-          An index would let it find rows instead of reading the whole table.
-          <code>npx erp db slow … --try</code> says what it would change.
+          With an index, it would find rows instead of reading the whole table.
+          <code>npx erp db slow … --try</code> shows what an index would change.
         </p>
         <ul>
           ${helpful.map(({ ddl, rows }) => html`<li><code>${ddl}</code> for ${count(rows)} rows</li>`)}
@@ -205,8 +206,8 @@ function adviceParts(advice: readonly IndexAdvice[]): Html {
     ${others.map(
       ({ table, columns }) =>
         html`<p>
-          No index on ${table} (${columns.join(", ")}) would help: Postgres hides rows before it compares them
-          by what isn't leakproof.
+          An index on ${table} (${columns.join(", ")}) wouldn’t help: its comparison isn’t leakproof, so
+          Postgres applies row-level security first.
         </p>`,
     )}
   `;

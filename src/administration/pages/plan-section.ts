@@ -13,7 +13,7 @@ import { rowOf, valueOf } from "../visit.ts";
 /** The merchant's plan. */
 export interface StoredMerchantPlan {
   name: MerchantPlanName;
-  /** Limits that differ from the settings. */
+  /** Limits that override the settings. */
   limits: Record<string, number>;
 }
 
@@ -22,24 +22,24 @@ export const readMerchantPlan = (client: PoolClient): Promise<StoredMerchantPlan
   rowOf(client, "plans() where is_current");
 
 const hints: Record<string, string> = {
-  full: "Tokens may read and write, as far as each is allowed to.",
-  read_only: "Queries work. Every mutation is refused, whatever the token may do.",
+  full: "API credentials may read and write, within the access of each.",
+  read_only: "Queries work. Every mutation is refused, whatever access the API credential has.",
   none: "The API is switched off: every request is refused, with status 402.",
 };
 
 const limitNames: Record<keyof Limits, string> = {
-  depth: "Depth: fields within fields",
+  depth: "Depth of nested fields",
   relations: "Relations and lists in one operation",
   aliases: "Aliases in one document",
   directives: "Directives in one document",
-  tokens: "Words and signs in one document",
+  tokens: "Lexical tokens in one document",
   mutations: "Mutations in one operation",
   cost: "Points of one operation",
-  bucket: "Points that a token can save up",
-  refill: "Points that a token gets per second",
+  bucket: "Points that an API credential can save up",
+  refill: "Points that an API credential gets per second",
 };
 
-/** The merchant's plan. */
+/** The page of the merchant's plan. */
 export const merchantPlanSection: Section = {
   title: "Plan",
   path: "/plan",
@@ -53,7 +53,7 @@ export const merchantPlanSection: Section = {
         title: "Plan",
         notices: { changed: "The plan has been changed and applies from now on." },
         body: html`
-          <p class="lead">The plan limits what all tokens may do. A change takes effect at once.</p>
+          <p class="lead">The plan limits all API credentials. A change takes effect at once.</p>
           ${form(visit, {
             fields: choice({ name: "plan", legend: "Plan", options, chosen: current.name }),
             submit: "Save",
@@ -79,8 +79,8 @@ function limitTable(limits: Limits): Html {
     "limits",
     "Limits",
     html`<p class="quiet">
-        The maximum for one operation, and for one token: from the settings of the service, or from the plan
-        where <code>npx erp plan</code> has set others.
+        The limits of one operation and of one API credential. They come from the settings of the service,
+        unless <code>npx erp plan</code> has set others.
       </p>
       ${facts(names.map(([name, title]) => [title, count(limits[name])]))}`,
   );

@@ -17,12 +17,12 @@ const states = {
 };
 
 const kinds = {
-  stable: "Stable: only grows, and is served for twelve months after its release.",
-  preview: "Preview: stays as it is, and ends three months after the next stable version.",
+  stable: "Stable: fields are only added, and it is served for twelve months after its release.",
+  preview: "Preview: doesn’t change, and ends three months after the next stable version.",
   floating: "The newest state of development: changes without notice, and never ends.",
 };
 
-/** Versions of the API, their ends, and the tokens that use them. */
+/** The page of versions: their dates, and the API credentials that use them. */
 export const versionsSection: Section = {
   title: "Versions",
   path: "/versions",
@@ -35,8 +35,8 @@ export const versionsSection: Section = {
           title: "Versions",
           body: html`
             <p class="lead">
-              The versions of the API, until when they are served, and which tokens used them in the last
-              ${spanDays} days. In its last three months every answer of a version warns of its end.
+              The versions of the API, when each of them ends, and which API credentials used them in the last
+              ${spanDays} days. In the last three months of a version, every response warns of its end.
             </p>
             ${timetable(all, now()).map((version) => card(version, origin, usersOf(version, tokens, uses)))}
           `,
@@ -56,8 +56,8 @@ function card(version: VersionDates, origin: string, users: User[]): Html {
         state === "deprecated" &&
         users.length > 0 &&
         html`<p class="notice warning">
-          ${users.length === 1 ? "A token uses" : `${users.length} tokens use`} this version. Their clients
-          must change to another one by ${date(sunsetOn)}.
+          ${users.length === 1 ? "An API credential uses" : `${users.length} API credentials use`} this
+          version. Move their clients to another version by ${date(sunsetOn)}.
         </p>`
       }
       ${facts([
@@ -76,7 +76,7 @@ interface User {
   lastDay: Date;
 }
 
-/** The tokens that used a version, most requests first. */
+/** Returns the API credentials that used a version, most requests first. */
 function usersOf({ slug }: VersionDates, tokens: CredentialOverview[], uses: Use[]): User[] {
   return tokens
     .flatMap((token) => {
@@ -91,10 +91,11 @@ function usersOf({ slug }: VersionDates, tokens: CredentialOverview[], uses: Use
 }
 
 function userTable(slug: string, users: User[]): Html {
-  if (users.length === 0) return html`<p class="quiet">No token used it in the last ${spanDays} days.</p>`;
+  if (users.length === 0)
+    return html`<p class="quiet">No API credential used it in the last ${spanDays} days.</p>`;
   return table(
-    `Tokens that use ${slug}`,
-    ["Token", "Last used on", { number: "Requests" }],
+    `API credentials that use ${slug}`,
+    ["API credential", "Last used on", { number: "Requests" }],
     users.map(({ token, requests, lastDay }) => [
       html`<a href="/admin/tokens/${token.id}">${token.name}</a>`,
       day(lastDay),

@@ -2,7 +2,7 @@ import type { Limits } from "../../graphql/limits.ts";
 
 /** A bucket of points for each client: spent points flow back evenly, until the bucket is full. */
 export interface Bucket {
-  /** What the points are for. Clients have a bucket for each name. */
+  /** Purpose of the points. Clients have a bucket for each name. */
   name: string;
   /** Points that a full bucket holds. */
   capacity: number;

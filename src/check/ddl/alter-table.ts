@@ -29,7 +29,7 @@ function dangersOfChange(relation: RangeVar, change: AlterTableCmd, known: Known
   const isOld = !known.isNewColumn(relation, name);
   const what = rewriting[subtype!];
   const isNewColumn = subtype === "AT_AddColumn";
-  const { wayOut } = ddlRules["not-null-scans"];
+  const { remedy } = ddlRules["not-null-scans"];
   return dangers(
     ...(isNewColumn && def && "ColumnDef" in def ? dangersOfColumn(table, def.ColumnDef, known) : []),
     ...constraintsIn(change).flatMap((one) => dangersOfConstraint(table, one, isNewColumn)),
@@ -38,7 +38,7 @@ function dangersOfChange(relation: RangeVar, change: AlterTableCmd, known: Known
       !known.isCheckedNotNull(table, name) && {
         rule: "not-null-scans",
         ...column,
-        wayOut: wayOut.replaceAll("TABLE", table).replaceAll("COLUMN", name),
+        remedy: remedy.replaceAll("TABLE", table).replaceAll("COLUMN", name),
       },
     subtype === "AT_AlterColumnType" && isOld && { rule: "type-rewrites-table", ...column },
     subtype === "AT_DropColumn" && isOld && { rule: "drops-data", ...column, what: "a column" },

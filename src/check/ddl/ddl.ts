@@ -25,9 +25,9 @@ function dangersIn(script: Script, subject: Subject, catalogue: Catalogue): Find
   );
 }
 
-function findingOf({ rule, object, what = "", wayOut: own }: Danger) {
-  const { severity = "error", why, wayOut }: DdlRule = ddlRules[rule];
-  return { rule, severity, object, what, why, wayOut: (own ?? wayOut).replaceAll("TABLE", object) };
+function findingOf({ rule, object, what = "", remedy: own }: Danger) {
+  const { severity = "error", why, remedy }: DdlRule = ddlRules[rule];
+  return { rule, severity, object, what, why, remedy: (own ?? remedy).replaceAll("TABLE", object) };
 }
 
 function knownOf(script: Script, { oldColumns }: Subject, catalogue: Catalogue): Known {

@@ -50,7 +50,7 @@ const dangersBy: { [Kind in Kinds<Node>]?: Find<Kind> } = {
       !isGiven(params, "concurrently") && {
         rule: "index-blocks-writes",
         object: nameOf(relation),
-        wayOut: "reindex (concurrently) …",
+        remedy: "reindex (concurrently) …",
       },
     ),
 

@@ -26,23 +26,23 @@ const rules = {
   filter: {
     rule: "filter-without-index",
     why: "No index finds the rows of these filters: Postgres reads the whole table for a page of them.",
-    wayOut:
+    remedy:
       'create an index that begins with the column, for startsWith with collate "C"; or leave the column out of @filters.',
   },
   leakyFilter: {
     rule: "filter-without-index",
     why: "There is an index, but the comparison isn't leakproof, and so Postgres hides the rows first that policies hide: it reads the whole table for a page of these filters.",
-    wayOut: "leave the column out of @filters, or let the view show it as text, uuid, integer or date.",
+    remedy: "leave the column out of @filters, or let the view show it as text, uuid, integer or date.",
   },
   order: {
     rule: "order-without-index",
     why: "No index has the order of the list: Postgres reads and sorts all rows for each page.",
-    wayOut: "make a unique index on the columns of @primaryKey, in their order; or make the view simpler.",
+    remedy: "make a unique index on the columns of @primaryKey, in their order; or make the view simpler.",
   },
   relation: {
     rule: "relation-without-index",
     why: "No index finds the rows of this relation: Postgres reads the whole table for each row that they belong to.",
-    wayOut: "create an index that begins with the columns, on a large table concurrently.",
+    remedy: "create an index that begins with the columns, on a large table concurrently.",
   },
 };
 

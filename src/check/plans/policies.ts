@@ -66,7 +66,7 @@ export const policies: Source = {
         object: table.name,
         what: costs.join(", "),
         why: "Every query of the table pays for its policies, row by row, before its own conditions.",
-        wayOut:
+        remedy:
           "put what is the same for all rows into a sub-select: (select auth.has_scope(…)); compare columns of the row with a list that such a sub-select returns: column = any ((select …)::text[]).",
       });
     }

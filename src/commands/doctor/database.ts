@@ -60,8 +60,8 @@ export const lints: Examination = {
   async find({ client }) {
     const found: Finding[] = [];
     for (const lint of await readLints())
-      for (const { object, what, wayOut } of await findByLint(client, lint))
-        found.push(error(`${lint.name}: ${[object, what].filter(Boolean).join(": ")}`, wayOut));
+      for (const { object, what, remedy } of await findByLint(client, lint))
+        found.push(error(`${lint.name}: ${[object, what].filter(Boolean).join(": ")}`, remedy));
     return found;
   },
 };

@@ -21,7 +21,7 @@ import {
 } from "./links.ts";
 import { eventLink } from "../events.ts";
 
-/** A field of a type: its signature, scopes, cost, arguments. */
+/** Returns the section of a field: its signature, scopes, cost and arguments. */
 export function fieldSection(model: Model, owner: string, field: Field): Html {
   const { name, type, args, description, deprecationReason } = field;
   const cost = costText(model, owner, field);
@@ -46,12 +46,12 @@ export function fieldSection(model: Model, owner: string, field: Field): Html {
   </section>`;
 }
 
-/** The sentence that descriptions of mutations end with: the page shows its parts itself. */
+/** Matches the last paragraph of a mutation's description, whose parts the page shows separately. */
 const ofMutation = /(?:^|\n\n)Scope: [^\n]*$/;
 const codesAfter = (word: string, text: string): string[] =>
   new RegExp(`${word}: ([A-Z_, ]+)\\.`).exec(text)?.[1]?.split(", ") ?? [];
 
-/** What the page of a query, mutation or subscription has of its own. */
+/** Returns the specific parts of the page of a query, mutation or subscription. */
 export function rootFieldParts(model: Model, field: Field): Pick<Page, "headings" | "body"> {
   const { description, args, type, deprecationReason } = field;
   const isMutation = model.rootOf(field) === "mutations";
@@ -65,7 +65,7 @@ export function rootFieldParts(model: Model, field: Field): Pick<Page, "headings
     headings: [
       { title: "Arguments", id: "arguments" },
       ...(isMutation ? [{ title: "Input", id: "input" }] : []),
-      { title: "Answer", id: "answer" },
+      { title: "Result", id: "answer" },
       { title: "Example", id: "example" },
     ],
     body: html`
@@ -82,7 +82,7 @@ export function rootFieldParts(model: Model, field: Field): Pick<Page, "headings
       <h2 id="arguments">Arguments</h2>
       ${args.length > 0 ? inputs(model, args) : html`<p>None.</p>`}
       ${isMutation && inputsOfMutation(model, field)}
-      <h2 id="answer">Answer</h2>
+      <h2 id="answer">Result</h2>
       <p><code class="signature">${typeText(model, type)}</code></p>
       ${answerFields(model, field)}
       <h2 id="example">Example</h2>
@@ -93,7 +93,7 @@ export function rootFieldParts(model: Model, field: Field): Pick<Page, "headings
   };
 }
 
-/** Topics of events about a type that a mutation writes: `.deleted` only if its payload names what it has deleted. */
+/** Returns topics about a type that a mutation writes, with `.deleted` only if its payload reports deletions. */
 function topicsOfWriter(model: Model, { type }: Field, written: GraphQLNamedType): Topic[] {
   const payload = getNamedType(type);
   const deletes = "getFields" in payload && `deleted${written.name}Id` in payload.getFields();

@@ -21,7 +21,7 @@ const abouts: Record<Kind, string> = {
   scalars: "Single values.",
 };
 
-/** The page that lists all of a kind. */
+/** Returns the page that lists all members of a kind. */
 export function kindPage(model: Model, kind: Kind): Page {
   return {
     title: kinds[kind],
@@ -40,7 +40,7 @@ export function kindPage(model: Model, kind: Kind): Page {
   };
 }
 
-/** The page of a version: how it is reached, and what it has. */
+/** Returns the page of a version, with its endpoint and its contents. */
 export function versionPage(site: Site, model: Model): Page {
   const { slug } = model.edition;
   const version = site.versions.find((each) => each.slug === slug)!;
@@ -62,8 +62,8 @@ export function versionPage(site: Site, model: Model): Page {
         ${site.explorer && html`<a class="button" href="/explorer/${slug}">Explorer</a>`}
       </p>
       <p>
-        The endpoint is <code>POST ${version.path}</code>, with an access token. Queries may come by GET as
-        well.
+        The endpoint is <code>POST ${version.path}</code>, with an access token. You can also send queries by
+        GET.
       </p>
       <ul class="cards">
         ${model.kinds.map(
@@ -82,7 +82,7 @@ export function versionPage(site: Site, model: Model): Page {
 }
 
 const lifeOf = ({ kind, releasedOn, sunsetOn }: Site["versions"][number]): string => {
-  if (kind === "floating") return "The newest state. It changes without notice: try what comes next here.";
+  if (kind === "floating") return "The newest state. It changes without notice; use it to try new features.";
   const until = sunsetOn === null ? "" : `, and served until ${sunsetOn}`;
   const promise = kind === "stable" ? "It only grows." : "It doesn't change.";
   return `Released on ${releasedOn}${until}. ${promise}`;
@@ -113,7 +113,7 @@ function deprecated(model: Model): Content {
     )}`;
 }
 
-/** The page of all scopes, with what each opens. */
+/** Returns the page of all scopes, with the fields that need each. */
 export function scopesPage(model: Model): Page {
   const opened = new Map<string, Field[]>();
   for (const field of model.rootFields)
@@ -124,8 +124,8 @@ export function scopesPage(model: Model): Page {
     kind: "Reference",
     version: model.edition.slug,
     body: html`<p class="lead">
-        The rights of an API credential. An operation with a field whose scope is missing is refused as a
-        whole, and the refusal names the scopes that are missing. Writing includes reading.
+        The rights of an API credential. An operation is refused as a whole if the scope of any field is
+        missing; the error lists the missing scopes. A write scope includes reading.
       </p>
       ${definitions(
         scopes.map((scope) => ({

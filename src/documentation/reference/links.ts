@@ -14,7 +14,7 @@ import type { Member, Model, Use } from "../model.ts";
 import { isField, nameOf, scopesOf, sorted } from "../model.ts";
 import { kindPath, versionPath } from "../print-page.ts";
 
-/** The page of a type, or of a field of a root. */
+/** Returns the path of the page of a type or root field. */
 export function pathOf(model: Model, member: Member): string {
   const { slug } = model.edition;
   const folder = isField(member) ? kindPath(slug, model.rootOf(member)) : `${versionPath(slug)}/types`;
@@ -26,7 +26,7 @@ export const linkTo = (model: Model, member: Member): Html =>
     >${isField(member) ? html`<code>${member.name}</code>` : member.name}</a
   >`;
 
-/** A type as it is written, with a link to its page. */
+/** Returns a type as in SDL, with a link to its page. */
 export function typeText(model: Model, type: GraphQLType): Html {
   if (isNonNullType(type)) return html`${typeText(model, type.ofType as GraphQLType)}!`;
   if (isListType(type)) return html`[${typeText(model, type.ofType)}]`;
@@ -34,7 +34,7 @@ export function typeText(model: Model, type: GraphQLType): Html {
   return isSpecifiedScalarType(named) ? html`${named.name}` : linkTo(model, named);
 }
 
-/** The page of the field that a use names. */
+/** Returns a link to the field of a use. */
 export function useLink(model: Model, { type, field }: Use): Html {
   const rootField = model.rootFields.find(
     (each) => each.name === field && nameOf(model.rootOf(each)) === type,
@@ -45,7 +45,7 @@ export function useLink(model: Model, { type, field }: Use): Html {
   >`;
 }
 
-/** Scopes of a field: one is enough of those joined by “or”. */
+/** Returns badges of a field's scopes. One of several is enough if they are joined by “or”. */
 export function scopeBadges(model: Model, field: WithScopes): Content {
   const scopes = scopesOf(field);
   const isAny = (field.extensions.requiresScopes?.anyOf?.length ?? 0) > 1;
@@ -61,7 +61,7 @@ export const scopeBadge = (model: Model, scope: string): Html =>
 export const deprecation = (reason: string | null | undefined): Content =>
   reason != null && html`<p class="notice warning"><strong>Deprecated.</strong> ${renderSummary(reason)}</p>`;
 
-/** Words that are codes of user errors or warnings lead to what they mean. */
+/** Returns codes of user errors or warnings, with links to their descriptions. */
 export function codeLinks(model: Model, codes: readonly string[]): Html {
   return html`<ul class="codes">
     ${codes.map((code) => {
@@ -77,7 +77,7 @@ export function codeLinks(model: Model, codes: readonly string[]): Html {
 
 export const inputFieldsOf = (type: GraphQLInputObjectType) => sorted(Object.values(type.getFields()));
 
-/** Arguments, or fields of an input, each with its type, default and description. */
+/** Returns a list of arguments or input fields, each with its type, default and description. */
 export const inputs = (
   model: Model,
   fields: readonly (GraphQLArgument | GraphQLInputField)[],
@@ -101,6 +101,6 @@ export const inputs = (
     }),
   );
 
-/** Pieces with commas between them. */
+/** Returns pieces with commas between them. */
 export const joined = (pieces: readonly Html[]): Content[] =>
   pieces.map((piece, index) => html`${index > 0 && ", "}${piece}`);

@@ -18,10 +18,10 @@ import type { Page } from "../print-page.ts";
 import { fieldSection } from "./fields.ts";
 import { deprecation, inputFieldsOf, inputs, joined, linkTo, useLink } from "./links.ts";
 
-/** Uses that are listed before the rest is folded away. */
+/** The most uses that are listed without folding. */
 const shownUses = 12;
 
-/** What the page of a type has of its own. */
+/** Returns the specific parts of the page of a type. */
 export function typeParts(model: Model, type: GraphQLNamedType): Pick<Page, "headings" | "body"> {
   const filter = model.filterOf(type);
   const entry = entryOf(type);
@@ -65,12 +65,11 @@ function members(model: Model, type: GraphQLNamedType): Content {
     ${fields.map((field) => fieldSection(model, type.name, field))}`;
 }
 
-/** The indexes that find the rows of a condition, and its cost. */
+/** Returns the indexes that a condition can use, and its cost. */
 function aboutFilter(field: Condition): Content {
   const { indexes } = field.extensions as Pick<GraphQLInputFieldExtensions, "indexes">;
   const named = (fields: readonly string[]) => html`<code>${fields.join(", ")}</code>`;
-  const found =
-    indexes?.length === 0 ? "none: rows are compared one by one" : indexes && joined(indexes.map(named));
+  const found = indexes?.length === 0 ? "none: every row is compared" : indexes && joined(indexes.map(named));
   const cost = costOfCondition(field);
   return facts([
     ["Index", found ?? null],

@@ -1,4 +1,4 @@
-// What makes pages quicker to use. Every page can be read, reached and used without it.
+// Makes pages quicker to use. Every page works without it.
 
 const find = (selector, within = document) => within.querySelector(selector);
 const findAll = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -9,7 +9,7 @@ const make = (name, properties = {}, attributes = {}) => {
 };
 const announce = (text) => (find("#announcement").textContent = text);
 
-// The menu of small screens
+// The menu on small screens
 
 const menuButton = find(".menu");
 if (menuButton) {
@@ -24,7 +24,7 @@ if (menuButton) {
   if (here) menu.scrollTop = here.offsetTop - menu.offsetTop - menu.clientHeight / 3;
 }
 
-// Buttons that copy
+// Copy buttons
 
 function copies(button, source, title, done) {
   button.setAttribute("aria-label", title);
@@ -35,9 +35,9 @@ function copies(button, source, title, done) {
       announce(done);
       button.textContent = "Copied";
     } catch {
-      // Browsers allow the clipboard on secure pages only. Elsewhere the text is selected, for the user to copy.
+      // Browsers allow the clipboard on secure pages only. Elsewhere, select the text for the user to copy.
       getSelection().selectAllChildren(source);
-      announce("Selected. Press the keys that copy.");
+      announce("Selected. Press the keys for copying.");
     }
     setTimeout(() => {
       button.textContent = "Copy";
@@ -56,7 +56,7 @@ for (const figure of findAll("figure.code")) {
   find("pre", figure).before(button);
 }
 
-// Programs that do the same, of which one language is shown at a time
+// The same program in several languages: tabs show one at a time
 const programLanguages = ["Shell", "TypeScript", "Python", "PHP"];
 const isProgram = (element) => programLanguages.includes(element?.dataset.language);
 const chosenKey = "documentation:language";
@@ -109,7 +109,7 @@ function chooseLanguage(language) {
 }
 chooseLanguage(localStorage.getItem(chosenKey));
 
-// The part of a long page that is read
+// Marks the part of a long page that is being read
 
 const links = findAll(".on-page a").map((link) => ({
   link,
@@ -125,13 +125,13 @@ if (links.length > 0) {
   mark();
 }
 
-// Forms: the same level for all resources
+// Forms: buttons that set the same level for all resources
 
 for (const button of findAll("[data-level]")) {
   button.parentElement.hidden = false;
   button.addEventListener("click", () => {
     for (const resource of findAll(".resource", button.form)) {
-      // Not everything can be written
+      // Some resources can't be written
       const choice = (value) => find(`input[value="${value}"]`, resource);
       (choice(button.dataset.level) ?? choice("read")).checked = true;
     }
@@ -139,7 +139,7 @@ for (const button of findAll("[data-level]")) {
   });
 }
 
-// The explorer finds its credentials in the storage of the tab; no address has them.
+// Stores the client ID and secret for the explorer in the tab's storage, so that no URL contains them.
 const wayOn = find("[data-way-on]");
 if (wayOn) {
   const { key, value } = wayOn.dataset;
@@ -154,7 +154,7 @@ if (form) openSearch(find("input", form), find("#found"));
 
 function openSearch(input, found) {
   let index = null;
-  /** Loads the index and the two modules that search in it. */
+  /** Loads the index and the two search modules. */
   const readIndex = () => (index ??= loadIndex(form.dataset));
   const options = () => findAll("a", found);
   const isSelected = (option) => option.getAttribute("aria-selected") === "true";

@@ -1,4 +1,4 @@
-// Searches the documentation. script.js loads this module when the search gets the focus.
+// Searches the documentation. script.js loads this module when the search field gets the focus.
 
 const stopWords = new Set(
   "a an and are as at be but by can do does for from how i if in into is it its my of on or that the their them then there this to what when where which who why will with you your".split(
@@ -8,21 +8,21 @@ const stopWords = new Set(
 
 const wordsOf = (text) => text.match(/[\p{L}\p{N}_]+/gu) ?? [];
 
-/** The words of a text, and the parts of names such as stockAdjust and PRODUCT_HAS_VARIANTS. */
+/** Splits a text into words, and into the parts of names such as stockAdjust and PRODUCT_HAS_VARIANTS. */
 const partsOf = (text) =>
   wordsOf(text).flatMap((word) => {
     const parts = word.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{N}]+|\p{N}+/gu) ?? [];
     return parts.length > 1 ? [word, ...parts] : [word];
   });
 
-/** A word in lower case and in the singular; null for a stop word. */
+/** Returns a word in lower case and in the singular, or null for a stop word. */
 function termOf(word) {
   const term = word.toLowerCase();
   if (stopWords.has(term)) return null;
   return term.length > 3 ? term.replace(/ies$/, "y").replace(/(?<![su])s$/, "") : term;
 }
 
-/** Weights of entries by kind. All other kinds are titles of guides, whose sections these are. */
+/** Weights of entries by kind. Every other kind is the title of a guide; its entries are sections of that guide. */
 const weights = {
   ...{ Guide: 2.2, Query: 1, Mutation: 1, Subscription: 1, Object: 1, Event: 1, Enum: 0.8, Scalar: 0.7 },
   ...{ Error: 0.6, Input: 0.6, Payload: 0.5, List: 0.4, Aggregate: 0.4, Filter: 0.4, Field: 0.4, Value: 0.4 },
@@ -30,10 +30,10 @@ const weights = {
 };
 const weightOfSection = 1.4;
 
-/** The share of letters that may differ; none in short words and numbers. */
+/** Returns the share of letters that may differ. Short words and numbers must match exactly. */
 const fuzzy = (term) => (term.length > 3 && !/\d/.test(term) ? 0.25 : false);
 
-/** The factor of an entry whose title is the typed text, or begins with it. */
+/** Returns the weight factor of an entry whose title is the typed text or begins with it. */
 function titleFactor([title, kind], typed) {
   if (title === typed) return kind in weights ? 8 : 2;
   const [name, text] = [title.toLowerCase(), typed.toLowerCase()];
@@ -42,7 +42,7 @@ function titleFactor([title, kind], typed) {
   return name.startsWith(text) || name.includes(`.${text}`) ? 2 : 1;
 }
 
-/** Returns a function that finds the entries for a text, the best first. MiniSearch is the library's class. */
+/** Returns a function that finds the entries for a text, best match first. MiniSearch is the library's class. */
 export function openIndex(MiniSearch, { entries, synonyms }) {
   const fields = ["title", "kind", "about", "words"];
   const index = new MiniSearch({ fields, tokenize: partsOf, processTerm: termOf });

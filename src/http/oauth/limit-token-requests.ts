@@ -7,8 +7,8 @@ import { OAuthError } from "./oauth-error.ts";
 const clientsPerAddress = 10;
 
 /**
- * Limits the token requests per minute of a client from one address, so that no one can lock out another client, and
- * those of an address to ten times as many, for all clients that it names. Comes after the body has been read.
+ * Limits the token requests per minute by client and address, so that no one can lock out another client. All clients of
+ * an address together may send ten times as many. Comes after the body has been read.
  *
  * @throws {OAuthError} with status 429
  */

@@ -6,9 +6,9 @@ import { perObject } from "../../lib/remembered.ts";
 import { refuse } from "../answers.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 
-/** Where clients look for the metadata (RFC 8414). */
+/** Path of the metadata (RFC 8414). */
 export const metadataPath = "/.well-known/oauth-authorization-server";
-/** Where clients get tokens. */
+/** Path of the token endpoint. */
 export const tokenPath = "/api/oauth/token";
 
 /**

@@ -20,7 +20,7 @@ import { readTokenRequest } from "./token-request.ts";
 const maxBodyBytes = 16_384;
 
 export interface TokenEndpointOptions {
-  /** Whose clients it knows; null for nobody's. */
+  /** The merchant whose clients the endpoint knows; null if the request names none. */
   of: { pool: Pool; merchantPlan: CurrentMerchantPlan; tokens: AccessTokens } | null;
   logger: Logger;
   rates: RateLimits;

@@ -1,6 +1,6 @@
 import { UserError } from "../../errors/user-error.ts";
 
-/** Limits for downloads from anywhere. */
+/** Limits of downloads. */
 export interface ReadLimits {
   /** Most bytes. The list of 90 days has a fiftieth of the usual 5 MB. */
   maxBytes: number;
@@ -14,7 +14,7 @@ export interface ReadLimits {
  * Downloads a text from the web.
  *
  * @param stopping aborts it
- * @throws {UserError} when that fails, or exceeds a limit
+ * @throws {UserError} if the download fails or exceeds a limit
  */
 export async function download(
   address: string,
@@ -47,12 +47,12 @@ export async function download(
   }
 }
 
-/** The target of a redirection; null for other responses. */
+/** Returns the target of a redirect; null for other responses. */
 export function redirectOf(response: Response, from: URL): URL | null {
   const location = response.headers.get("location");
   if (response.status < 300 || response.status > 399 || location === null) return null;
   const next = addressOf(location, from);
-  // On an unencrypted connection, others could change rates
+  // Over an unencrypted connection, an attacker could change rates
   if (from.protocol === "https:" && next.protocol !== "https:")
     fail(from, "it was redirected from https to http");
   return next;
@@ -83,7 +83,7 @@ function addressOf(text: string, base?: URL): URL {
   return url;
 }
 
-/** The address without its parameters, which may contain a secret. */
+/** Throws an error with the URL, but without its query parameters, which may contain a secret. */
 function fail({ origin, pathname }: URL, reason: string, cause?: unknown): never {
   throw new UserError(`${origin}${pathname} can't be downloaded: ${reason}.`, { cause });
 }

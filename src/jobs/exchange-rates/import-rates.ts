@@ -23,14 +23,14 @@ export interface ImportOptions {
   limits?: Partial<ReadLimits>;
   /** Aborts a download. */
   stopping?: AbortSignal;
-  /** Reads it. */
+  /** Reads the list. */
   read?: typeof readText;
 }
 
 /**
  * Imports exchange rates: all days of the list, or none.
  *
- * @throws {UserError} when the list can't be read, is invalid, or has no rate for the default currency
+ * @throws {UserError} if the list can't be read, is invalid, or has no rate for the default currency
  */
 export async function importRates(options: ImportOptions): Promise<ImportedDay[]> {
   const { from, query, limits, stopping, read = readText } = options;
@@ -45,7 +45,7 @@ export async function importRates(options: ImportOptions): Promise<ImportedDay[]
     );
     return rows as ImportedDay[];
   } catch (error) {
-    // raise_exception: a message of the function for people
+    // raise_exception: the function's message is meant for people
     if ((error as { code?: string }).code === "P0001")
       throw new UserError((error as Error).message, { cause: error });
     throw error;

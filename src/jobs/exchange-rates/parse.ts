@@ -41,12 +41,12 @@ const parser = new XMLParser({
 });
 
 /**
- * Parses a list of exchange rates in the European Central Bank's form, of one day or several.
+ * Parses a list of exchange rates in the European Central Bank's format, for one day or several.
  *
- * @throws {UserError} when any part of it has another form
+ * @throws {UserError} if any part has another format
  */
 export function parseRates(xml: string): DailyRates[] {
-  // We need none, and entities are declared there
+  // The list needs none, and it could declare entities
   if (/<!DOCTYPE/i.test(xml)) refuse("it has a document type declaration");
   const wellFormed = XMLValidator.validate(xml);
   if (wellFormed !== true) refuse(`line ${wellFormed.err.line}: ${wellFormed.err.msg}`);

@@ -11,7 +11,7 @@ export const defaultReadLimits: ReadLimits = { maxBytes: 5_000_000, timeoutMs: 1
  *
  * @param from path of a file, or an http or https address
  * @param stopping aborts a download
- * @throws {UserError} when it can't be read, or is too large
+ * @throws {UserError} if it can't be read or is too large
  */
 export async function readText(
   from: string,
@@ -43,13 +43,13 @@ async function readFile(path: string, { maxBytes: bytes }: ReadLimits): Promise<
   }
 }
 
-/** Reads sources of rates, each once in a quarter of an hour for all merchants: its publisher needn't send it to each of them. */
+/** Reads each source of rates at most once in a quarter of an hour, for all merchants together, to spare its publisher. */
 export function sharedReading(): typeof readText {
   const texts = new LRUCache<string, Promise<string>>({
     max: 10,
     ttl: 15 * 60_000,
     memoMethod(from) {
-      // None of the callers stops it: others may wait for it
+      // No caller may abort it: others may be waiting for it
       const text = readText(from);
       text.catch(() => texts.delete(from));
       return text;

@@ -12,8 +12,8 @@ import type { PgSettings } from "./transaction-settings.ts";
 type Adaptor = Pick<typeof library, "createWithPgClient" | "makePgService">;
 
 /**
- * PostGraphile's access to Postgres. The library's own takes four messages for each reading statement: BEGIN, the
- * settings, the statement, COMMIT. This one takes a single message.
+ * Returns PostGraphile's adaptor for Postgres. The library's own sends four messages for each reading statement: BEGIN, the
+ * settings, the statement, COMMIT. This one sends a single message.
  *
  * Each `query` is its own transaction. Several statements in one transaction use `withTransaction`, which is the
  * library's.
@@ -49,7 +49,7 @@ function pgClient(client: PoolClient, settings: PgSettings): NodePostgresPgClien
         text: withPlainIdentifiers(statement.text),
       }) as Promise<PgClientResult<Row>>,
     withTransaction(work) {
-      // The library's term for a connection for one transaction
+      // The library's name for a connection for one transaction
       const inTransaction = library.createWithPgClient({ poolClient: client });
       if (canPrepareOn(client)) return inTransaction(settings, work);
       return inTransaction(settings, (transaction) => {
@@ -64,7 +64,7 @@ function pgClient(client: PoolClient, settings: PgSettings): NodePostgresPgClien
 const identifiers = /(json_array_elements\(\$\d+::json\) with ordinality as ids)\)/g;
 
 /**
- * Makes look-ups of several rows use an index behind row-level security.
+ * Makes lookups of several rows use an index despite row-level security.
  *
  * PostGraphile compares a column with `(ids.value->>0)::uuid`. Neither `->>` nor the cast is leakproof, so Postgres
  * must check the policy of every row before it may compare: it reads the whole table. `offset 0` keeps it from moving

@@ -1,18 +1,18 @@
 import type { ClientBase } from "pg";
 import { queryTimeoutMs } from "../pg-private.ts";
 
-/** What waits for an answer of Postgres. */
+/** A query that waits for Postgres' response. */
 interface Waiting {
   handleError(error: Error): void;
 }
 
 /**
- * Fails what waits too long for an answer on a connection, after its `query_timeout`.
+ * Fails a query that waits longer for a response than the connection's `query_timeout`.
  *
- * `pg` does that by a timer for each query. Timers whose callback refers to the query keep it, its rows and so the text of the
- * answer, also once they are cleared, until young garbage has been collected twice, so that all of it becomes old garbage
- * (measured with Node 24): with pages of 47 kB, collecting that took a third of Node's time. Here each connection has one timer,
- * which is set again for each query.
+ * `pg` has a timer for each query, whose callback refers to the query, its rows and the text of the response. Even when cleared,
+ * timers keep these until young garbage has been collected twice, so all of it becomes old garbage (measured with Node 24).
+ * With pages of 47 kB, collecting that took a third of Node's time. Here each connection has one timer, which is restarted
+ * for each query.
  */
 class AnswerDeadline {
   readonly #ms: number;
@@ -23,12 +23,12 @@ class AnswerDeadline {
     this.#ms = ms;
   }
 
-  /** Something waits from now on, instead of what waited before. */
+  /** Starts waiting for a query, instead of the one before. */
   begin(waiting: Waiting): void {
     this.#waiting = waiting;
     if (this.#ms === 0) return;
     if (this.#timer) this.#timer.refresh();
-    // A connection that waits keeps the process alive by itself
+    // The connection itself keeps the process alive while it waits
     else
       this.#timer = setTimeout(
         () => this.#waiting?.handleError(new Error("Query read timeout")),

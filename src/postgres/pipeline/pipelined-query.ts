@@ -12,9 +12,9 @@ import { forgetUnreplicated, isUnreplicated, Unreplicated } from "./unreplicated
 export interface PipelinedStatement {
   text: string;
   values?: readonly unknown[] | undefined;
-  /** Statements with a name are prepared once per connection. Equal names must mean equal texts, but for comments. */
+  /** Statements with a name are prepared once per connection. Equal names must mean equal texts, apart from comments. */
   name?: string | undefined;
-  /** Rows as arrays instead of objects. */
+  /** Whether rows are arrays instead of objects. */
   arrayMode?: boolean | undefined;
 }
 
@@ -28,28 +28,28 @@ type Callback = (error: Error | null, result: PipelinedResult | null) => void;
 const noValues: readonly unknown[] = [];
 
 /**
- * Settings and a statement, sent together and ended by one Sync: Postgres runs both in one implicit transaction, and
- * answers once. With BEGIN, SET, the statement and COMMIT there would be four answers.
+ * Settings and a statement, sent in one message and ended by one Sync: Postgres runs both in one implicit transaction, and
+ * responds once. With BEGIN, SET, the statement and COMMIT there would be four round trips.
  *
- * It is a Submittable of `pg`, as cursors and streams are: `pg` calls `submit` when the connection is free, and then
- * the `handle…` functions as the answers arrive. Of several queries that are sent together, the first one's `submit` sends
- * all; each still has its own Sync, and so its own transaction, its own failure and its own answer.
+ * It is a Submittable of `pg`, like cursors and streams: `pg` calls `submit` when the connection is free, and then the
+ * `handle…` functions when responses arrive. If several queries are sent in one write, the `submit` of the first sends all.
+ * Each still has its own Sync, and so its own transaction, error and response.
  */
 export class PipelinedQuery implements Submittable, WireListener {
   readonly #callback: Callback;
   readonly #client: ClientBase;
   readonly #settings: SettingsStatement | null;
   readonly #statement: PipelinedStatement;
-  /** The query that is sent behind this one. */
+  /** The query that is sent after this one. */
   #next: PipelinedQuery | null = null;
   #isSent = false;
   #hasFailed = false;
-  /** When its turn on the connection came. */
+  /** When it began on the connection. */
   #start = 0;
   readonly #prepared: PreparedStatements;
   readonly #rows: unknown[] = [];
   #rowCount: number | null = null;
-  /** Whether the settings are still being answered. */
+  /** Whether the response to the settings is still incomplete. */
   #isSetting = false;
   /** Statements that this query is the first to prepare. If it fails, their state is unknown. */
   readonly #fresh: string[] = [];
@@ -68,13 +68,13 @@ export class PipelinedQuery implements Submittable, WireListener {
     this.#callback = callback;
   }
 
-  /** Sends queries of one connection by one write. They are answered in their order. */
+  /** Sends queries on one connection in one write. Their responses come in the same order. */
   static sendTogether(queries: readonly PipelinedQuery[]): void {
     queries.forEach((query, index) => void (query.#next = queries[index + 1] ?? null));
     queries[0]!.#enqueue();
   }
 
-  /** @returns an error when nothing was sent */
+  /** Sends the query, and the ones after it. @returns an error when nothing was sent */
   submit(connection: unknown): Error | null {
     this.#start = performance.now();
     deadlineOf(this.#client).begin(this);
@@ -84,7 +84,7 @@ export class PipelinedQuery implements Submittable, WireListener {
     wire.stream.cork();
     try {
       const error = this.#send(wire);
-      // One that can't be sent holds up those behind it, as answers must come in this order
+      // A query that can't be sent stops the later ones, because responses must come in this order
       let query = error === null ? this.#next : null;
       while (query && query.#send(wire) === null) query = query.#next;
       return error;
@@ -156,11 +156,11 @@ export class PipelinedQuery implements Submittable, WireListener {
   handleEmptyQuery(): void {}
   handlePortalSuspended(): void {}
   handleCopyInResponse(connection: { sendCopyFail(reason: string): void }): void {
-    connection.sendCopyFail("Nothing is copied here.");
+    connection.sendCopyFail("COPY isn't supported.");
   }
   handleCopyData(): void {}
 
-  /** Called twice when an answer takes too long: then, and when the connection has ended because of that. */
+  /** Called twice when a response takes too long: at the timeout, and when the connection ends because of it. */
   handleError(error: Error): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
@@ -169,13 +169,13 @@ export class PipelinedQuery implements Submittable, WireListener {
     this.#fresh.length = 0;
     this.#note(0, error);
     this.#callback(error, null);
-    // Without an answer of Postgres there will be none to the others either
+    // If Postgres didn't respond, it won't respond to the later queries either
     if ("severity" in error || !this.#isSent) this.#awaitNext();
     else this.#next?.handleError(error);
   }
 
   handleReadyForQuery(): void {
-    // It comes too late
+    // The response came too late
     if (this.#hasFailed) return;
     deadlineOf(this.#client).end(this);
     const rowCount = Number.isNaN(this.#rowCount) ? null : this.#rowCount;
@@ -190,12 +190,12 @@ export class PipelinedQuery implements Submittable, WireListener {
     this.#settings?.use?.note({ text: this.#statement.text, ms, rows, error });
   }
 
-  /** The answer to the next query comes now, unless it could not be sent yet. */
+  /** Makes the next query the connection's current one, which receives responses or is sent now. */
   #awaitNext(): void {
     if (this.#next) this.#next.#enqueue();
   }
 
-  /** It is sent when those before it on the connection are done. */
+  /** Queues the query on the connection, behind the ones before it. */
   #enqueue(): void {
     withoutTimers(this.#client, () => this.#client.query(this));
   }
@@ -203,7 +203,7 @@ export class PipelinedQuery implements Submittable, WireListener {
 
 const asItIs = (value: unknown): unknown => value;
 
-/** Runs a statement with settings in its own transaction, by one message to Postgres. */
+/** Runs a statement with settings in its own transaction, with one message to Postgres. */
 export function runPipelined(
   client: ClientBase,
   settings: PgSettings,

@@ -2,29 +2,29 @@ import { randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { ClientBase, Pool } from "pg";
 
-/** The most statements that one connection keeps prepared, and their characters: Postgres needs ten times as many bytes. */
+/** The most statements and characters that one connection keeps prepared. Postgres needs ten bytes per character. */
 const most = { statements: 200, characters: 1_000_000 };
-/** A longer statement isn't kept: hardly any is sent twice. */
+/** The longest statement that stays prepared: few longer ones are sent twice. */
 const maxCharacters = 50_000;
 
 /**
- * Begins the names of this process. Behind a pooler that doesn't track names, one that two connections use would run the
- * statement of the other, and clients would get answers to others' questions.
+ * The prefix of all names in this process. Behind a pooler that doesn't track names, a name that two connections use could run
+ * the other one's statement, and clients would get results of others.
  */
 const namesOfProcess = `s${randomBytes(6).toString("base64url")}`;
 let count = 0;
 
 /** A statement that Postgres has parsed for one connection. */
 export interface PreparedStatement {
-  /** Its name there, which no other connection uses. */
+  /** Its name in Postgres, which no other connection uses. */
   readonly name: string;
-  /** Length of its text. */
+  /** The length of its text. */
   readonly characters: number;
   /** Columns of its rows; null until Postgres has described them. */
   columns: readonly ResultColumn[] | null;
 }
 
-/** A statement that isn't kept. */
+/** Returns a statement that doesn't stay prepared. */
 export const unnamed = (): PreparedStatement => ({ name: "", characters: 0, columns: null });
 
 /** A parser for the values of a column. */
@@ -43,12 +43,12 @@ export class PreparedStatements {
   });
   #outdated: string[] = [];
 
-  /** The statement that was prepared under a key. */
+  /** Returns the statement that was prepared under a key. */
   get(key: string): PreparedStatement | undefined {
     return this.#byKey.get(key);
   }
 
-  /** Adds a statement that is about to be prepared; null when it is too long for that. */
+  /** Adds a statement that is about to be prepared; returns null when it is too long. */
   add(key: string, { length: characters }: string): PreparedStatement | null {
     if (characters > maxCharacters) return null;
     const statement: PreparedStatement = { name: `${namesOfProcess}${++count}`, characters, columns: null };
@@ -61,7 +61,7 @@ export class PreparedStatements {
     this.#byKey.delete(key);
   }
 
-  /** Names that Postgres can drop, each returned once. Dropping an unknown name is no error. */
+  /** Returns names that Postgres can drop, each once. Dropping an unknown name isn't an error. */
   takeOutdated(): string[] {
     if (this.#outdated.length === 0) return this.#outdated;
     const names = this.#outdated;
@@ -72,7 +72,7 @@ export class PreparedStatements {
 
 const unprepared = new WeakSet<ClientBase | Pool>();
 
-/** Marks a connection, or all of a pool, on which nothing stays prepared: behind a pooler, the next transaction may run elsewhere. */
+/** Marks a connection or a pool on which nothing stays prepared: behind a pooler, the next transaction may run elsewhere. */
 export function prepareNothingOn(client: ClientBase | Pool): void {
   unprepared.add(client);
 }
@@ -82,7 +82,7 @@ export const canPrepareOn = (client: ClientBase | Pool): boolean => !unprepared.
 
 const byConnection = new WeakMap<ClientBase, PreparedStatements>();
 
-/** The prepared statements of a connection. */
+/** Returns the prepared statements of a connection. */
 export function preparedOn(client: ClientBase): PreparedStatements {
   let statements = byConnection.get(client);
   if (!statements) byConnection.set(client, (statements = new PreparedStatements()));

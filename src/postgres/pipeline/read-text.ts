@@ -11,26 +11,26 @@ import type { SettingsStatement } from "./transaction-settings.ts";
 /** A statement that is prepared once for each connection. */
 interface NamedStatement extends PipelinedStatement {
   name: string;
-  /** Whether it is quick by its nature, also before that is known by experience. */
+  /** Whether it is known to be quick before it has been measured. */
   isQuick?: boolean;
 }
 
-/** Reads the single text that a statement returns, in its own transaction with settings, for a client. */
+/** Reads the only text that a statement returns, in its own transaction with settings, for a client. */
 export type ReadText = (
   client: string,
   settings: SettingsStatement,
   statement: NamedStatement,
 ) => Promise<string | null>;
 
-/** The same for rows of texts. */
+/** Reads the rows of texts that a statement returns, in the same way. */
 export type ReadRows = (...asked: Parameters<ReadText>) => Promise<(string | null)[][]>;
 
-/** When a statement is quick. A long time counts at once, and is forgotten slowly. */
+/** The bounds for quick statements. A slow run counts at once, and is forgotten slowly. */
 const paceOfStatements = { quickMs: 5, knownAfter: 3, weight: () => 0.1, spikeMs: 20 };
-/** Reads that share a connection at the same time: the first, and those that it takes along. */
+/** The most reads that share a connection at a time: the first, and the ones that it takes along. */
 const maxShared = 4;
 
-/** A read that waits for its answer. */
+/** A read that waits for its result. */
 export interface WaitingRead extends SharedRead {
   settings: SettingsStatement;
   statement: NamedStatement;
@@ -38,10 +38,10 @@ export interface WaitingRead extends SharedRead {
 }
 
 /**
- * Reads rows of texts, with callbacks instead of promises inside, because this is the fastest path.
+ * Returns a function that reads rows of texts. Inside, it uses callbacks instead of promises, because this path must be fast.
  *
- * When several reads wait for a connection, those that are known to be quick are sent together: by one write, each with its
- * settings in its own transaction. A read that is slow, or not known yet, has its connection for itself.
+ * Waiting reads that are known to be quick are sent in one write on the same connection, each with its settings in its own
+ * transaction. A read that is slow, or hasn't been measured, has a connection for itself.
  */
 export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {
   const pace = new Pace(paceOfStatements);
@@ -57,7 +57,7 @@ export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {
   const runWithOthers = (read: WaitingRead, connection: PoolClient, release: ReturnConnection): void => {
     const reads = [read];
     const prepared = preparedOn(connection);
-    // One that is prepared together with others would take them along when it fails
+    // A read that is prepared in the same write as others would make them fail with it
     const suits = (other: WaitingRead) => other.isQuick() && prepared.get(other.statement.name) !== undefined;
     if (canPrepareOn(connection) && suits(read)) {
       let other;
@@ -73,7 +73,7 @@ export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {
       const statement = { ...read.statement, arrayMode: true };
       return new PipelinedQuery(connection, read.settings, statement, (error, result) => {
         const isLost = error !== null && isConnectionBroken(error);
-        // The connection was lost during another one
+        // The connection was lost during another read
         const isBlameless = isLost && isBroken;
         isBroken ||= isLost;
         if (++answered === reads.length) {
@@ -94,7 +94,7 @@ export function rowReader(pool: SharedPool<WaitingRead>): ReadRows {
   return repeatingReader(begin, pace);
 }
 
-/** Begins reads, and again those that another transaction was in the way of. */
+/** Returns a function that begins reads, and repeats them after a collision with another transaction. */
 function repeatingReader(begin: (read: WaitingRead) => void, pace: Pace): ReadRows {
   return (client, settings, statement) =>
     new Promise((resolve, reject) => {

@@ -16,14 +16,14 @@ const askPosition: Transaction = { settings: null, statement: positionStatement 
 const presentIn = (outcome: Outcome): Present | null =>
   "rows" in outcome ? (outcome.rows as [Present])[0] : null;
 
-/** The outcome of a transaction: its rows and the moment of its answer, on the clock of `performance`; or its error. */
+/** The outcome of a transaction: its rows and the time of its response, on the clock of `performance`; or its error. */
 export type Outcome = { rows: unknown[]; answeredAt: number } | { error: Error };
 
 /**
- * Sends transactions on one connection by one write. Each is committed, or fails, by itself.
+ * Sends transactions on one connection in one write. Each one commits or fails independently.
  *
- * @param onBegin called when they are about to be sent. When it throws, nothing is sent
- * @param payers clients for whom they are sent, if not for the one whose turn they take
+ * @param onBegin called just before they are sent. If it throws, nothing is sent
+ * @param payers the clients that the time counts for, if not for the one in whose turn they are sent
  * @returns the outcome of each, when the last one is done
  * @throws when there is no connection
  */
@@ -35,13 +35,13 @@ export type SendTogether = (
 ) => Promise<Outcome[]>;
 
 /**
- * Called when clients may have written something, before they get to know that.
+ * Called when clients may have written something, before they get the response.
  *
- * @param present Postgres' position behind what they have written; null when it isn't known
+ * @param present Postgres' position after their writes; null when it isn't known
  */
 export type OnWritten = (clients: readonly string[], present: Present | null) => void;
 
-/** @param onWritten if given, the position is asked for by the same message, in a transaction behind the others */
+/** Returns a function that sends transactions. @param onWritten if given, the same message reads the position, in a last transaction */
 export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTogether {
   return (client, transactions, onBegin, payers) =>
     new Promise((resolve, reject) => {

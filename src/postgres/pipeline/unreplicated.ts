@@ -2,7 +2,7 @@ import type { ClientBase } from "pg";
 
 const unreplicated = new WeakSet<ClientBase>();
 
-/** A commit that a standby was to have, and of which nobody knows whether it has it. */
+/** Thrown for a commit that a synchronous standby may not have received. */
 export class Unreplicated extends Error {
   readonly code = "UNREPLICATED";
 
@@ -12,8 +12,8 @@ export class Unreplicated extends Error {
 }
 
 /**
- * Hears on a connection of commits that didn't wait for the synchronous standby, because the wait was cancelled. Postgres answers
- * them like all others, with a warning, but a failover may lose them.
+ * Watches a connection for commits that didn't wait for the synchronous standby, because the wait was cancelled. Postgres reports
+ * success with a warning, but a failover may lose them.
  */
 export function watchReplication(client: ClientBase): void {
   client.on("notice", ({ routine }) => {
@@ -21,8 +21,8 @@ export function watchReplication(client: ClientBase): void {
   });
 }
 
-/** Whether the commit that a connection has just answered is one of them. */
+/** Whether a connection's latest commit is one of them. */
 export const isUnreplicated = (client: ClientBase): boolean => unreplicated.delete(client);
 
-/** Forgets such a commit of others that had the connection before, as transactions of several statements. */
+/** Forgets such a commit of an earlier user of the connection, for example of a transaction with several statements. */
 export const forgetUnreplicated = (client: ClientBase): void => void unreplicated.delete(client);

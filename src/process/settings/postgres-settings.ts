@@ -73,7 +73,9 @@ export const database = {
     mutation: setting("MUTATION_TIMEOUT", seconds(), 15, {
       doc: "The time limit of a mutation in Postgres.",
     }),
-    lock: setting("LOCK_TIMEOUT", seconds(), 3, { doc: "The time limit for waiting for a lock in Postgres." }),
+    lock: setting("LOCK_TIMEOUT", seconds(), 3, {
+      doc: "The time limit for waiting for a lock in Postgres.",
+    }),
   },
   migrationLocks: {
     lockTimeoutMs: setting("MIGRATION_LOCK_TIMEOUT", seconds(), defaultLockLimits.lockTimeoutMs / 1000, {

@@ -141,9 +141,7 @@ export function secrets(isSecret: (text: string) => boolean, expected: string): 
   };
 }
 
-export const ports = convert(listOf(isPort, "port numbers, separated by commas"), (list) =>
-  list.map(Number),
-);
+export const ports = convert(listOf(isPort, "port numbers, separated by commas"), (list) => list.map(Number));
 
 function isPort(text: string): boolean {
   const port = Number(text);

@@ -8,37 +8,37 @@ import { resourceName } from "../../formats.ts";
 import { rowsOf } from "../../visit.ts";
 import type { Visit } from "../../visit.ts";
 
-/** A token's access to a resource. Writing includes reading. */
+/** An API credential's access to a resource. Writing includes reading. */
 export type Level = "none" | "read" | "write";
 
 const levels = { none: "None", read: "Read", write: "Write" } as const;
 
 const resourceOf = (scope: string) => scope.split(":")[0]!;
 
-/** Every existing scope. */
+/** Reads all existing scopes. */
 export async function readScopes(client: PoolClient): Promise<string[]> {
   const rows = await rowsOf<{ scope: string }>(client, "known_scopes() as scope");
   return rows.map(({ scope }) => scope);
 }
 
-/** The levels of access to a resource: writing only if a mutation writes it. */
+/** Returns the levels of access that a resource has: writing only if a mutation writes it. */
 const levelsOf = (known: readonly string[], resource: string) =>
   (["none", "read", "write"] as const).filter(
     (level) => level !== "write" || known.includes(`${resource}:write`),
   );
 
-/** The resources of scopes, in order. */
+/** Returns the resources of scopes, in order. */
 function resourcesOf(scopes: readonly string[]): string[] {
   return [...new Set(scopes.map(resourceOf))];
 }
 
-/** Access to a resource by these scopes. */
+/** Returns the access to a resource that scopes give. */
 function levelOf(scopes: readonly string[], resource: string): Level {
   if (scopes.includes(`${resource}:write`)) return "write";
   return scopes.includes(`${resource}:read`) ? "read" : "none";
 }
 
-/** The scopes that a form chose. */
+/** Returns the scopes that were chosen in a form. */
 export function chosenScopes(visit: Visit, known: string[]): string[] {
   const chosen = (level: Level) =>
     resourcesOf(known).filter(
@@ -48,24 +48,24 @@ export function chosenScopes(visit: Visit, known: string[]): string[] {
   return scopesFor(known, chosen("read"), chosen("write"));
 }
 
-/** Errors in the access of a new token: none at all has to be wanted. */
+/** Checks the access of a new API credential. An empty choice must be confirmed. */
 export function accessErrors(visit: Visit, scopes: readonly string[]): FieldErrors {
   if (scopes.length > 0 || textField(visit, "noAccess") === "wanted") return {};
-  return { access: "Choose what the token may read or write, or say that it shall have no access." };
+  return { access: "Choose what the credential may read or write, or confirm that it gets no access." };
 }
 
-/** Says that a token shall have no access. */
+/** The checkbox that confirms that a new API credential gets no access. */
 export function noAccessOption(error: string): Html {
   return html`<div id="access" class="field wrong">
     <p class="error" id="access-error">${error}</p>
     <label class="option">
       <input type="checkbox" name="noAccess" value="wanted" aria-describedby="access-error" />
-      <span><strong>Create it without any access</strong></span>
+      <span><strong>Create it without access</strong></span>
     </label>
   </div>`;
 }
 
-/** A short text about the access that scopes give. */
+/** Summarizes the access that scopes give. */
 export function accessSummary(scopes: readonly string[]): string {
   const written = scopes.filter((scope) => scope.endsWith(":write")).length;
   const read = scopes.length - 2 * written;
@@ -74,7 +74,7 @@ export function accessSummary(scopes: readonly string[]): string {
   return `Writes ${resources(written)}${read > 0 ? `, reads ${read} more` : ""}`;
 }
 
-/** The access that scopes give, in full. */
+/** Lists the access that scopes give. */
 export function accessFacts(scopes: readonly string[], known: readonly string[]): Content {
   const resources = resourcesOf([...known, ...scopes]);
   const named = (level: Level) =>
@@ -89,12 +89,14 @@ export function accessFacts(scopes: readonly string[], known: readonly string[])
   ]);
 }
 
-/** Choices of a level for each resource. The script shows the buttons that set all at once. */
+/** The choice of a level for each resource. The script shows the buttons that set all of them. */
 export function accessFields(known: readonly string[], scopes: readonly string[]): Html {
   const present = scopes.filter((scope) => known.includes(scope));
   return html`<section aria-labelledby="access-heading">
     <h2 id="access-heading">Access</h2>
-    <p class="quiet">Give only what the client needs; it can be changed later. Write includes read.</p>
+    <p class="quiet">
+      Give only the access that the client needs; you can change it later. Write includes read.
+    </p>
     <div class="actions" hidden>
       <span id="all-label">Set all to</span>
       ${Object.entries(levels).map(

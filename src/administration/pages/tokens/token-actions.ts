@@ -5,14 +5,14 @@ import { perform } from "../../visit.ts";
 import type { Visit } from "../../visit.ts";
 import { linkTo, readToken } from "./token-rows.ts";
 
-/** Deactivates, activates and deletes tokens. */
+/** Deactivates, activates and deletes API credentials. */
 export const tokenActions: Pages = {
   "GET /:id/deactivate": (visit, id) =>
     ask(
       visit,
       id,
-      "Deactivate token",
-      "Its client is refused from now on, also with access tokens that it has already. You can activate the token again, with the same key and secret.",
+      "Deactivate API credential",
+      "Its client is refused from now on, also with access tokens that it already has. You can activate the credential again, with the same client ID and secret.",
     ),
   "POST /:id/deactivate": async (visit, id) => {
     await perform(visit, "set_credential_active($1, false)", id);
@@ -26,8 +26,8 @@ export const tokenActions: Pages = {
     ask(
       visit,
       id,
-      "Delete token",
-      "Its client is refused from now on, and its counts of requests are deleted with it. This can’t be undone. What was done with it stays in the activity.",
+      "Delete API credential",
+      "Its client is refused from now on, and its request counts are deleted. This can’t be undone. Its activity is kept.",
     ),
   "POST /:id/delete": async (visit, id) => {
     await perform(visit, "delete_credential($1)", id);

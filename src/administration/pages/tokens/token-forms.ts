@@ -13,7 +13,7 @@ import { accessErrors, accessFields, chosenScopes, noAccessOption, readScopes } 
 import { secretPage } from "./token-rotation.ts";
 import { linkTo, readToken } from "./token-rows.ts";
 
-/** The forms for a new token, and for name and access of one. */
+/** The forms to create an API credential, and to change its name and access. */
 export const tokenForms: Pages = {
   "GET /new": async (visit) => {
     const known = await visit.run(readScopes);
@@ -33,11 +33,11 @@ export const tokenForms: Pages = {
     try {
       await perform(visit, "create_credential($1, $2, $3, $4, $5)", ...values);
     } catch (error) {
-      // unique_violation: the form was sent again, for example by reloading the page with the secret
+      // unique_violation: the form was sent twice, for example by reloading the page with the secret
       if (codeOf(error) !== "23505") throw error;
       return `/admin/tokens/${id}?done=repeated`;
     }
-    return secretPage("Token created", { id, name, clientId, clientSecret }, visit.origin);
+    return secretPage("API credential created", { id, name, clientId, clientSecret }, visit.origin);
   },
 
   "GET /:id/change": (visit, id) =>
@@ -62,7 +62,7 @@ export const tokenForms: Pages = {
     }),
 };
 
-/** Entered into a form. */
+/** The values entered into a form. */
 interface Entered {
   id: string;
   name: string;
@@ -74,7 +74,7 @@ interface Entered {
 
 function newPage(visit: Visit, { id, name, scopes, known, errors = {} }: Entered): Page {
   return {
-    title: "New token",
+    title: "New API credential",
     errors,
     body: form(visit, {
       fields: html`
@@ -82,17 +82,17 @@ function newPage(visit: Visit, { id, name, scopes, known, errors = {} }: Entered
         ${nameField(
           name,
           errors,
-          "A name for the client, such as “Warehouse app”. Lists and the activity show it.",
+          "A name for the client, such as “Warehouse app”. Lists and the activity log show it.",
         )}
         ${accessFields(known, scopes)} ${"access" in errors && noAccessOption(errors.access)}
       `,
-      submit: "Create token",
+      submit: "Create API credential",
       cancel: "/tokens",
     }),
   };
 }
 
-/** @param token the name of before */
+/** @param token the name before the change */
 function changePage(visit: Visit, token: string, entered: Entered): Page {
   const { id, name, scopes, storedOperationsOnly, known, errors = {} } = entered;
   const within = linkTo({ id, name: token });
@@ -104,13 +104,12 @@ function changePage(visit: Visit, token: string, entered: Entered): Page {
       fields: html`
         ${nameField(name, errors)} ${accessFields(known, scopes)}
         <p class="quiet">
-          Access that you take away is gone at once. Access that you add comes with the next access token,
-          within ten minutes.
+          Removed access ends at once. Added access comes with the next access token, within ten minutes.
         </p>
         <label class="option">
           <input type="checkbox" name="operations" value="stored" ${storedOperationsOnly && "checked"} />
           <span
-            ><strong>Stored operations only</strong> All others are refused.
+            ><strong>Stored operations only</strong> All other operations are refused.
             <code>npx erp operations</code> stores them.</span
           >
         </label>
@@ -124,9 +123,9 @@ function changePage(visit: Visit, token: string, entered: Entered): Page {
 const nameField = (value: string, errors: FieldErrors, hint?: string) =>
   field({ name: "name", label: "Name", value, hint, errors, autocomplete: "off", maxlength: 100 });
 
-/** Errors in a token's name. */
+/** Checks the name of an API credential. */
 function nameErrors(name: string): FieldErrors {
-  if (name === "") return { name: "Enter a name for the token." };
+  if (name === "") return { name: "Enter a name for the API credential." };
   if ([...name].length > 100) return { name: "The name has more than 100 characters." };
   // \p{Cc}: control characters, of which Postgres refuses the null character
   return /\p{Cc}/u.test(name) ? { name: "The name contains a character that can’t be shown." } : {};

@@ -17,26 +17,26 @@ import { readUses, usesTables } from "./token-uses.ts";
 
 const notices = {
   changed: "The changes have been saved.",
-  deactivated: "The token has been deactivated. Its client is refused from now on.",
-  activated: "The token works again.",
+  deactivated: "The API credential has been deactivated. Its client is refused from now on.",
+  activated: "The API credential works again.",
   repeated:
-    "This token has already been created, and its secret was shown once. If you don’t have it, rotate the token.",
-  rotated: "The token has already been rotated. If you don’t have the new secret, rotate it again.",
-  inactive: "A token that is deactivated or has expired can’t be rotated.",
+    "This API credential has already been created, and its secret was shown once. If you don’t have the secret, rotate the credential.",
+  rotated: "The API credential has already been rotated. If you don’t have the new secret, rotate it again.",
+  inactive: "A deactivated or expired API credential can’t be rotated.",
 };
 
-/** An operation that a token may send by its hash. */
+/** An operation that an API credential may send by its hash. */
 interface StoredOperation {
   version: string;
   sha256: string;
   name: string;
   bytes: number;
   published_at: Date;
-  /** Null: it is stored for all tokens. */
+  /** Null if it is stored for all API credentials. */
   credential_id: string | null;
 }
 
-/** The page of a token. */
+/** The page of an API credential. */
 export const tokenPage = (visit: Visit, id: string, options: AdministrationOptions): Promise<Page> =>
   visit.run(async (client) => {
     const token = await readToken(client, id);
@@ -65,7 +65,7 @@ function factsOf(token: CredentialOverview) {
     ["Last used", at(lastUsedAt) ?? "Never"],
     ["Created", at(createdAt)],
     ["Rotated", at(rotatedAt)],
-    ["Old key works until", at(oldKeyEndsAt)],
+    ["Old client ID works until", at(oldKeyEndsAt)],
     ["Works until", at(expiresAt)],
     ["Deactivated", at(deactivatedAt)],
   ]);
@@ -94,8 +94,8 @@ function addresses(
   return section(
     "connect",
     "Connect a client",
-    html`${clientId !== null && copyable("Access key", old ?? "client_id; may be logged", clientId, "access-key")}
-    ${copyable("Token endpoint", "exchanges access key and secret for access tokens", `${origin}/api/oauth/token`, "token-endpoint")}
+    html`${clientId !== null && copyable("Client ID", old ?? "client_id; may be logged", clientId, "client-id")}
+    ${copyable("Token endpoint", "exchanges client ID and client secret for access tokens", `${origin}/api/oauth/token`, "token-endpoint")}
     ${served.map((version) =>
       copyable(
         "GraphQL endpoint",
@@ -107,7 +107,7 @@ function addresses(
   );
 }
 
-/** Operations that the token may send. */
+/** The operations that the API credential may send. */
 function storedOperations(operations: readonly StoredOperation[], storedOnly: boolean): Html {
   const rows = operations.map(({ name, version, sha256, bytes, published_at: at, credential_id: id }) => [
     name,
@@ -115,14 +115,14 @@ function storedOperations(operations: readonly StoredOperation[], storedOnly: bo
     html`<code title="${sha256}">${sha256.slice(0, 12)}…</code>`,
     count(bytes),
     moment(at),
-    id === null ? "all tokens" : "this token",
+    id === null ? "all API credentials" : "this API credential",
   ]);
   return section(
     "operations",
     "Operations",
     html`<p>
-        ${storedOnly ? "Stored operations only; all others are refused." : "All operations."}
-        ${rows.length === 0 && "None is stored for this token."}
+        ${storedOnly ? "Stored operations only; all other operations are refused." : "All operations."}
+        ${rows.length === 0 && "No operation is stored for this API credential."}
       </p>
       ${
         rows.length > 0 &&

@@ -9,36 +9,36 @@ import type { Page } from "../../show-page.ts";
 import { valueOf } from "../../visit.ts";
 import { linkTo, readToken } from "./token-rows.ts";
 
-/** Overlaps that are offered, in hours. */
+/** The overlaps to choose from, in hours. */
 const overlaps = [
   { value: "0", label: "At once", hint: "If the secret may have leaked." },
   { value: "1", label: "After 1 hour", hint: "" },
   { value: "24", label: "After 24 hours", hint: "" },
-  { value: "168", label: "After 7 days", hint: "When clients get the new credentials one after another." },
+  { value: "168", label: "After 7 days", hint: "If you update several clients one by one." },
 ];
 
-/** The form to rotate a token's credentials, and the page with the secret. */
+/** The form that rotates an API credential, and the page with the new secret. */
 export const rotationPages: Pages = {
   "GET /:id/rotate": async (visit, id) => {
     const token = await visit.run((client) => readToken(client, id));
     if (!token.active) return `/admin/tokens/${id}?done=inactive`;
     const within = linkTo(token);
     return {
-      title: "Rotate token",
+      title: "Rotate API credential",
       within,
       body: form(visit, {
         fields: html`
           <input type="hidden" name="present" value="${token.clientId}" />
-          <p>The token gets a new access key and secret. Its name and access stay.</p>
+          <p>The API credential gets a new client ID and client secret. Its name and access stay.</p>
           ${choice({
             name: "overlap",
-            legend: "When do the old credentials stop?",
-            hint: "Access tokens that were issued for it stop at the same time.",
+            legend: "When do the old client ID and secret stop working?",
+            hint: "Their access tokens stop at the same time.",
             options: overlaps,
             chosen: "0",
           })}
         `,
-        submit: "Rotate token",
+        submit: "Rotate API credential",
         cancel: within.path,
       }),
     };
@@ -54,12 +54,16 @@ export const rotationPages: Pages = {
       if (!token.active) return `/admin/tokens/${id}?done=inactive`;
       const call = "rotate_credential($1, $2, $3, $4, make_interval(hours => $5))";
       if (!(await valueOf(client, call, ...values))) return `/admin/tokens/${id}?done=rotated`;
-      return secretPage("Token rotated", { id, name: token.name, clientId, clientSecret }, visit.origin);
+      return secretPage(
+        "API credential rotated",
+        { id, name: token.name, clientId, clientSecret },
+        visit.origin,
+      );
     });
   },
 };
 
-/** Shows new client credentials. The secret is in this answer only: the database has its hash. */
+/** Shows a new client ID and secret. The secret is only in this response: the database has its hash. */
 export function secretPage(
   title: string,
   issued: ClientCredentials & { name: string },
@@ -72,14 +76,14 @@ export function secretPage(
       <div class="notice warning" role="status">
         <h2>Copy the secret now</h2>
         <p>
-          It is shown only now, and cannot be looked up later. Store it where your client keeps its passwords.
-          If you lose it, rotate the token.
+          It is shown only once and can’t be looked up later. Store it where your client keeps its passwords.
+          If you lose it, rotate the API credential.
         </p>
       </div>
       <div class="card">
-        ${copyable("Access key", "client_id of the token endpoint; may be logged", issued.clientId, "access-key")}
-        ${copyable("Secret access key", "client_secret of the token endpoint; keep it secret", issued.clientSecret, "secret")}
-        ${copyable("Token endpoint", "exchanges the two for access tokens", `${origin}/api/oauth/token`, "endpoint")}
+        ${copyable("Client ID", "client_id of the token endpoint; may be logged", issued.clientId, "client-id")}
+        ${copyable("Client secret", "client_secret of the token endpoint; keep it secret", issued.clientSecret, "secret")}
+        ${copyable("Token endpoint", "exchanges client ID and client secret for access tokens", `${origin}/api/oauth/token`, "endpoint")}
       </div>
       <div class="actions"><a class="button main" href="/admin/tokens/${issued.id}">I have copied it</a></div>
     `,

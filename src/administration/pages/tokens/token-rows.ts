@@ -5,13 +5,13 @@ import { html } from "../../../html/html.ts";
 import type { Html } from "../../../html/html.ts";
 import { found } from "../../problem.ts";
 
-/** The page of a token. */
+/** Returns a link to the page of an API credential. */
 export const linkTo = ({ id, name }: { id: string; name: string }) => ({
   title: name,
   path: `/tokens/${id}`,
 });
 
-/** All tokens, by name, or one. */
+/** Reads all API credentials, by name, or one of them. */
 export async function readTokens(
   client: PoolClient,
   id: string | null = null,
@@ -23,14 +23,14 @@ export async function readTokens(
   return rows;
 }
 
-/** One token. */
+/** Reads one API credential. */
 export async function readToken(client: PoolClient, id: string): Promise<CredentialOverview> {
   return found((await readTokens(client, id))[0]);
 }
 
-/** Whether a token is active, as a badge. */
+/** Badges with the state of an API credential. */
 export function stateBadges({ active, deactivatedAt, oldKeyEndsAt }: CredentialOverview): Html {
   if (!active) return html`<span class="badge bad">${deactivatedAt ? "Deactivated" : "Expired"}</span>`;
   return html`<span class="badge good">Active</span
-    >${oldKeyEndsAt && html` <span class="badge">Two keys</span>`}`;
+    >${oldKeyEndsAt && html` <span class="badge">Two client IDs</span>`}`;
 }

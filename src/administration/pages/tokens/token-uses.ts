@@ -6,17 +6,17 @@ import { count, day } from "../../formats.ts";
 /** Days that statistics cover. */
 export const spanDays = 30;
 
-/** Requests of a token to a version on a day. */
+/** The number of requests of an API credential to a version on a day. */
 export interface Use {
   credential_id: string;
   day: Date;
   version: string;
-  /** Type.field; empty: all requests of the version. */
+  /** `Type.field`, or empty for all requests of the version. */
   deprecated_field: string;
   requests: number;
 }
 
-/** Use of one token, or all, in the last days. Newest day first. */
+/** Reads the use of one API credential, or of all, in the last days. Newest day first. */
 export async function readUses(client: PoolClient, id: string | null = null): Promise<Use[]> {
   const { rows } = await client.query<Use>(
     `select credential_id, day::timestamptz, version, deprecated_field, requests::float8
@@ -25,7 +25,8 @@ export async function readUses(client: PoolClient, id: string | null = null): Pr
   );
   return rows;
 }
-/** Requests by day and version, and the deprecated fields among them. */
+
+/** Tables of requests by day and version, and of the deprecated fields that were used. */
 export function usesTables(uses: readonly Use[]): Html {
   const requests = uses.filter(({ deprecated_field: field }) => field === "");
   if (requests.length === 0) return html`<p class="quiet">No requests in the last ${spanDays} days.</p>`;

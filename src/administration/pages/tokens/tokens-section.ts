@@ -12,13 +12,13 @@ import { rotationPages } from "./token-rotation.ts";
 import { readTokens, stateBadges } from "./token-rows.ts";
 
 const planNotes = {
-  none: "The plan has no API: every request is refused, whatever the token may do.",
-  read_only: "The plan is read-only: mutations are refused, whatever the token may do.",
+  none: "The plan has no API: every request is refused, whatever access the API credential has.",
+  read_only: "The plan is read-only: mutations are refused, whatever access the API credential has.",
 };
 
-/** API credentials, called tokens on pages. */
+/** The section of API credentials. Its paths say `tokens`, an older name. */
 export const tokensSection: Section = {
-  title: "GraphQL API tokens",
+  title: "API credentials",
   path: "/tokens",
   pages: (options) => ({
     "GET /": listPage,
@@ -40,24 +40,23 @@ const listPage = ({ run }: Visit): Promise<Page> =>
       stateBadges(token),
     ]);
     return {
-      title: "GraphQL API tokens",
-      aside: html`<a class="button main" href="/admin/tokens/new">New token</a>`,
-      notices: { deleted: "The token has been deleted." },
+      title: "API credentials",
+      aside: html`<a class="button main" href="/admin/tokens/new">New API credential</a>`,
+      notices: { deleted: "The API credential has been deleted." },
       body: html`
         <p class="lead">
-          A token lets one client use the API: a shop, a warehouse app, a report. Give each client its own, so
-          that you can see what it does and stop it alone.
+          An API credential lets one client use the API: a shop, a warehouse app, a report. Give each client
+          its own, so that you can see what it does and stop only that client.
         </p>
+        <p class="quiet">Also called GraphQL API token. Its client ID is also called access key.</p>
         ${
           plan.name !== "full" &&
-          html`<p class="notice warning">
-            ${planNotes[plan.name]} <a href="/admin/plan">Look at the plan</a>
-          </p>`
+          html`<p class="notice warning">${planNotes[plan.name]} <a href="/admin/plan">Show the plan</a></p>`
         }
         ${
           rows.length === 0
-            ? html`<p class="card">There are no tokens yet.</p>`
-            : table("Tokens", ["Token", "Use", "State"], rows)
+            ? html`<p class="card">There are no API credentials yet.</p>`
+            : table("API credentials", ["API credential", "Use", "State"], rows)
         }
       `,
     };

@@ -6,12 +6,12 @@ import { perform } from "../../visit.ts";
 import type { Visit } from "../../visit.ts";
 import { linkTo, readSubscription } from "./webhook-rows.ts";
 
-/** Deliveries that are dropped in one transaction. */
+/** Most deliveries dropped in one transaction. */
 const dropBatch = 5_000;
-/** Milliseconds after which a page reports that there is more to drop, instead of continuing. */
+/** Milliseconds after which dropping stops and the page says that messages may be left. */
 const dropTimeoutMs = 20_000;
 
-/** Actions on webhooks: tests, retries, enabling, and, after a question, disabling and stopping. */
+/** Actions on webhooks: test, retry, enable, and, after a confirmation, disable and stop. */
 export const webhookActions = ({ webhookAllow }: AdministrationOptions): Pages => ({
   "POST /:id/test": async (visit, id) => {
     const delivery = await perform<string>(visit, "test_webhook($1)", id);
@@ -31,7 +31,7 @@ export const webhookActions = ({ webhookAllow }: AdministrationOptions): Pages =
   },
 
   "POST /:id/enable": async (visit, id) => {
-    // Checks again whether its address may be called
+    // Checks again whether messages may be sent to its address
     const statement =
       "select administration.set_webhook_enabled($1, true) from set_config('service.webhook_allow', $2, true)";
     await visit.run((client) => client.query(statement, [id, webhookAllow]));
@@ -42,7 +42,7 @@ export const webhookActions = ({ webhookAllow }: AdministrationOptions): Pages =
     questionPage(visit, {
       title: "Disable this subscription?",
       within: linkTo(await subscriptionOf(visit, id)),
-      text: "Nothing is sent from now on. Waiting messages are kept until it is enabled again. Events in the meantime are not sent; the client can request them afterwards.",
+      text: "Nothing is sent from now on. Waiting messages are kept until the subscription is enabled again. Events in the meantime are not sent; the client can request them afterwards.",
       submit: "Disable subscription",
     }),
   "POST /:id/disable": async (visit, id) => {
@@ -57,14 +57,14 @@ export const webhookActions = ({ webhookAllow }: AdministrationOptions): Pages =
     return questionPage(visit, {
       title: "Stop this subscription and drop its waiting messages?",
       within: linkTo(subscription),
-      text: `Nothing is sent from now on. ${waiting === 0 ? "No messages wait." : `${messages} dropped.`} The events stay in the log for 30 days, so the client can request them again once the subscription is enabled. To keep what waits, disable the subscription instead.`,
+      text: `Nothing is sent from now on. ${waiting === 0 ? "No messages are waiting." : `${messages} dropped.`} The events stay in the log for 30 days, so the client can request them again once the subscription is enabled. To keep the waiting messages, disable the subscription instead.`,
       submit: "Stop and drop waiting messages",
     });
   },
   "POST /:id/stop": async (visit, id) => {
     await perform(visit, "stop_webhook($1)", id);
     const end = performance.now() + dropTimeoutMs;
-    // A long backlog is dropped in parts, each in a short transaction
+    // Drops a long backlog in several short transactions
     const drop = () => perform<number>(visit, "drop_webhook_backlog($1, $2)", id, dropBatch);
     while ((await drop()) === dropBatch && performance.now() < end);
     return `/admin/webhooks/${id}?done=stopped`;

@@ -37,11 +37,11 @@ interface AttemptRow {
 }
 
 const notices = {
-  tested: "The test is on its way. Load this page again to see the result.",
-  retried: "It will be sent again when its turn comes. Load this page again to see the result.",
+  tested: "The test is being sent. Reload this page to see the result.",
+  retried: "The message will be sent again soon. Reload this page to see the result.",
 };
 
-/** The page of a delivery: what was sent and answered. */
+/** The page of a delivery: the message, and the request and response of each attempt. */
 export const deliveryPage = (visit: Visit, id: string, wanted: string): Promise<Page> =>
   visit.run(async (client) => {
     const delivery = await rowOf<DeliveryRow>(client, "webhook_delivery($1)", wanted);
@@ -69,38 +69,38 @@ export const deliveryPage = (visit: Visit, id: string, wanted: string): Promise<
 function factsOf(delivery: DeliveryRow) {
   const { event_id, sequence, subject_id, created_at, delivered_at, next_attempt_at } = delivery;
   return facts([
-    ["Made", moment(created_at)],
+    ["Created", moment(created_at)],
     ["Delivered", delivered_at && moment(delivered_at)],
     ["Next attempt", next_attempt_at && moment(next_attempt_at)],
     ["Sequence", sequence ?? "None: it is a test"],
-    ["Id of the event", html`<code>${event_id}</code>`],
-    ["Id of the subject", subject_id && html`<code>${subject_id}</code>`],
+    ["Event ID", html`<code>${event_id}</code>`],
+    ["Subject ID", subject_id && html`<code>${subject_id}</code>`],
   ]);
 }
 
 function message({ body, sequence }: DeliveryRow, { payload_query }: Subscription): Html {
   return section(
     "body",
-    "Body of the request",
+    "Request body",
     html`${
       payload_query !== null &&
       sequence !== null &&
       html`<p class="quiet">
-        Except for <code>data</code>, which the subscription’s query reads at each attempt and which is not
-        kept. Shown here is the event’s.
+        The <code>data</code> shown here are the event’s. The message has the data that the subscription’s
+        query reads at each attempt, which aren’t stored.
       </p>`
     }
-    ${foreignBlock("Text of the body", body, 20_000)}`,
+    ${foreignBlock("Request body", body, 20_000)}`,
   );
 }
 
-/** Attempts of a delivery, newest first, with request and answer. The newest is expanded. */
+/** Attempts of a delivery, newest first, with request and response. The newest is expanded. */
 function attemptList(attempts: readonly AttemptRow[], total: number): Html {
-  if (attempts.length === 0) return html`<p class="quiet">There was no attempt yet.</p>`;
+  if (attempts.length === 0) return html`<p class="quiet">No attempt has been made yet.</p>`;
   return html`<ol class="index">
       ${attempts.map((attempt, index) => html`<li>${details(attempt, index === 0)}</li>`)}
     </ol>
-    ${total > attempts.length && html`<p class="quiet">The last of ${count(total)} attempts are shown.</p>`}`;
+    ${total > attempts.length && html`<p class="quiet">Only the newest of ${count(total)} attempts are shown.</p>`}`;
 }
 
 function details(attempt: AttemptRow, isOpen: boolean): Html {
@@ -108,15 +108,15 @@ function details(attempt: AttemptRow, isOpen: boolean): Html {
   const isWell = error === null;
   return html`<details ${isOpen && "open"}>
     <summary>
-      <span class="badge ${isWell ? "good" : "bad"}">${status ?? "No answer"}</span>
+      <span class="badge ${isWell ? "good" : "bad"}">${status ?? "No response"}</span>
       Attempt ${number},
       <span class="quiet">${moment(at)}${duration_ms !== null && ` in ${count(duration_ms)} ms`}</span>
     </summary>
     ${!isWell && html`<p>${shown(error, 1000)}</p>`}
     ${part(`Request headers of attempt ${number}`, "Request headers", headersText(attempt.request_headers))}
-    <p class="quiet">The signature is not kept.</p>
-    ${attempt.response_headers !== null && part(`Answer headers of attempt ${number}`, "Headers of the answer", headersText(attempt.response_headers))}
-    ${attempt.response_body !== null && part(`Answer of attempt ${number}`, "Beginning of the answer", attempt.response_body)}
+    <p class="quiet">The signature isn’t stored.</p>
+    ${attempt.response_headers !== null && part(`Response headers of attempt ${number}`, "Response headers", headersText(attempt.response_headers))}
+    ${attempt.response_body !== null && part(`Response of attempt ${number}`, "Beginning of the response", attempt.response_body)}
   </details>`;
 }
 
@@ -125,7 +125,7 @@ function part(label: string, title: string, text: string): Html {
     ${text === "" ? html`<p class="quiet">Empty</p>` : foreignBlock(label, text, 10_000)}`;
 }
 
-/** Headers, one a line, cut. A line break in a value would look like another header. */
+/** Prints headers, one per line, and cuts long ones. Line breaks are replaced: they would look like another header. */
 function headersText(headers: Headers): string {
   return Object.entries(headers)
     .flatMap(([name, values]) =>

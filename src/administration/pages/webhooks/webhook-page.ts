@@ -11,11 +11,11 @@ import type { DeliveryLine, Subscription } from "./webhook-rows.ts";
 const notices = {
   enabled: "The subscription is enabled. Waiting messages are sent at once.",
   stopped:
-    "The subscription is disabled, and its waiting messages were dropped. If some are left, do it again.",
+    "The subscription is disabled, and its waiting messages have been dropped. If some are left, drop them again.",
   disabled: "The subscription is disabled. Nothing is sent until it is enabled again.",
 };
 
-/** The page of a subscription, with its last deliveries. */
+/** The page of a subscription, with its newest deliveries. */
 export const subscriptionPage = (visit: Visit, id: string): Promise<Page> =>
   visit.run(async (client) => {
     const subscription = await readSubscription(client, id);
@@ -79,7 +79,7 @@ function settings(subscription: Subscription): Html {
       ["Topic", html`<code>${topic}</code>`],
       ["Only changes of", fields ? fields.join(", ") : "Any field"],
       ["Version", api_version],
-      ["Token", shownOwner(subscription)],
+      ["API credential", shownOwner(subscription)],
     ])}
     ${
       query !== null &&
@@ -92,7 +92,7 @@ function settings(subscription: Subscription): Html {
 const deliveryTable = (subscriptionId: string, deliveries: readonly DeliveryLine[]): Html =>
   table(
     "Table of deliveries",
-    ["Time", "State", { number: "Attempts" }, "Last answer", "Event", "Id of the subject"],
+    ["Time", "State", { number: "Attempts" }, "Last response", "Topic", "Subject ID"],
     deliveries.map(({ id, created_at, topic, subject_id, state, attempts, last_status, last_error }) => [
       html`<a href="/admin/webhooks/${subscriptionId}/deliveries/${id}">${moment(created_at)}</a>`,
       stateBadge(state),

@@ -12,9 +12,9 @@ export interface Subscription {
   api_version: string;
   fields: string[] | null;
   payload_query: string | null;
-  /** Null when an administrator made it. */
+  /** Null if an administrator created it. */
   credential_id: string | null;
-  /** Null when that token was deleted. */
+  /** Null if that API credential was deleted. */
   credential_name: string | null;
   enabled: boolean;
   health: "HEALTHY" | "DEGRADED" | "SUSPENDED" | "DISABLED";
@@ -39,17 +39,17 @@ export interface DeliveryLine {
   last_error: string | null;
 }
 
-/** The page of a subscription. */
+/** Returns a link to the page of a subscription. */
 export const linkTo = ({ id, topic, url }: Subscription) => ({
   title: `${topic} to ${shownHost(url)}`,
   path: `/webhooks/${id}`,
 });
 
-/** One subscription. */
+/** Reads one subscription. */
 export const readSubscription = (client: PoolClient, id: string): Promise<Subscription> =>
   rowOf(client, "webhook_subscriptions($1)", id);
 
-/** The destination without its path. */
+/** Returns the host of an address. */
 export function shownHost(url: string): string {
   return shown(URL.canParse(url) ? new URL(url).host : url, 100);
 }
@@ -61,9 +61,9 @@ const healths = {
   DISABLED: ["bad", "Disabled"],
 } as const;
 
-/** Health of a subscription, as a badge. */
+/** A badge with the health of a subscription. */
 export function healthBadge({ health, last_delivered_at: delivered }: Subscription): Html {
-  // Nothing has failed yet, which says nothing about the receiver
+  // Without any attempt a subscription is healthy, which says nothing about the receiver
   if (health === "HEALTHY" && delivered === null)
     return html`<span class="badge">Nothing delivered yet</span>`;
   const [kind, word] = healths[health];
@@ -77,14 +77,14 @@ const states = {
   cancelled: ["bad", "Cancelled"],
 } as const;
 
-/** State of a delivery, as a badge. */
+/** A badge with the state of a delivery. */
 export function stateBadge(state: keyof typeof states): Html {
   const [kind, word] = states[state];
   return html`<span class="badge ${kind}">${word}</span>`;
 }
 
-/** The token that a subscription belongs to. */
+/** A link to the API credential that a subscription belongs to. */
 export function shownOwner({ credential_id: id, credential_name: name }: Subscription): Html {
-  if (id === null) return html`None; an administrator made it`;
-  return name === null ? html`A deleted one` : html`<a href="/admin/tokens/${id}">${name}</a>`;
+  if (id === null) return html`None (created by an administrator)`;
+  return name === null ? html`Deleted` : html`<a href="/admin/tokens/${id}">${name}</a>`;
 }

@@ -12,7 +12,7 @@ import { subscriptionPage } from "./webhook-page.ts";
 import { healthBadge, shownHost, shownOwner } from "./webhook-rows.ts";
 import type { Subscription } from "./webhook-rows.ts";
 
-/** Webhooks: subscriptions, their deliveries, and the answers. */
+/** The section of webhooks: subscriptions and their deliveries. */
 export const webhooksSection: Section = {
   title: "Webhooks",
   path: "/webhooks",
@@ -24,7 +24,7 @@ export const webhooksSection: Section = {
   }),
 };
 
-/** All subscriptions, newest first, or only those in trouble. */
+/** The list of subscriptions, newest first: all, or only the unhealthy ones. */
 async function listPage(visit: Visit): Promise<Page> {
   const isTroubled = queryOf(visit, "show") === "trouble";
   const call = "webhook_subscriptions(null, $1, $3, $2)";
@@ -37,12 +37,12 @@ async function listPage(visit: Visit): Promise<Page> {
     title: "Webhooks",
     body: html`
       <p class="lead">
-        Clients subscribe to topics, and get a signed message when something happens. This list shows where
-        messages go, and whether they arrive.
+        Clients subscribe to topics and get a signed message about each event. This list shows where messages
+        go, and whether they arrive.
       </p>
       <nav class="actions" aria-label="Which subscriptions">
         ${choice("/admin/webhooks", "All", !isTroubled)}
-        ${choice("/admin/webhooks?show=trouble", "In trouble", isTroubled)}
+        ${choice("/admin/webhooks?show=trouble", "Unhealthy", isTroubled)}
       </nav>
       ${rows.length > 0 ? list(rows) : nothing(isTroubled, !isFirst)} ${links}
     `,
@@ -59,7 +59,7 @@ const list = (subscriptions: readonly Subscription[]): Html =>
         html`<a href="/admin/webhooks/${id}">${topic}</a>
           <p class="quiet">to ${shownHost(url)}</p>
           <p class="quiet">Version ${api_version}</p>
-          <p class="quiet">Token: ${shownOwner(subscription)}</p>`,
+          <p class="quiet">API credential: ${shownOwner(subscription)}</p>`,
         html`${last_delivered_at ? html`Last success ${moment(last_delivered_at)}` : "No success yet"}
         ${backlog_count !== "0" && html`<br />${count(Number(backlog_count))} waiting`}`,
         html`${healthBadge(subscription)}
@@ -70,15 +70,15 @@ const list = (subscriptions: readonly Subscription[]): Html =>
 
 function nothing(isTroubled: boolean, isOlder: boolean): Html {
   if (isOlder) return html`<p class="card">There is nothing older.</p>`;
-  if (isTroubled) return html`<p class="card">No subscription is in trouble.</p>`;
+  if (isTroubled) return html`<p class="card">No subscription is unhealthy.</p>`;
   return html`<div class="card">
     <p>There are no subscriptions yet.</p>
     <p>
-      A client subscribes through the API, by the mutation <code>webhookSubscriptionCreate</code>: with a
-      topic, the address to send to, and a version of the API. Its <a href="/admin/tokens">token</a> needs
-      write access to Webhook subscriptions, and read access to the topic’s subject.
-      <code>docs/guides/webhooks.md</code>, which comes with the service, leads through it, and says what
-      receivers have to do.
+      A client subscribes with the mutation <code>webhookSubscriptionCreate</code>. It sends a topic, an
+      address and a version of the API. Its <a href="/admin/tokens">API credential</a> needs write access to
+      Webhook subscriptions, and read access to the topic’s subject. The guide
+      <code>docs/guides/webhooks.md</code>, which comes with the service, shows how to subscribe and how to
+      write a receiver.
     </p>
   </div>`;
 }

@@ -14,7 +14,7 @@ const maxKeptBytes = 8_000_000;
 /**
  * Finds documents whose hash the client sends instead of the text: stored operations, and automatic persisted queries in
  * Apollo's protocol. If this process doesn't know a hash, the client sends hash and text once. Each process caches recent
- * documents, separately for each API credential. Some API credentials may send stored operations only.
+ * documents, separately for each API credential. Credentials that may send stored operations only are refused all others.
  */
 export function persistedQueries(stored: StoredOperations): Middleware<Needed, "isStored"> {
   const kept = new LRUCache<string, string>({

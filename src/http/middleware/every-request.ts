@@ -7,7 +7,7 @@ import type { ErrorHandler, Middleware } from "../pipeline.ts";
 const sane = /^[A-Za-z0-9._:/+=-]{1,128}$/;
 
 /**
- * Gives the request an id, for its answer and its log lines: the client's own from `X-Request-Id`, if that is harmless
+ * Gives the request an id, for its response and its log lines: the client's own from `X-Request-Id`, if that is harmless
  * in a log, or else a new one.
  */
 export function requestId(logger: Logger): Middleware {
@@ -30,7 +30,7 @@ export function requestId(logger: Logger): Middleware {
   };
 }
 
-/** Tells browsers not to guess the type of answers, and not to show them in frames. */
+/** Tells browsers not to guess the type of responses, and not to show them in frames. */
 export const securityHeaders: Middleware = (_request, response, next) => {
   response.setHeader("x-content-type-options", "nosniff");
   response.setHeader("referrer-policy", "no-referrer");
@@ -39,8 +39,8 @@ export const securityHeaders: Middleware = (_request, response, next) => {
 };
 
 /**
- * Refuses requests that name more than one host, as RFC 9112 §3.2 demands: a proxy in front of the service may have
- * used another one than the service does.
+ * Refuses requests with more than one `Host` header, as RFC 9112 §3.2 demands: a proxy may have used another one than the
+ * service does.
  */
 export const oneHost: Middleware = (request, response, next) => {
   const { rawHeaders } = request;
@@ -48,20 +48,20 @@ export const oneHost: Middleware = (request, response, next) => {
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === "host") hosts++;
   if (hosts <= 1) return next();
-  refuse(request, response, 400, "BAD_USER_INPUT", "The request names more than one host.");
+  refuse(request, response, 400, "BAD_USER_INPUT", "The request has more than one Host header.");
 };
 
-/** Answers requests that no other middleware took. */
+/** Responds to requests that no other middleware handled. */
 export const notFound: Middleware = (request, response) => {
-  const message = "There is nothing at this address. GET /api/versions lists where the API is.";
+  const message = "There is nothing at this address. GET /api/versions lists the API's endpoints.";
   refuse(request, response, 404, "BAD_USER_INPUT", message);
 };
 
-/** Answers requests on which a middleware failed, without the reason. */
+/** Responds to requests on which a middleware failed, without the reason. */
 export function unexpectedError(logger: Logger): ErrorHandler {
   return (error, request, response) => {
     if (response.headersSent) return void response.destroy();
-    // By the router: a path that can't be decoded
+    // Thrown by the router for a path that can't be decoded
     if (error instanceof URIError)
       return refuse(request, response, 400, "BAD_USER_INPUT", "The address is malformed.");
     const { requestId } = response.locals;

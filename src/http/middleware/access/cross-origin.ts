@@ -1,21 +1,21 @@
 import { addVary } from "../../answers.ts";
 import type { Middleware } from "../../pipeline.ts";
 
-/** Headers that a page of another origin may send, and may read. */
+/** Headers that a page of another origin may send, and response headers that it may read. */
 const allowedHeaders = [
   ...["authorization", "content-type", "accept", "accept-language", "content-encoding", "idempotency-key"],
   ...["if-none-match", "last-event-id", "x-consistent-with", "x-cost-only", "x-request-id"],
-  // Which clients and programs that measure them add, beside others
+  // Added by clients and monitoring tools, among others
   ...["traceparent", "tracestate", "apollographql-client-name", "apollographql-client-version", "*"],
 ].join(", ");
 const exposedHeaders =
   "content-disposition, content-language, etag, ratelimit, ratelimit-policy, retry-after, sunset, deprecation, x-consistent-with, x-request-id, x-service-api-deprecation-date";
-/** Seconds for which a browser remembers what is allowed. */
+/** Seconds for which a browser caches what is allowed. */
 const maxAge = 7_200;
 
 /**
- * Lets pages of other origins use the API, and nothing else (CORS). They need a token, as everyone does; cookies don't
- * count here.
+ * Lets pages of other origins use the API, and nothing else (CORS). They need an access token like any client; cookies
+ * have no effect here.
  *
  * @param origins such as `https://shop.example`; `*` for all
  */

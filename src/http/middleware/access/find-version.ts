@@ -8,10 +8,10 @@ import type { Version } from "../../../versions/versions.ts";
 import { sendJson } from "../../answers.ts";
 import type { Middleware, Request, Response } from "../../pipeline.ts";
 
-/** Path of the list of versions. */
+/** The path of the list of versions. */
 export const versionsPath = "/api/versions";
 
-/** The path of a version, existing or not, or of its schema; absolute URLs, as proxies send them, too. */
+/** The path of a version's endpoint or schema, whether the version exists or not. Also absolute URLs, as proxies send them. */
 const ofVersion = /^(?:https?:\/\/[^/?#]*)?\/api\/graphql\/([^/?#]+)(\/schema\.graphql)?(?:$|[?#])/;
 
 /** Whether a request is to a GraphQL endpoint. */
@@ -20,14 +20,14 @@ export function isForEndpoint(url: string): boolean {
   return match !== null && match[2] === undefined;
 }
 
-/** Returns the version of a request; null if it isn't served, and the request was refused. */
+/** Returns the requested version; null when it isn't served, and the request has been refused. */
 export type FindVersion = (request: Request, response: Response) => Version | null;
 
 /**
- * Refuses versions that aren't served, before anything else about the request is checked. The body has the shape of
- * the specification, which is not a GraphQL response. In a version's last months every response announces
- * the end by `Sunset` (RFC 8594), `Deprecation` (RFC 9745), `Link`, and the service's own header. A version that is
- * unavailable because of a fault of ours answers 503; the others continue.
+ * Refuses versions that aren't served, before anything else about the request is checked. The specification prescribes
+ * the body, which isn't a GraphQL response. In a version's last months every response announces the end by `Sunset`
+ * (RFC 8594), `Deprecation` (RFC 9745), `Link`, and the service's own header. A version that is unavailable because of a
+ * fault of ours responds with 503; the others continue.
  *
  * @param now the time in milliseconds since 1970
  */
@@ -39,7 +39,7 @@ export function versionFinder(
   const known = new Map(
     all.map((version) => [version.slug, { version, retirement: retirementOf(version, all) }]),
   );
-  // Nearly all requests have exactly such an address
+  // Nearly all requests have exactly one of these addresses
   const byUrl = new Map([...known].map(([slug, one]) => [pathOf({ slug }), one]));
   return (request, response) => {
     const time = now();
@@ -98,7 +98,7 @@ function unavailable(requestedVersion: string) {
     status: "503",
     code: "SERVICE_GRAPHQL__VERSION_UNAVAILABLE",
     title: "API version unavailable",
-    detail: `The API version “${requestedVersion}” can't be served now, because of a fault of ours. Nothing was done; try again later.`,
+    detail: `The API version “${requestedVersion}” can't be served at the moment because of a fault on our side. Nothing was done. Try again later.`,
     meta: { requestedVersion },
   };
 }

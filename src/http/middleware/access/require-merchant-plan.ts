@@ -4,7 +4,7 @@ import { clientError } from "../../../errors/client-errors.ts";
 import { sendErrors, sendJson } from "../../answers.ts";
 import type { Middleware, Response } from "../../pipeline.ts";
 
-/** Refuses every request while the merchant's plan has no API. Its body is not a GraphQL answer. */
+/** Refuses every request while the merchant's plan has no API. The body isn't a GraphQL response. */
 export function requireMerchantPlan(
   plan: CurrentMerchantPlan,
   logger: Logger,
@@ -23,7 +23,7 @@ export function requireMerchantPlan(
   };
 }
 
-/** Answers that the merchant's plan has no API. */
+/** Responds that the merchant's plan has no API. */
 export function refuseWithoutMerchantPlan(response: Response): void {
   response.setHeader("cache-control", "no-store");
   sendJson(response, 402, {

@@ -11,13 +11,14 @@ import { sessionTokenPrefix } from "../../../auth/session-token.ts";
 import type { EventLoopQueue } from "../../../lib/event-loop-queue.ts";
 import type { Request, Middleware, Response } from "../../pipeline.ts";
 
-/** The line of all whose token isn't known yet, in place of a credential's id. */
+/** The owner in the queue for requests whose token hasn't been verified yet, in place of a credential's id. */
 const strangers = "";
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+
 /**
- * Finds out the caller of a request.
+ * Identifies the caller of a request.
  *
- * @throws {TokenRefusal} when its token is missing or not valid by now
+ * @throws {TokenRefusal} when its token is missing or no longer valid
  */
 export type Identify = (request: Request) => Promise<Caller>;
 
@@ -26,17 +27,17 @@ export const identifier =
   (request) =>
     identify(tokenOf(request), tokens, credentials);
 
-/** Matches a part of a credential, which a client exchanges for access tokens. */
+/** A client ID or client secret, which clients exchange for access tokens. */
 const credentialPart = /^(ak|sk)_/;
 /** Longest possible token, in characters. */
 const maxTokenCharacters = 8_000;
 
 /**
- * Refuses requests without a valid access token, and finds out the caller.
- * - No token, an expired or damaged one: 401 with a challenge (RFC 6750) and the code UNAUTHENTICATED. A new token
+ * Refuses requests without a valid access token, and identifies the caller.
+ * - The token is missing, expired or damaged: 401 with a challenge (RFC 6750) and the code UNAUTHENTICATED. A new token
  *   helps.
- * - A valid token of another kind, or one whose credential is deactivated, rotated or deleted: 403 and the code
- *   UNAUTHORIZED. Not 401, because that makes clients fetch a new token and try again, which can't help here.
+ * - The token is of another kind, or its credential is deactivated, rotated or deleted: 403 with the code UNAUTHORIZED.
+ *   401 would make clients fetch a new token and try again, which can't help here.
  */
 export function requireToken(
   tokens: AccessTokens,
@@ -50,10 +51,10 @@ export function requireToken(
     let caller: Caller;
     try {
       const token = tokenOf(request);
-      // Requests with wrong tokens wait for each other
+      // All requests with unverified tokens share one line
       if (!tokens.isKnown(token)) await turns.turn(strangers);
       if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token, addressOf(request))))
-        throw new TokenRefusal("foreign", "The token is that of a session of the administration.");
+        throw new TokenRefusal("foreign", "The token belongs to a session of the administration.");
       caller = await identify(token, tokens, credentials);
     } catch (error) {
       if (error instanceof TokenRefusal) return refuseToken(request, response, error);
@@ -82,8 +83,8 @@ function tokenOf({ headers }: Request): string {
 }
 
 const hintFor = (prefix: string): string =>
-  `This is the ${prefix === "sk" ? "secret" : "key"} of a credential, not an access token. Send key and secret to ` +
-  "/api/oauth/token, as client_id and client_secret, and then the access token that it answers.";
+  `This is the client ${prefix === "sk" ? "secret" : "ID"} of an API credential, not an access token. Send client_id and ` +
+  "client_secret to /api/oauth/token, and then use the access token that it returns.";
 
 async function identify(
   token: string,
@@ -102,10 +103,10 @@ class MissingToken extends TokenRefusal {
   }
 }
 
-/** Answers a request whose token is refused. */
+/** Responds to a request whose token is refused. */
 export function refuseToken(request: Request, response: Response, refusal: TokenRefusal): void {
   if (refusal.kind === "foreign") return refuse(request, response, 403, "UNAUTHORIZED", refusal.message);
-  // RFC 6750 §3.1: a client that didn't try to authenticate gets no error code.
+  // RFC 6750 §3.1: a client that didn't try to authenticate gets no error code
   const { message } = refusal;
   const details = `, error="invalid_token", error_description="${inHeader(message)}"`;
   const error = refusal instanceof MissingToken ? "" : details;
@@ -113,5 +114,5 @@ export function refuseToken(request: Request, response: Response, refusal: Token
   return refuse(request, response, 401, "UNAUTHENTICATED", refusal.message);
 }
 
-/** RFC 6750 §3: printable ASCII, without quotation marks and backslashes. */
+/** Converts a text to what RFC 6750 §3 allows: printable ASCII, without quotation marks and backslashes. */
 const inHeader = (text: string): string => text.replaceAll(/[“”"\\]/g, "'").replaceAll(/[^\x20-\x7e]/g, "");

@@ -8,12 +8,12 @@ import { refuseTurn } from "../limits/turns.ts";
 import type { UnreadAnswers } from "../limits/unread-answers.ts";
 import { sendData } from "./send-data.ts";
 
-/** Bytes of cached answers, of all versions together: some twenty full ones. */
+/** Bytes of cached results, of all versions together: about twenty full ones. */
 const maxKeptBytes = 16_000_000;
 
 /**
- * Answers operations that only query the schema. The answer is the same for all callers, so its text is made once for
- * each document and schema, in a thread: it takes tens of milliseconds.
+ * Answers operations that only query the schema. The result is the same for all callers, so its text is created once for
+ * each document and schema. A worker thread does that, because it takes tens of milliseconds.
  */
 export function answerIntrospection(
   unread: UnreadAnswers,

@@ -11,9 +11,9 @@ import { showPosition } from "../reading/own-writes.ts";
 import { sendData } from "./send-data.ts";
 
 /**
- * Runs the mutation of an operation that has only one, and answers it if one SQL statement can read what it wants to know
- * (src/mutations). Other mutations are executed, and so are the outcomes of those that failed or were refused, so that errors
- * are formatted in one place.
+ * Runs the mutation of an operation that has only one, and sends the response if one SQL statement can read the payload
+ * (src/mutations). Grafast executes all other mutations. It also formats the errors of failed and refused ones, so that
+ * this happens in one place.
  */
 export function answerMutations(
   answerMutation: AnswerMutation,
@@ -48,7 +48,7 @@ export function answerMutations(
         locals.mutationOutcome = answer;
         return next();
       }
-      // `unstable` shows developers how it answers.
+      // `unstable` shows developers the executor
       if (version.kind === "floating") response.setHeader("x-read-by", "sql");
       sendData(request, response, answer.data, unread);
     });

@@ -9,8 +9,8 @@ import { sendData } from "./send-data.ts";
 type Needed = "caller" | "execution" | "locale" | "operation" | "sentAlong" | "served" | "use";
 
 /**
- * Answers the reads that one SQL statement can answer (src/reads), without Grafast. Other reads are executed, and so are failed
- * ones, so that errors are formatted in one place.
+ * Answers reads by one SQL statement where possible (src/reads). Grafast executes all other reads. It also executes failed
+ * ones again, so that errors are formatted in one place.
  */
 export function answerReads(readText: ReadWithOwnWrites, unread: UnreadAnswers): Middleware<Needed> {
   return (request, response, next) => {
@@ -22,7 +22,7 @@ export function answerReads(readText: ReadWithOwnWrites, unread: UnreadAnswers):
       (data) => {
         if (data === null) return next();
         readCounts.sql++;
-        // `unstable` shows developers how it answers.
+        // `unstable` shows developers the executor
         if (served.version.kind === "floating") response.setHeader("x-read-by", "sql");
         sendData(request, response, data, unread);
       },

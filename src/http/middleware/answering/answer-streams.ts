@@ -16,8 +16,8 @@ import type { Identify } from "../access/require-token.ts";
 import { sha256Of } from "../reading/persisted-queries.ts";
 
 /**
- * Answers operations as text/event-stream: subscriptions, queries that are kept up to date, and others with one message.
- * All other requests go on.
+ * Answers operations as text/event-stream: subscriptions, live queries, and other queries with a single message. Other
+ * requests pass on.
  */
 export function answerStreams(
   { live, admission, storedOperations }: Pick<Parts, "live" | "admission" | "storedOperations">,
@@ -31,11 +31,11 @@ export function answerStreams(
     const isSubscription = operation === OperationTypeNode.SUBSCRIPTION;
     if (!isStream) {
       if (!isSubscription) return next();
-      const message = "Subscriptions are answered as text/event-stream. Accept that.";
+      const message = "Subscriptions are sent as text/event-stream only: send Accept: text/event-stream.";
       return refuse(request, response, 406, "BAD_USER_INPUT", message);
     }
     if (operation === OperationTypeNode.MUTATION) {
-      const message = "Mutations are answered as JSON. Accept application/json.";
+      const message = "Mutations are answered as JSON only: send Accept: application/json.";
       return refuse(request, response, 406, "BAD_USER_INPUT", message);
     }
     const undertaking: Undertaking = {
@@ -68,14 +68,14 @@ export function answerStreams(
 }
 
 interface Asking {
-  /** Gets what the topics need, too. */
+  /** Its `refusal` is extended by the scopes that the topics require. */
   undertaking: Undertaking;
   scopes: ReadonlySet<string>;
   isSubscription: boolean;
   isLive: boolean;
 }
 
-/** Returns the sender of the stream, or the reason for a refusal. The stream includes everything that happens from now on. */
+/** Returns the function that sends the stream, which includes all events from now on; or the error that refuses it. */
 async function answerOf(
   live: Live,
   asked: LiveRequest,

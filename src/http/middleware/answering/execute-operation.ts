@@ -16,7 +16,7 @@ import { extensionsOf, sendAnswer } from "./send-data.ts";
 
 type Needed = "caller" | "execution" | "locale" | "noteWrite" | "operation" | "served" | "use";
 
-/** Executes the operation in the requested version, and answers it. */
+/** Executes the operation in the requested version, and sends the response. */
 export function executeOperation(logger: Logger, unread: UnreadAnswers): Middleware<Needed> {
   return async (request, response) => {
     const { locals } = response;
@@ -35,7 +35,7 @@ export function executeOperation(logger: Logger, unread: UnreadAnswers): Middlew
   };
 }
 
-/** The context of a request's operation. */
+/** Creates the context of a request's operation. */
 function contextOf(request: Request, response: Response<Needed>): ServiceContext {
   const { caller, locale, mutationOutcome, noteWrite, readFailure, requestId, served, use } = response.locals;
   const { version, writing } = served;
@@ -51,14 +51,14 @@ function contextOf(request: Request, response: Response<Needed>): ServiceContext
     mutationChecks: writing.checks,
     newSecret: writing.newSecret,
     noteWrite,
-    // `unstable` shows developers how it answers
+    // `unstable` shows developers the executor
     onRead: version.kind === "floating" ? (executor) => response.setHeader("x-read-by", executor) : undefined,
   };
 }
 
 /**
- * Returns the first fault of variables that came in a long body; null when they are right, or the body is short. Grafast
- * would report fifty, each with the whole value: a quarter of a second for an object with 9,000 unknown fields.
+ * Returns the first error of the variables in a long body; null when they are valid, or the body is short. Grafast would
+ * report fifty, each with the whole value: a quarter of a second for an object with 9,000 unknown fields.
  */
 function faultOfLongVariables(
   { headers }: Request,

@@ -6,13 +6,13 @@ import type { UnreadAnswers } from "../limits/unread-answers.ts";
 const json = "application/json;charset=utf-8";
 const modern = "application/graphql-response+json;charset=utf-8";
 
-/** The extensions of every answer to an operation. */
+/** Returns the extensions that every response to an operation has. */
 export const extensionsOf = ({ operation, position }: Locals<"operation">) => ({
   cost: operation.cost,
   ...(position === undefined ? {} : { consistentWith: position }),
 });
 
-/** Answers an operation with data, as JSON. */
+/** Sends the data of an operation, as JSON. */
 export function sendData(
   request: Request,
   response: Response<"caller" | "operation">,
@@ -29,9 +29,9 @@ export function sendData(
 }
 
 /**
- * Sends the answer to an operation, compressed where that pays.
+ * Sends the response to an operation, compressed if that pays.
  *
- * @param unread counts it
+ * @param unread counts the response until it has been read
  */
 export function sendAnswer(
   request: Request,

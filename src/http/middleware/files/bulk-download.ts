@@ -21,8 +21,8 @@ interface File {
 }
 
 /**
- * Opens a file of a bulk operation by its address, without a token, as long as its credential may read it. A wrong address is passed on, so it gets the same
- * answer as any unknown path, whichever part of it is wrong.
+ * Sends a file of a bulk operation by its address, without a token, as long as its API credential may read it. A request
+ * with a wrong address passes on, so it gets the same response as any unknown path, whichever part of it is wrong.
  */
 export function bulkFile(
   storage: BulkStorage,
@@ -32,7 +32,7 @@ export function bulkFile(
     const { code } = request.query;
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("allow", "GET, HEAD");
-      return refuse(request, response, 405, "BAD_USER_INPUT", "Files can only be read. Use GET.");
+      return refuse(request, response, 405, "BAD_USER_INPUT", "Files are read-only: use GET.");
     }
     const { id, file } = request.params;
     if (typeof code !== "string") return next();
@@ -65,7 +65,7 @@ export function bulkFile(
     };
     const content = Readable.from(guarded(opened.content, goOn), { objectMode: false });
     const parts = isCompressed ? [content, createGzip({ level: 1 }), response] : [content, response];
-    // A client that goes away, or may not go on, is no failure; one that gets half of a file sees that by the connection
+    // A client that disconnects or loses its rights is no failure. The closed connection shows it that the file is incomplete
     await pipeline(parts as [Readable, NodeJS.WritableStream]).catch(() => response.destroy());
   };
 }

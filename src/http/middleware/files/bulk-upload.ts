@@ -15,24 +15,24 @@ import type { Middleware, Request, Response } from "../../pipeline.ts";
 import type { Spending } from "../limits/spend-points.ts";
 import { describedFile } from "./upload-headers.ts";
 
-/** Path of uploads. */
+/** The path of uploads. */
 export const bulkUploadPath = "/api/bulk/:resource";
 
 const address = /^(?:https?:\/\/[^/?#]*)?\/api\/bulk\/([^/?#%]+)(?:$|[?#])/;
 
-/** Whether a request is to an address of uploads. */
+/** Whether a URL is the address of an upload. */
 export const isForUpload = (url: string): boolean => address.test(url);
 
-/** Points for beginning an upload. */
+/** Points that an upload costs at its beginning. */
 const pointsToBegin = 10;
-/** Uploads that a process takes at a time, each of another credential. */
+/** Uploads that a process accepts at a time, each by another API credential. */
 const maxUploads = 4;
-/** Bytes of a file whose refusal costs next to nothing. */
+/** Bytes of a file that costs next to nothing to refuse. */
 const shortBytes = 65_536;
 
 /**
- * `POST /api/bulk/{resource}`: stores the rows of a file, to be taken in by background work. The file is never held as a
- * whole: what has arrived is stored before more is read.
+ * Handles `POST /api/bulk/{resource}`: stores the rows of a file, which background work imports later. The file is never
+ * held in memory as a whole: what has arrived is stored before more is read.
  */
 export function bulkUpload(
   tools: UploadTools,
@@ -67,7 +67,7 @@ export function bulkUpload(
       if (!(error instanceof RefusedFile)) throw error;
       await refuseFile(request, response, error, spending);
     } finally {
-      // What is left of a refused file
+      // Reads the rest of a refused file
       request.resume();
     }
   };
@@ -78,7 +78,7 @@ function answer(response: Response, { id, rowCount }: { id: string; rowCount: nu
   sendJson(response, 202, { bulkOperation });
 }
 
-/** Refuses a file. The rest of a long one is read for nothing, so a token that repeats it waits for the answer. */
+/** Refuses a file. The rest of a long one must still be read, so a client that repeats it waits for the response. */
 async function refuseFile(
   request: Request,
   response: Response<"caller">,
@@ -99,14 +99,14 @@ function requirePost(request: Request, response: Response): void {
   throw new RefusedFile(405, "Send files by POST.");
 }
 
-/** @throws {RefusedFile} when the caller may not upload, or no longer */
+/** @throws {RefusedFile} when the caller may not, or no longer, upload */
 async function requireRights(admission: Admission, caller: Caller, resource: Resource): Promise<void> {
   const refusal = (scopes: ReadonlySet<string>) => {
     const missing = ["bulk_operations:write", `${resource}:write`].filter((scope) => !scopes.has(scope));
     return missing.length > 0 ? apiError("FORBIDDEN", `The token lacks ${missing.join(" and ")}.`) : null;
   };
   try {
-    // A file is no operation that could be stored
+    // A file can't be a stored operation
     await admission.require(caller, { isWrite: true, isStored: () => false, refusal });
   } catch (error) {
     if (error instanceof TokenRefusal) throw new RefusedFile(403, error.message, "UNAUTHORIZED");
@@ -118,11 +118,13 @@ async function pay(spend: Spend, credentialId: string, response: Response): Prom
   const { isAllowed, retryInSeconds } = await spend(credentialId, pointsToBegin);
   if (isAllowed) return;
   response.setHeader("retry-after", retryInSeconds);
-  throw new RefusedFile(429, `An upload costs ${pointsToBegin} points; the token has fewer.`, "THROTTLED");
+  throw new RefusedFile(429, `An upload costs ${pointsToBegin} points; the API credential has fewer.`, "THROTTLED");
 }
 
 function tooMany(response: Response, isOwn: boolean): RefusedFile {
   response.setHeader("retry-after", "5");
-  const message = isOwn ? "The token uploads another file now." : "Too many files are being uploaded now.";
+  const message = isOwn
+    ? "The API credential is already uploading a file."
+    : "Too many files are being uploaded at the moment.";
   return new RefusedFile(429, message, "THROTTLED");
 }

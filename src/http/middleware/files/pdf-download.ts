@@ -13,8 +13,8 @@ import type { Renderer } from "../../../pdf/renderer.ts";
 export const pdfPath = "/api/_action/document/:id/:deepLinkCode";
 
 /**
- * Opens a document by its address, without a token: anyone with the address may read it. A wrong address is passed on,
- * so it gets the same answer as any unknown path, whichever part of it is wrong.
+ * Sends a document by its address, without a token: anyone with the address may read it. A request with a wrong address
+ * passes on, so it gets the same response as any unknown path, whichever part of it is wrong.
  */
 export function pdfDownload(
   pool: Pool,
@@ -26,7 +26,7 @@ export function pdfDownload(
     response.locals.loggedPath = pdfPath.replace(":id", id);
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("allow", "GET, HEAD");
-      return refuse(request, response, 405, "BAD_USER_INPUT", "Documents can only be read. Use GET.");
+      return refuse(request, response, 405, "BAD_USER_INPUT", "Documents are read-only: use GET.");
     }
     const document = await openErpDocument(pool, id, deepLinkCode);
     if (document === null) return next();
@@ -35,7 +35,7 @@ export function pdfDownload(
     if (content !== null) {
       setHeaders(response, name, contentType!, content.bytes);
       if (request.method === "HEAD") return void response.end();
-      // A client that goes away, or may not go on, is no failure; one that gets half of a file sees that by the connection
+      // A client that disconnects or loses its rights is no failure. The closed connection shows it that the file is incomplete
       await pipeline(
         Readable.from(
           guarded(content.parts, () => admission.requirePlan()),
@@ -59,7 +59,7 @@ function setHeaders(response: Response, name: string, storedType: string, bytes:
     .setHeader("content-type", contentType)
     .setHeader("content-length", bytes)
     .setHeader("content-disposition", dispositionOf(name, contentType))
-    // The browser's own viewer has inline styles
+    // The browser's own viewer needs styles
     .setHeader(
       "content-security-policy",
       "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",

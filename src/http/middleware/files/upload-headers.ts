@@ -12,13 +12,13 @@ const formats: Record<string, Format> = {
   "text/csv": "csv",
 };
 
-/** Longest idempotency key. */
+/** The maximum length of an idempotency key. */
 const maxKeyCharacters = 255;
 
 /**
- * A file as the headers of its request describe it.
+ * Reads the description of a file from the headers of its request.
  *
- * @throws {RefusedFile} when these are wrong
+ * @throws {RefusedFile} when they are invalid
  */
 export function describedFile(request: Request): Omit<UploadedFile, "resource"> {
   const { headers } = request;
@@ -26,7 +26,7 @@ export function describedFile(request: Request): Omit<UploadedFile, "resource"> 
   if (!type) throw new RefusedFile(415, "Send the file as application/jsonl or text/csv.");
   const encoding = headers["content-encoding"] ?? "identity";
   if (encoding !== "identity" && encoding !== "gzip")
-    throw new RefusedFile(415, "Send the file as it is, or compressed by gzip.");
+    throw new RefusedFile(415, "Send the file uncompressed, or compressed by gzip.");
   const idempotencyKey = (headers["idempotency-key"] as string | undefined) ?? null;
   if (idempotencyKey !== null && (idempotencyKey === "" || idempotencyKey.length > maxKeyCharacters))
     throw new RefusedFile(400, `An idempotency key has 1 to ${maxKeyCharacters} characters.`);

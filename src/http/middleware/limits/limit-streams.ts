@@ -5,8 +5,8 @@ import type { Middleware } from "../../pipeline.ts";
 import type { Spending } from "./spend-points.ts";
 
 /**
- * Takes a place for a stream, which it has until its answer ends, and refuses it when its credential or the process has too
- * many. That comes before anything is awaited: streams that are opened at the same time count each other.
+ * Takes a place for a stream until its response ends, and refuses the stream when its API credential or the process has too
+ * many. This happens before anything is awaited, so that streams that are opened at the same time are all counted.
  */
 export function limitStreams(
   streams: FairQueue,
@@ -26,8 +26,8 @@ export function limitStreams(
       response.setHeader("retry-after", "15");
       const isOwn = refusal instanceof NoTurn && refusal.isOwn;
       const [status, code, message] = isOwn
-        ? ([429, "THROTTLED", "This token has too many open streams. End one first."] as const)
-        : ([503, "SERVICE_UNAVAILABLE", "Too many streams are open. Try again in a while."] as const);
+        ? ([429, "THROTTLED", "This API credential has too many open streams. Close one first."] as const)
+        : ([503, "SERVICE_UNAVAILABLE", "Too many streams are open. Try again later."] as const);
       spending.refuseSlowly(credentialId, () => refuse(request, response, status, code, message));
     });
   };

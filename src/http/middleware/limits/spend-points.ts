@@ -8,24 +8,24 @@ import type { EventLoopQueue } from "../../../lib/event-loop-queue.ts";
 import { refuse, sendJson } from "../../answers.ts";
 import type { Middleware, Request, Response } from "../../pipeline.ts";
 
-/** Bytes of a body, members of new shapes in it, and characters of a new document, that cost one point to read. */
+/** How much one point pays for: bytes of a body, members of new shapes in it, characters of a new document. */
 const perPoint = { bytes: 10_000, newMembers: 50, characters: 500 };
-/** Milliseconds that a client waits for the answer when it is refused again. */
+/** Milliseconds by which the response to a repeated refusal is delayed. */
 const repeatedRefusalMs = 500;
-/** Milliseconds within which a second refusal counts as again. */
+/** Milliseconds within which a second refusal counts as repeated. */
 const refusedRecentlyMs = 1_000;
 
-/** Of whom points are taken. */
+/** The response to the client that pays. */
 type Payer = Response<"caller" | "merchantPlan">;
 
-/** Points that were requested, from which bucket, and the result. */
+/** An attempt to take points from a bucket, and its result. */
 interface Take {
   bucket: Bucket;
   points: number;
   taken: Taken;
 }
 
-/** Takes points for requests, at the places where their costs become known. */
+/** Takes points for requests, at the steps where their costs become known. */
 export class Spending {
   readonly #rates: RateLimits;
   readonly #meter: Meter;
@@ -46,13 +46,13 @@ export class Spending {
   };
 
   /**
-   * Takes points for the members of a long body that take time to parse ({@link JsonSize.newMembers}), once they have
+   * Takes points for those members of a long body that take time to parse ({@link JsonSize.newMembers}), after they have
    * been counted and before they are parsed.
    */
   forMembers(request: Request, response: Payer, newMembers: number, next: () => void): void {
     const points = Math.floor(newMembers / perPoint.newMembers);
     if (points === 0) return next();
-    // The body has ended: nothing before this waits for it
+    // The body has ended, so no earlier middleware handles the error
     this.#take(request, response, points, next)?.catch(() => response.destroy());
   }
 
@@ -71,16 +71,16 @@ export class Spending {
   };
 
   /**
-   * Takes the operation's points, and states in headers (draft-ietf-httpapi-ratelimit-headers) how many are left and
-   * when the bucket is full again. Without enough points it answers 429, takes nothing, and says when there will be
-   * enough.
+   * Takes the operation's points. Headers (draft-ietf-httpapi-ratelimit-headers) state how many are left and when the
+   * bucket will be full again. Without enough points it takes nothing and responds with 429, which states when there will
+   * be enough.
    */
   readonly forOperation: Middleware<"caller" | "merchantPlan" | "operation"> = (request, response, next) =>
     this.#take(request, response, response.locals.operation.cost.requested, next);
 
-  /** Refuses a request: at once, or a little later if the token was refused like this just before. */
+  /** Refuses a request: at once, or a little later if the same API credential was just refused. */
   refuseSlowly(credentialId: string, answer: () => void): void {
-    // A client that repeats refused requests at once would occupy the process. What was refused together ends its wait together
+    // Otherwise a client that repeats refused requests at once would occupy the process. Several delays may end together, so take turns
     const inTurn = () => this.#turns.take(credentialId, answer);
     if (this.#refused.has(credentialId)) setTimeout(inTurn, repeatedRefusalMs);
     else answer();
@@ -112,10 +112,10 @@ export class Spending {
 }
 
 const messageOf = (points: number, perSecond: number, { remaining, retryInSeconds }: Taken): string =>
-  `This costs ${points} points; the token has ${remaining} left, and ${perSecond} come back per second. ` +
+  `This costs ${points} points; the API credential has ${remaining} left and gets back ${perSecond} per second. ` +
   `Try again in ${retryInSeconds} s.`;
 
-/** Shows the explorer, which asks by `X-Cost-Only`, what an operation would cost, without running it. */
+/** Returns the cost of an operation without running it, if the header `X-Cost-Only` is set: the explorer shows it. */
 export const showCost: Middleware<"operation"> = (request, response, next) => {
   const { refusals, cost } = response.locals.operation;
   if (request.headers["x-cost-only"] === undefined || refusals.length > 0) return next();

@@ -6,13 +6,13 @@ import type { Middleware, Request, Response } from "../../pipeline.ts";
 /** Points from which an operation is costly. */
 const costlyPoints = 100;
 
-/** A queue for costly operations. */
+/** Creates the queue for costly operations. */
 export const costlyQueue = (): FairQueue =>
   new FairQueue({ limit: () => 3, limitPerOwner: () => 1, maxWaitMs: () => 15_000 });
 
 /**
- * Lets a token run one costly operation at a time, so that four of them don't take all processors while they spend the
- * token's saved points. Other operations don't wait.
+ * Lets an API credential run one costly operation at a time, so that a client with saved points can't occupy all processors.
+ * Other operations don't wait.
  */
 export function costlyTurns(queue: FairQueue): Middleware<"caller" | "operation"> {
   return (request, response, next) => {
@@ -21,7 +21,7 @@ export function costlyTurns(queue: FairQueue): Middleware<"caller" | "operation"
     queue.take(credentialId, (refusal) => {
       if (refusal) {
         response.setHeader("retry-after", "1");
-        const message = "Too many costly operations wait. Send the request again in a little while.";
+        const message = "Too many costly operations are waiting. Send the request again in a moment.";
         return refuse(request, response, 503, "SERVICE_UNAVAILABLE", message);
       }
       let isOver = false;
@@ -29,7 +29,7 @@ export function costlyTurns(queue: FairQueue): Middleware<"caller" | "operation"
         if (!isOver) queue.end(credentialId);
         isOver = true;
       };
-      // The answer is ready; the client may read it slowly
+      // The response is complete; the client may read it slowly
       response.once("prefinish", end).once("close", end);
       if (response.closed) return end();
       next();
@@ -37,7 +37,7 @@ export function costlyTurns(queue: FairQueue): Middleware<"caller" | "operation"
   };
 }
 
-/** Queues the requests of a credential that sends many at once, so that other credentials are served in between. */
+/** Lets requests of different API credentials take turns: one that sends many at once doesn't delay the others. */
 export function fairTurns(turns: EventLoopQueue): Middleware<"caller"> {
   return (_request, response, next) =>
     turns.take(response.locals.caller.credentialId, () => {
@@ -45,16 +45,16 @@ export function fairTurns(turns: EventLoopQueue): Middleware<"caller"> {
     });
 }
 
-/** Refuses a request when too much work waits, of its token or in all. Throws other errors again. */
+/** Refuses a request when too much work is waiting, of its API credential or in total. Rethrows other errors. */
 export function refuseTurn(request: Request, response: Response): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof NoTurn)) throw error;
     response.setHeader("retry-after", "1");
     if (error.isOwn) {
-      const message = "Too many long documents of this token wait to be read. Send fewer at once.";
+      const message = "Too many long documents of this API credential are waiting to be read. Send fewer at once.";
       return refuse(request, response, 429, "THROTTLED", message);
     }
-    const message = "Too many long documents wait to be read. Send the request again in a little while.";
+    const message = "Too many long documents are waiting to be read. Send the request again in a moment.";
     refuse(request, response, 503, "SERVICE_UNAVAILABLE", message);
   };
 }

@@ -2,11 +2,11 @@ import { refuse } from "../../answers.ts";
 import type { Middleware, Response } from "../../pipeline.ts";
 
 /**
- * Bytes of answers that clients haven't read yet: of one credential, and of all together. Beyond that, operations are
- * refused.
+ * The maximum number of bytes of responses that clients haven't read yet: of one API credential, and of all together.
+ * Beyond that, operations are refused.
  */
 const maxUnreadBytes = { ofOne: 32_000_000, ofAll: 192_000_000 };
-/** Shorter answers fit into the system's buffers and aren't counted. */
+/** Bytes from which a response counts: shorter ones fit into the operating system's buffers. */
 const smallestCounted = 16_384;
 
 export interface UnreadLimits {
@@ -15,8 +15,8 @@ export interface UnreadLimits {
 }
 
 /**
- * Limits unread answers: an answer stays in memory until its client has read it. A client that doesn't read gets no
- * more answers; beyond the total limit, no client does for a moment.
+ * Limits unread responses, which stay in memory until their client has read them. A client that doesn't read is refused;
+ * beyond the total limit, all clients are refused for a moment.
  */
 export class UnreadAnswers {
   readonly #limits: UnreadLimits;
@@ -27,23 +27,23 @@ export class UnreadAnswers {
     this.#limits = limits;
   }
 
-  /** Refuses operations of clients that don't read their answers, and counts the answers of others. */
+  /** Refuses operations of clients that don't read their responses, and of all clients beyond the total limit. */
   readonly bound: Middleware<"caller"> = (request, response, next) => {
     const { credentialId } = response.locals.caller;
     if ((this.#ofCredential.get(credentialId) ?? 0) > this.#limits.ofOne) {
       response.setHeader("retry-after", "1");
-      const message = "Earlier answers to this token have not been read yet. Read them first.";
+      const message = "Earlier responses to this API credential have not been read yet. Read them first.";
       return refuse(request, response, 429, "THROTTLED", message);
     }
     if (this.#bytes > this.#limits.ofAll) {
       response.setHeader("retry-after", "1");
-      const message = "The service has too many answers to send. Send the request again in a little while.";
+      const message = "The service has too many responses to send. Send the request again in a moment.";
       return refuse(request, response, 503, "SERVICE_UNAVAILABLE", message);
     }
     next();
   };
 
-  /** Counts an answer that has just been ended, until it is read or its connection closes. */
+  /** Counts a response that has just been ended, until it is read or its connection closes. */
   count(response: Response<"caller">): void {
     const bytes = response.writableLength;
     if (bytes < smallestCounted) return;
@@ -52,7 +52,7 @@ export class UnreadAnswers {
     response.once("close", () => this.#add(credentialId, -bytes));
   }
 
-  /** Bytes that are not read yet. */
+  /** The number of bytes that have not been read yet. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -6,7 +6,7 @@ import { factsOf } from "../../../graphql/document-facts.ts";
 import { namedOperationOf } from "../../../graphql/signature.ts";
 import type { Middleware } from "../../pipeline.ts";
 
-/** Counts the request for its credential. */
+/** Counts the request for its API credential. */
 export function countUse(usage: Usage): Middleware<"caller" | "served"> {
   return (_request, { locals: { caller, served } }, next) => {
     usage.note(caller.credentialId, served.version.slug);
@@ -14,7 +14,7 @@ export function countUse(usage: Usage): Middleware<"caller" | "served"> {
   };
 }
 
-/** Notes the fields of an operation for its credential, and counts those that are deprecated. */
+/** Notes the fields of an operation for its API credential, and counts the deprecated ones. */
 export function countFields(usage: Usage): Middleware<"caller" | "operation" | "served"> {
   return (_request, { locals: { caller, operation, served } }, next) => {
     if (operation.document) {
@@ -27,7 +27,7 @@ export function countFields(usage: Usage): Middleware<"caller" | "operation" | "
   };
 }
 
-/** Names the operation for its statements, and counts it for its credential. */
+/** Names the operation for its SQL statements, and counts it for its API credential. */
 export function nameOperation(
   operations: OperationUses,
 ): Middleware<"caller" | "execution" | "trace", "use"> {

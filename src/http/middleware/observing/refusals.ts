@@ -4,18 +4,18 @@ import type { Registry } from "prom-client";
 import { networkOf } from "../../../lib/network-of.ts";
 import type { Request, Middleware } from "../../pipeline.ts";
 
-/** Log lines for one reason and address, and in all, per period. The rest is summed up. */
+/** Log lines per period: for one reason and address, and in total. The rest is summarized. */
 const maxLines = { ofOne: 5, ofAll: 100 };
 /** Reasons and addresses that are counted separately per period. */
 const maxCounted = 1_000;
 const defaultSpanMs = 60_000;
 
-/** Refusals that don't concern operators: the client has made a mistake. */
+/** Refusals because of a client's mistake, which don't concern operators. */
 const mistakes = new Set(["BAD_USER_INPUT", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"]);
 
 /**
- * Records refused requests: counts them by reason, and logs failed authentications, refused operations and empty
- * buckets, within limits so that no client can fill the log.
+ * Records refused requests: counts them by reason, and logs failed authentications, refused operations and throttled
+ * requests. The number of log lines is limited, so that no client can fill the log.
  */
 export class Refusals {
   readonly #counter: Counter;
@@ -31,13 +31,13 @@ export class Refusals {
     this.#spanMs = spanMs;
     this.#counter = new Counter({
       name: "service_refusals_total",
-      help: "Requests that were refused, by code of the error.",
+      help: "Refused requests, by error code.",
       labelNames: ["reason"],
       registers: [registry],
     });
   }
 
-  /** Records refusals by middlewares of the GraphQL endpoint, when they have been answered. */
+  /** Records refusals by the following middlewares, once the response has ended. */
   watch(addressOf: (request: Request) => string): Middleware {
     return (request, response, next) => {
       response.once("close", () => {
@@ -49,7 +49,7 @@ export class Refusals {
     };
   }
 
-  /** Records a refusal. @param reason a code of ours or of OAuth: they are few, and labels of a metric */
+  /** Records a refusal. @param reason an error code of ours or of OAuth: there are few, and each is a label of the metric */
   note(reason: string, ip: string, details: Record<string, unknown>): void {
     this.#counter.inc({ reason });
     if (mistakes.has(reason)) return;

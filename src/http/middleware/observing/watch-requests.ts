@@ -10,17 +10,17 @@ export interface WatchOptions {
   logger: Logger;
   metrics: Metrics;
   tracing: Tracing | null;
-  /** Whether to log every request, and milliseconds from which to log one anyway. */
+  /** Whether to log every request, and the milliseconds from which to log one in any case. */
   logRequests: boolean;
   slowMs: number;
 }
 
-/** Characters of a statement that the log shows. */
+/** The maximum number of characters of a statement in the log. */
 const maxStatement = 20_000;
 
 /**
- * Follows each request to the GraphQL endpoint until it has been answered: counts it, ends its trace, and logs a line, with
- * the slowest statement if it took long. The line has no word of its client.
+ * Follows each request to the GraphQL endpoint until its response has ended: counts it, ends its trace, and logs a line,
+ * with the slowest statement if it took long. The line has no text that the client chose, except the operation's name.
  */
 export function watchRequests(options: WatchOptions): Middleware<never, "passed" | "trace"> {
   const { logger, metrics, tracing, logRequests, slowMs } = options;
@@ -46,7 +46,7 @@ export function watchRequests(options: WatchOptions): Middleware<never, "passed"
   };
 }
 
-/** Notes when a request has passed a stage. */
+/** Returns a middleware that notes when a request has passed a stage. */
 export const pass =
   (stage: Stage): Middleware<"passed"> =>
   (_request, response, next) => {
@@ -54,7 +54,7 @@ export const pass =
     next();
   };
 
-/** Traces requests that no operation comes with. @param route see {@link Tracing.request} */
+/** Traces requests that aren't operations. @param route see {@link Tracing.request} */
 export function traceRequests(tracing: Tracing | null, route: string): Middleware<never, "trace"> {
   return ({ headers, method }, response, next) => {
     const trace = tracing?.request(headers, method!, route) ?? null;
@@ -63,11 +63,11 @@ export function traceRequests(tracing: Tracing | null, route: string): Middlewar
   };
 }
 
-/** How a request ended. */
+/** Returns how a request ended. */
 function endOf(response: Response) {
   const { requestId, caller, operation, refusal, failure } = response.locals;
   const [status, points] = [response.statusCode, operation?.cost.requested];
-  // The code of the answer's first error
+  // The code of the first error
   return { status, requestId, credentialId: caller?.credentialId, points, code: refusal ?? failure };
 }
 
@@ -87,19 +87,19 @@ function lineOf(response: Response, passed: Facts["passed"]) {
     milliseconds: millisecondsOf(passed),
     statements: use && { count: use.statements, rows: use.rows, milliseconds: round(use.ms) },
     ...(trace && { traceId: trace.traceId }),
-    // An answer that the client didn't wait for
+    // The client closed the connection before the end of the response
     ...(response.writableFinished ? {} : { isCut: true }),
   };
 }
 
-/** The slowest statement of a request, with parameters instead of values. */
+/** Returns the slowest statement of a request, with parameters instead of values. */
 function slowestOf(use: RequestUse | undefined) {
   if (!use?.slowest) return undefined;
   const { text, ms, rows } = use.slowest;
   return { milliseconds: round(ms), rows, sql: text.slice(0, maxStatement) };
 }
 
-/** How long a request took at each stage that it passed, for the answer, and in all. */
+/** Returns how long a request took for each stage, for the response, and in total. */
 function millisecondsOf(passed: Facts["passed"]): Record<string, number> {
   const end = performance.now();
   const spans = passed.map(([, at], index) => {

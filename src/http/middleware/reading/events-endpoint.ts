@@ -7,17 +7,17 @@ import type { Middleware } from "../../pipeline.ts";
 const path = "/api/events";
 const address = new RegExp(`^(?:https?://[^/?#]*)?${path}(?:$|[?#])`);
 
-/** Whether a request is to the log of events. */
+/** Whether a URL is the events endpoint. */
 export const isForEvents = (url: string): boolean => address.test(url);
 
-/** A message is what webhooks have as their body, and the id of the event. */
+/** A message has the body of a webhook, and the id of the event. */
 const subscription = `subscription ($topics: [String!], $after: String) {
   events(topics: $topics, after: $after) { id type: topic timestamp: occurredAt sequence changedFields cause data }
 }`;
 
 /**
- * The log of events as server-sent events: `GET /api/events?topics=order.created,product.updated`. It becomes the
- * subscription of the newest version that has one, with all its checks.
+ * Serves the log of events as server-sent events: `GET /api/events?topics=order.created,product.updated`. The request
+ * becomes a subscription in a version, with all its checks.
  */
 export function eventsEndpoint(version: Version): Middleware {
   return (request, response, next) => {

@@ -2,7 +2,7 @@ import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { refuse } from "../../answers.ts";
 import type { Middleware } from "../../pipeline.ts";
 
-/** Accepts GraphQL by GET and by POST. */
+/** Refuses methods other than GET and POST. */
 export const getOrPost: Middleware = (request, response, next) => {
   if (request.method === "POST" || request.method === "GET") return next();
   response.setHeader("allow", "GET, POST");

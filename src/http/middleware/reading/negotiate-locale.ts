@@ -8,16 +8,16 @@ import type { Request, Middleware } from "../../pipeline.ts";
 
 /** The locale in which every text exists. */
 const defaultLocale = "en-GB";
-/** How long the list of locales is used before it is read again, in milliseconds. */
+/** Milliseconds after which the list of locales is read again. */
 const freshnessMs = 300_000;
-/** Milliseconds after which they are read again when that has failed. */
+/** Milliseconds after which the list is read again if reading it has failed. */
 const againMs = 1_000;
 
 const primary = (tag: string): string => tag.toLowerCase().split("-")[0]!;
 
 /**
- * The locale that matches the client's preferences best: for each of its languages in turn, the same locale, or else
- * one of the same language (de for de-AT).
+ * Returns the locale that matches the client's preferences best: for each of its languages in turn, the same locale, or
+ * else one of the same language (de for de-AT).
  *
  * @param preferred language tags, most preferred first
  */
@@ -31,13 +31,13 @@ export function chooseLocale(preferred: readonly string[], supported: readonly s
   return defaultLocale;
 }
 
-/** Chooses by the header `Accept-Language`. */
+/** Returns a function that chooses the locale by the header `Accept-Language`. */
 const chooser = (supported: readonly string[]) =>
   byHeader((header) =>
     chooseLocale(accepts({ headers: { "accept-language": header } } as Request).languages(), supported),
   );
 
-/** The locales of the database, read when a request first needs one, and rarely again. */
+/** The locales of the database, read when a request first needs them, and again every few minutes. */
 export class Locales {
   readonly #pool: Pool;
   readonly #logger: Logger;
@@ -52,7 +52,7 @@ export class Locales {
     this.#logger = logger;
   }
 
-  /** Reads the locales. When that fails, the known ones stay in use. */
+  /** Reads the locales. If that fails, the known ones stay in use. */
   async refresh(): Promise<void> {
     this.#readAt = performance.now();
     try {
@@ -66,7 +66,7 @@ export class Locales {
     this.#isRead = true;
   }
 
-  /** The locale for answering a request. Waits for the database only until they have been read once. */
+  /** Returns the locale for a response. Waits for the database only until the locales have been read once. */
   choose(request: Request): string | Promise<string> {
     const header = request.headers["accept-language"] ?? "*";
     if (header === "*") return defaultLocale;

@@ -5,7 +5,7 @@ import type { Middleware } from "../../pipeline.ts";
 
 const [stream, whole] = [{ isStream: true }, { isStream: false }];
 
-/** Notes whether the client wants a stream, in versions that have subscriptions. Refusals are JSON then. */
+/** Notes whether the client accepts a stream, in versions that have subscriptions. Refusals are JSON even then. */
 export const negotiateStream: Middleware<"served", "isStream"> = (request, response, next) => {
   if (!request.headers.accept?.includes(eventStream)) return next(whole);
   const { schema } = response.locals.served.current();
@@ -15,14 +15,14 @@ export const negotiateStream: Middleware<"served", "isStream"> = (request, respo
   next(stream);
 };
 
-/** Chooses the media type of the answer, and refuses clients that accept neither. */
+/** Chooses the media type of the response, and refuses clients that accept neither. */
 export const negotiateMediaType: Middleware = (request, response, next) => {
   const type = mediaTypeFor(request.headers.accept ?? "*/*");
   if (!type) {
-    const message = "Answers are application/json or application/graphql-response+json. Accept one of these.";
+    const message = "Responses are application/json or application/graphql-response+json. Accept one of these.";
     return refuse(request, response, 406, "BAD_USER_INPUT", message);
   }
-  // What follows reads the choice there
+  // Later middlewares read the choice from there
   request.headers.accept = type;
   addVary(response, "Accept");
   addVary(response, "Accept-Encoding");

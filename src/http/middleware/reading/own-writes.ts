@@ -6,8 +6,8 @@ import type { Middleware, Response } from "../../pipeline.ts";
 const header = "x-consistent-with";
 
 /**
- * Reads `X-Consistent-With`, by which a client shows to another process, which reads from a replica, what it has written
- * before. An answer to a mutation has the position in the header of the same name, and in `extensions.consistentWith`.
+ * Reads the header `X-Consistent-With`: the client must see at least its writes up to this position, also if a replica
+ * answers. The response to a mutation has the position in the same header and in `extensions.consistentWith`.
  *
  * @param replicas null when reads go to the primary, which always shows everything
  */
@@ -26,9 +26,9 @@ export function ownWrites(replicas: Replicas | null): Middleware<"caller", "sent
   };
 }
 
-const wrong = "The header X-Consistent-With has to be a value that an answer to a mutation had.";
+const wrong = "The header X-Consistent-With must have a value from the response to a mutation.";
 
-/** Shows the client the position behind what it has written. */
+/** Adds the log position after the client's writes to the response. */
 export function showPosition(response: Response<"caller">, replicas: Replicas): void {
   const { locals } = response;
   locals.position = textOfPosition(replicas.positions.of(locals.caller.credentialId));

@@ -8,13 +8,13 @@ import type { Middleware, Next, Request, Response } from "../../pipeline.ts";
 
 type Needed = "body" | "caller" | "served";
 
-/** Bytes of the documents that are kept for all clients together. */
+/** The maximum number of bytes of documents that are cached, of all clients together. */
 const maxKeptBytes = 8_000_000;
 
 /**
- * Finds documents by their SHA-256: stored operations, and automatic persisted queries by Apollo's protocol. If a hash is
- * unknown, the client sends hash and text once. Each process keeps the most recently used documents of each credential.
- * Credentials that may only send stored operations are refused all others.
+ * Finds documents whose hash the client sends instead of the text: stored operations, and automatic persisted queries in
+ * Apollo's protocol. If this process doesn't know a hash, the client sends hash and text once. Each process caches recent
+ * documents, separately for each API credential. Credentials that may send stored operations only are refused all others.
  */
 export function persistedQueries(stored: StoredOperations): Middleware<Needed, "isStored"> {
   const kept = new LRUCache<string, string>({
@@ -32,7 +32,7 @@ export function persistedQueries(stored: StoredOperations): Middleware<Needed, "
       const known = isRestricted ? undefined : kept.get(key);
       const text = known ?? (await stored.find(slug, sha256, credentialId));
       if (text === undefined) {
-        // Clients look for this message or this code, and for nothing in an answer that isn't 200
+        // Clients look for this message or this code, and only in a response with status 200
         const error = apiError("PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound");
         return sendErrors(request, response, 200, [completed(error, requestId)]);
       }
@@ -43,7 +43,7 @@ export function persistedQueries(stored: StoredOperations): Middleware<Needed, "
       return refuse(request, response, 400, "BAD_USER_INPUT", message);
     } else if (!isRestricted) kept.set(key, body.query);
     else if (!(await stored.has(slug, sha256, credentialId))) {
-      const message = "This credential may send stored operations only, and this one is not stored for it.";
+      const message = "This API credential may send stored operations only, and this operation is not stored for it.";
       return refuse(request, response, statusOfRefusal(request), "FORBIDDEN", message);
     } else isStored = true;
     next({ isStored });
@@ -55,5 +55,5 @@ export function persistedQueries(stored: StoredOperations): Middleware<Needed, "
   };
 }
 
-/** The SHA-256 by which documents are named. */
+/** Returns the hash by which a document is named. */
 export const sha256Of = (text: string): string => createHash("sha256").update(text).digest("hex");

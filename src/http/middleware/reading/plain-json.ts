@@ -2,7 +2,7 @@ import { textOf } from "../../../lib/charset.ts";
 import { excessIn, JsonSize, shortJson } from "../../../lib/json-size.ts";
 import type { Request } from "../../pipeline.ts";
 
-/** The body has more of something than is allowed. */
+/** An error for a body that takes too much work to parse. */
 export class TooLaborious extends Error {}
 
 const plainTypes = new Set([
@@ -12,8 +12,8 @@ const plainTypes = new Set([
 ]);
 
 /**
- * Whether a body is what nearly all clients send: JSON in UTF-8, not compressed, with an allowed `Content-Length`. It
- * needs none of the work that Express's body parser does for the rest.
+ * Whether a body is what nearly all clients send: uncompressed JSON in UTF-8, with an allowed `Content-Length`. It doesn't
+ * need Express's body parser, which is slower.
  */
 export function isPlainJson({ headers }: Request, largest: number): boolean {
   const length = Number(headers["content-length"]);
@@ -30,10 +30,9 @@ const isUtf8Json = (type: string): boolean =>
   (/^application\/json *;/.test(type) && (/charset *= *"?([^ ";]*)/.exec(type)?.[1] ?? "utf-8") === "utf-8");
 
 /**
- * Reads and parses such a body.
+ * Reads and parses a plain body.
  *
- * @param whenMayParse runs the parsing of a long body once it may take some milliseconds; `newMembers` is what takes
- *   them
+ * @param whenMayParse calls `parse` for a long body when it may take some milliseconds; `newMembers` determines how many
  */
 export function readPlainJson(
   request: Request,
@@ -56,7 +55,7 @@ export function readPlainJson(
     try {
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
       const text = textOf(bytes);
-      // Behind a byte order mark of UTF-16, quotes were seen within characters
+      // In UTF-16, which begins with a byte order mark, the check of bytes saw quotes within characters
       const later = bytes[0]! >= 0xfe ? excessIn(text) : null;
       if (later !== null) return done(new TooLaborious(`The body has ${later}.`));
       value = JSON.parse(text);

@@ -9,15 +9,15 @@ import type { Spending } from "../limits/spend-points.ts";
 import { isPlainJson, readPlainJson, TooLaborious } from "./plain-json.ts";
 
 /**
- * Bytes of a body whose size isn't known beforehand, because it has no length or is compressed: no points were taken
- * for it.
+ * The maximum number of bytes of a body whose size isn't known beforehand, because it has no length or is compressed: no
+ * points were taken for it.
  */
 const maxUntoldBytes = 32_768;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Levels of lists and objects in variables. What reads them calls itself for each level. */
+/** The maximum depth of lists and objects in variables. Functions that read them are recursive. */
 const maxDepth = 200;
 
 function isDeeperThan(depth: number, value: unknown): boolean {
@@ -30,11 +30,11 @@ function isDeeperThan(depth: number, value: unknown): boolean {
 }
 
 const hashComplaint =
-  "A document is named by its SHA-256: 64 hexadecimal digits, as “extensions.persistedQuery.sha256Hash” or as “documentId”.";
+  "The hash of a document must be its SHA-256: 64 hexadecimal digits, in “extensions.persistedQuery.sha256Hash” or “documentId”.";
 
 /**
- * The SHA-256 by which parameters name the document: as Apollo's persisted queries do, or, in place of the text, as the
- * persisted documents of GraphQL over HTTP. Null when it has the wrong form, undefined when there is none.
+ * Returns the hash of the document: as in Apollo's persisted queries or, without a text, as in the persisted documents of
+ * GraphQL over HTTP. Null when it has the wrong form, undefined when there is none.
  */
 function hashIn(
   { query, id, documentId = id }: Record<string, unknown>,
@@ -47,14 +47,14 @@ function hashIn(
   return found ? found[1]!.toLowerCase() : null;
 }
 
-/** Returns the value of a parameter that is an object. PHP writes an empty object as an empty list: it counts as left out. */
+/** Returns a parameter's value, or undefined for an empty list: PHP encodes an empty object as one. */
 const withoutEmptyList = (value: unknown): unknown =>
   Array.isArray(value) && value.length === 0 ? undefined : value;
 
-/** The parameters in the address of a GET request; a text says what is wrong with them. */
+/** Returns the query parameters of a GET request, or a text that says what is wrong with them. */
 function parametersIn(url: string): Record<string, unknown> | string {
   const { search, searchParams: given } = new URL(url, "http://here.invalid");
-  if (!hasUtf8Escapes(search)) return "The address has escapes that are not of UTF-8.";
+  if (!hasUtf8Escapes(search)) return "The address has percent-encoded characters that aren't UTF-8.";
   const parameters: Record<string, unknown> = {};
   for (const name of ["query", "operationName", "variables", "extensions", "documentId", "id"]) {
     const [text, ...others] = given.getAll(name);
@@ -70,10 +70,10 @@ function parametersIn(url: string): Record<string, unknown> | string {
   return parameters;
 }
 
-/** The parameters in a body; a text says what is wrong with them. */
+/** Returns the parameters of a GraphQL request, or a text that says what is wrong with them. */
 function bodyOf(value: unknown): GraphqlBody | string {
-  if (Array.isArray(value)) return "A request holds one operation; there are no batches.";
-  if (value !== undefined && !isObject(value)) return "The body is no JSON object.";
+  if (Array.isArray(value)) return "A request has one operation; batches aren't supported.";
+  if (value !== undefined && !isObject(value)) return "The body is not a JSON object.";
   const given: Record<string, unknown> = value ?? {};
   const { query, operationName } = given;
   const [variables, extensions] = [withoutEmptyList(given.variables), withoutEmptyList(given.extensions)];
@@ -88,14 +88,14 @@ function bodyOf(value: unknown): GraphqlBody | string {
   return { query: typeof query === "string" ? query : "", operationName, variables, sha256 };
 }
 
-/** Status and message of the answer to a body that is refused. */
+/** The status and message for a refused body. */
 type Complaint = [status: number, message: string];
 
 /**
- * Reads the parameters of GraphQL over HTTP from the body or the address.
+ * Reads the parameters of GraphQL over HTTP, from the body or the URL.
  *
- * @param maxBytes longest body in bytes
- * @param turns of clients, for bodies that take long
+ * @param maxBytes the maximum length of a body in bytes
+ * @param turns in which clients parse long bodies
  */
 export function readGraphqlBody(
   maxBytes: number,
@@ -109,7 +109,7 @@ export function readGraphqlBody(
     const { credentialId } = response.locals.caller;
     const refuseWith = ([status, message]: Complaint) => {
       const answer = () => refuse(request, response, status, "BAD_USER_INPUT", message);
-      // The rest of such a body is read after the answer, for nothing
+      // The rest of such a body must still be read after the response
       if (status === 413) spending.refuseSlowly(credentialId, answer);
       else answer();
     };
@@ -132,7 +132,7 @@ export function readGraphqlBody(
         (newMembers, parse) => spending.forMembers(request, response, newMembers, () => inTurn(parse)),
         (error, value) => (error ? refuseWith(complaintAboutBody(error, maxBytes)) : check(value)),
       );
-    // Null when there is no body at all; the check of the parameters reports that.
+    // Null when there is no body at all; the check of the parameters reports that
     if (typeIs(request, ["application/json"]) === false)
       return refuseWith([415, "Send the request as application/json."]);
     readOther(request, response, (failure?: unknown) =>
@@ -150,7 +150,7 @@ export function readGraphqlBody(
   };
 }
 
-/** Parses JSON in the charset that its type declares. Without a body there is nothing to parse. */
+/** Parses JSON in the charset that its type declares. Returns undefined without a body. */
 function parseOther({ body, headers }: Request): unknown {
   return Buffer.isBuffer(body) ? JSON.parse(textOf(body, declaredCharset(headers["content-type"]))) : body;
 }
@@ -162,7 +162,7 @@ function complaintAboutOther({ headers }: Request, error: unknown, maxBytes: num
   return [413, `A body of more than ${maxUntoldBytes} bytes needs ${needed}.`];
 }
 
-/** Status and message for an error of the body, ours or of Express's body parser. */
+/** Returns the status and message for an error of the body, ours or of Express's body parser. */
 function complaintAboutBody(error: unknown, maxBytes: number): Complaint {
   if (error instanceof TooLaborious) return [400, error.message];
   if (error instanceof UnreadableText) return [error.status, error.message];

@@ -13,14 +13,14 @@ import type { Locals, ParsedOperation } from "../../locals.ts";
 import type { Middleware, Request, Response } from "../../pipeline.ts";
 import { refuseTurn } from "../limits/turns.ts";
 
-/** Cost of reading a document that is then refused, in points. */
+/** The cost in points of reading a document that is then refused. */
 const costOfRefusal = 10;
 
 type Needed = "body" | "caller" | "merchantPlan" | "served";
 
 /**
- * Reads the operation of a request, and finds out whether it is invalid, exceeds a limit, or is a mutation while the
- * plan is read-only. So far nothing has been planned or sent to the database.
+ * Reads the operation of a request, and checks whether it is invalid, exceeds a limit, or is a mutation while the plan is
+ * read-only. Nothing is planned or sent to the database yet.
  */
 export function readOperation(meter: Meter, thread: SchemaWork): Middleware<Needed, "operation"> {
   return (request, response, next) => {
@@ -40,7 +40,7 @@ export function readOperation(meter: Meter, thread: SchemaWork): Middleware<Need
   };
 }
 
-/** The operation in a document, with its cost. */
+/** Returns the operation in a document, with its cost. */
 function operationIn(
   reading: DocumentReading,
   { body, merchantPlan, served }: Locals<Needed>,
@@ -67,7 +67,7 @@ function refusalByMerchantPlan(
   return apiError("FORBIDDEN", "The merchant's plan allows queries only, no mutations.");
 }
 
-/** Answers refused operations as GraphQL over HTTP demands: with 200 or 400, by the media type. */
+/** Responds to refused operations as GraphQL over HTTP requires: with 200 or 400, depending on the media type. */
 export const refuseOperation: Middleware<"body" | "caller" | "operation" | "served", "execution"> = (
   request,
   response,
@@ -86,7 +86,7 @@ export const refuseOperation: Middleware<"body" | "caller" | "operation" | "serv
   next({ execution });
 };
 
-/** Refuses operations for which the token lacks scopes. Nothing of them has been planned or executed. */
+/** Refuses operations for which the access token lacks scopes, before anything is planned or executed. */
 export const refuseMissingScopes: Middleware<"execution" | "operation"> = (request, response, next) => {
   const refusal = scopeRefusal(response.locals.execution);
   if (!refusal) return next();

@@ -10,7 +10,7 @@ import {
 import type { Finding } from "./finding.ts";
 import type { Source } from "./check-source.ts";
 
-/** Fixtures that have been changed, and that nothing takes into the database. */
+/** Finds changed fixtures that no migration includes. */
 export const forgottenFixtures: Source = {
   name: "fixtures",
   async find({ scripts }) {

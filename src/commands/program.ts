@@ -25,7 +25,7 @@ export class Program extends Command {
   }
 }
 
-/** A text without the ends of lines that are only those of its source. */
+/** Joins lines that are broken only in the source code. */
 const unbroken = (text: string): string => text.replaceAll(/(?<=\S)\n(?=\S)/g, " ");
 const firstSentence = (text: string): string => text.split(/[.:;](?=\s|$)/)[0]!;
 

@@ -13,7 +13,7 @@ import { atTheTerminal, hasColors, say } from "../terminal.ts";
 import { graphileShadowOf } from "./urls.ts";
 
 const adminUrl = process.env.SERVICE_ADMIN_URL!;
-/** The database that graphile-migrate works on: that of the URL, or the shadow. */
+/** The database that graphile-migrate works on: the URL's database, or the shadow. */
 const name = process.env.GM_DBNAME!;
 const onServer = (work: (admin: pg.Client) => Promise<void>) =>
   withClient(besides(adminUrl, "postgres"), work);

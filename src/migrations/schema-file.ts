@@ -16,9 +16,9 @@ export async function schemaOf(client: ClientBase): Promise<string> {
 }
 
 /**
- * What db/schema.sql has to be, from a new database with the committed migrations only.
+ * Returns the expected text of db/schema.sql, from a new database with the committed migrations only.
  *
- * @param adminUrl a database of the server to make it on, whose roles have been set up
+ * @param adminUrl any database of the server to use, whose roles have been set up
  */
 export const committedSchema = (adminUrl: string): Promise<string> =>
   withCommitted(adminUrl, (url) => withClient(url, schemaOf));

@@ -114,8 +114,8 @@ function readRelation(
   filter: FilterValue,
   at: FilterPosition,
 ): FilterTree {
-  const below = { ...at, relationsDeep: at.relationDepth + 1 };
-  if (below.relationsDeep > maxRelationDepth)
+  const below = { ...at, relationDepth: at.relationDepth + 1 };
+  if (below.relationDepth > maxRelationDepth)
     refuse(at.path, `a filter can't follow more than ${maxRelationDepth} relations one after the other.`);
   const related = (quantifier: Quantifier, value: FilterValue, path: string): FilterTree => {
     if (at.budget.relations-- <= 0) refuse("filter", `more than ${maxRelations} relations.`);

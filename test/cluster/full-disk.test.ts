@@ -83,7 +83,7 @@ describe("with a full disk", { skip }, () => {
     assert.deepEqual((await service.ask(token, { query })).codes, []);
     await until(async () => (await readiness()).status === 503);
     const obstacles = [
-      { part: "database", code: "DISK_FULL", message: "The database has no room on its disk." },
+      { part: "database", code: "DISK_FULL", message: "The database's disk is full." },
     ];
     assert.deepEqual((await readiness()).body, { status: "unavailable", obstacles });
   });

@@ -9,16 +9,16 @@ import type { SigningKeys } from "./signing-keys.ts";
 /** Lifetime of an access token, in seconds. */
 export const accessTokenSeconds = 600;
 
-/** The issuer of the tokens of the only merchant. */
+/** The issuer of access tokens in a service with one merchant. */
 export const defaultIssuer = "urn:service:tokens";
 /** Returns the issuer of one merchant's tokens. A merchant only accepts its own issuer, even if keys are equal. */
 export const issuerFor = (merchant: string): string => `${defaultIssuer}:${merchant}`;
-/** The merchant whose tokens have an issuer; undefined when it is none of those. */
+/** Returns the merchant that an issuer belongs to; undefined when it belongs to none. */
 export const merchantOf = (issuer: unknown): string | undefined =>
   typeof issuer === "string" && issuer.startsWith(issuerFor(""))
     ? issuer.slice(issuerFor("").length)
     : undefined;
-/** The audience of tokens for the GraphQL API. Other kinds of token, such as sessions, name another. */
+/** The audience of access tokens for the GraphQL API. */
 const apiAudience = "urn:service:graphql-api";
 const tokenType = "at+jwt";
 const algorithm = "HS256";
@@ -26,14 +26,14 @@ const algorithm = "HS256";
 /** The claims of an access token. */
 export interface AccessTokenClaims {
   credentialId: string;
-  /** The access key that the token was issued for. */
+  /** The client ID that the token was issued for. */
   accessKey: string;
   scopes: readonly string[];
 }
 
-/** Why a token is refused. */
+/** The reason why a token is refused. */
 export class TokenRefusal extends Error {
-  /** `invalid`: not a token of ours, or expired. `foreign`: ours and valid, but not for the GraphQL API. */
+  /** `invalid`: not issued by this service, or expired. `foreign`: valid, but not usable for the GraphQL API. */
   readonly kind: "invalid" | "foreign";
 
   constructor(kind: TokenRefusal["kind"], message: string) {
@@ -42,25 +42,25 @@ export class TokenRefusal extends Error {
   }
 }
 
-/** Refuses a token whose access key is gone. */
+/** Creates the refusal of a token whose client ID is no longer active. */
 export const credentialEnded = (): TokenRefusal =>
-  new TokenRefusal("foreign", "The credential of this token has been deactivated, rotated or deleted.");
+  new TokenRefusal("foreign", "The API credential of this token has been deactivated, rotated or deleted.");
 
 interface Verified {
   claims: AccessTokenClaims;
   /** In milliseconds since 1970. */
   expiresAt: number;
-  /** The key that signed it. */
+  /** The id of the key that signed it. */
   keyId: string;
 }
 
-/** Signs and verifies access tokens: JWTs of the profile of RFC 9068, signed with HMAC-SHA256. */
+/** Signs and verifies access tokens: JWTs as in RFC 9068, signed with HMAC-SHA256. */
 export class AccessTokens {
   readonly #keys: SigningKeys;
   readonly #now: () => number;
   readonly #issuer: string;
-  // Clients send the same token with every request for ten minutes, so its signature is verified once. The credential
-  // (active-credentials.ts) and the key may change meanwhile, so they are checked each time.
+  // Clients send the same token for ten minutes, so its signature is verified once. The credential
+  // (active-credentials.ts) and the signing key may change meanwhile, so they are checked each time
   readonly #verified = new LRUCache<string, Verified>(atMost(10_000));
 
   /** @param now the time in milliseconds since 1970 */
@@ -70,7 +70,7 @@ export class AccessTokens {
     this.#issuer = issuer;
   }
 
-  /** A new token, valid from now on for {@link accessTokenSeconds}. */
+  /** Issues a new token, valid for {@link accessTokenSeconds}. */
   async issue(
     { credentialId, accessKey, scopes }: AccessTokenClaims,
     audience = apiAudience,
@@ -89,19 +89,19 @@ export class AccessTokens {
     });
   }
 
-  /** Whether a token has been verified before, so that verifying it again takes no time. */
+  /** Whether a token has been verified before, so that verifying it again takes almost no time. */
   isKnown(token: string): boolean {
     return this.#verified.has(token);
   }
 
   /**
-   * The claims of a token.
+   * Verifies a token and returns its claims.
    *
    * @throws {TokenRefusal} when it isn't a valid token for the GraphQL API
    */
   async verify(token: string): Promise<AccessTokenClaims> {
     let verified = this.#verified.get(token);
-    // Its key may have been retired since
+    // The signing key may have been retired since
     if (!verified || !(await this.#keys.find(verified.keyId))) {
       verified = await this.#verify(token);
       this.#verified.set(token, verified);
@@ -135,7 +135,7 @@ export class AccessTokens {
   }
 }
 
-/** The unverified content of a token; null when it is no JWT. */
+/** Returns the unverified content of a token; null when it isn't a JWT. */
 function decode(token: string): Jwt | null {
   try {
     return jwt.decode(token, { complete: true });
@@ -157,4 +157,4 @@ function check(token: string, key: KeyObject, options: VerifyOptions): Jwt {
 
 const invalid = () => new TokenRefusal("invalid", "The access token is not valid.");
 const expired = () =>
-  new TokenRefusal("invalid", "The access token has expired. Exchange the credential for a new one.");
+  new TokenRefusal("invalid", "The access token has expired. Request a new one from the token endpoint.");

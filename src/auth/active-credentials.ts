@@ -9,11 +9,11 @@ export interface Allowed {
   storedOperationsOnly: boolean;
 }
 
-/** The present rights of tokens of an access key; null when the key is gone or its credential deactivated. */
+/** Returns the current rights of a client ID's tokens; null when it is gone or its API credential deactivated. */
 export type ActiveCredentials = Pick<CachedAnswers<string, Allowed | null>, "of">;
 
 interface Key extends Allowed {
-  /** Milliseconds until it ends, after a rotation with an overlap. */
+  /** Milliseconds until the client ID ends, after a rotation with an overlap. */
   remainingMs: number;
 }
 

@@ -11,7 +11,7 @@ export interface Administrator {
 }
 
 /**
- * Makes an administrator.
+ * Creates an administrator.
  *
  * @throws {UserError} when the name or the password is not acceptable
  */
@@ -21,13 +21,15 @@ export async function createAdministrator(
   password: string,
 ): Promise<void> {
   if (!/^[^\s\p{Cc}]{1,100}$/u.test(name))
-    throw new UserError("The name has 1 to 100 characters without spaces: a user name or an e-mail address.");
+    throw new UserError(
+      "The name must have 1 to 100 characters without spaces: a user name or an e-mail address.",
+    );
   const hash = await hashNew(name, password);
   try {
     await connection.query("select auth.create_administrator($1, $2)", [name, hash]);
   } catch (error) {
     // unique_violation
-    throw codeOf(error) === "23505" ? new UserError(`There is an administrator “${name}” already.`) : error;
+    throw codeOf(error) === "23505" ? new UserError(`There is already an administrator “${name}”.`) : error;
   }
 }
 
@@ -56,7 +58,7 @@ export async function deactivateAdministrator(connection: OwnerConnection, name:
   await change(connection, "select auth.deactivate_administrator($1)", [name]);
 }
 
-/** All administrators, by name. */
+/** Returns all administrators, by name. */
 export async function listAdministrators(connection: OwnerConnection): Promise<Administrator[]> {
   const { rows } = await connection.query<Administrator>(
     `select name, deactivated_at is null as active, created_at as "createdAt", last_log_in_at as "lastLogInAt"

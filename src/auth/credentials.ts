@@ -4,7 +4,7 @@ import { codeOf } from "../errors/postgres-errors.ts";
 import { UserError } from "../errors/user-error.ts";
 import { isUuid } from "../lib/uuid.ts";
 
-/** The resources that a credential may read or write: their names, such as `products`, or all. */
+/** The resources that an API credential may read or write: all, or a list of names such as `products`. */
 export type Resources = "all" | readonly string[];
 
 export interface CredentialRequest {
@@ -14,11 +14,11 @@ export interface CredentialRequest {
   write?: Resources;
 }
 
-/** A key with its secret. The secret is known only now: the database has its hash. */
+/** A client ID with its client secret. The secret is known only now: the database has its hash. */
 export interface ClientCredentials {
-  /** Id of the credential. */
+  /** The id of the API credential. */
   id: string;
-  /** The access key. Safe to log. */
+  /** The client ID, which is safe to log. */
   clientId: string;
   clientSecret: string;
 }
@@ -33,9 +33,9 @@ export interface CredentialOverview {
   lastUsedAt: Date | null;
   rotatedAt: Date | null;
   deactivatedAt: Date | null;
-  /** Until when an older key is valid, after a rotation with an overlap. */
+  /** When the previous client ID ends, after a rotation with an overlap. */
   oldKeyEndsAt: Date | null;
-  /** When it ends, or has ended; null when it has no end. */
+  /** When the credential ends or ended; null without an end. */
   expiresAt: Date | null;
   /** Whether its tokens may send stored operations only. */
   storedOperationsOnly: boolean;
@@ -46,13 +46,13 @@ export const credentialColumns = `id, name, access_keys[1] as "clientId", scopes
   stored_operations_only as "storedOperationsOnly", created_at as "createdAt", last_used_at as "lastUsedAt",
   rotated_at as "rotatedAt", deactivated_at as "deactivatedAt", old_key_ends_at as "oldKeyEndsAt", expires_at as "expiresAt"`;
 
-/** A request about credentials that can't be met. Its message is for the caller. */
+/** A request about API credentials that can't be met. Its message is for the caller. */
 export class CredentialError extends UserError {}
 
 /**
- * Makes a credential.
+ * Creates an API credential.
  *
- * @param known the scopes that there are, if they have been read before
+ * @param known all existing scopes, if they have been read before
  * @throws {CredentialError} when a resource doesn't exist
  */
 export async function createCredential(
@@ -71,7 +71,7 @@ export async function createCredential(
   return { id: rows[0]!.id, ...issued, scopes };
 }
 
-/** All credentials, oldest first. */
+/** Returns all API credentials, oldest first. */
 export async function listCredentials(connection: OwnerConnection): Promise<CredentialOverview[]> {
   const { rows } = await connection.query<CredentialOverview>(
     `select ${credentialColumns} from auth.credential_overview order by id`,
@@ -80,9 +80,9 @@ export async function listCredentials(connection: OwnerConnection): Promise<Cred
 }
 
 /**
- * Gives a credential a new key and secret. The old ones stop, with the tokens issued for them.
+ * Gives an API credential a new client ID and secret. The old ones become invalid, with the tokens issued for them.
  *
- * @param overlapHours hours for which the old ones stay valid; 0: they stop at once
+ * @param overlapHours hours for which the old ones stay valid; 0 ends them at once
  * @throws {CredentialError} when there is no such credential, or it is deactivated or has ended
  */
 export async function rotateCredential(
@@ -101,33 +101,33 @@ export async function rotateCredential(
   return { id, ...issued };
 }
 
-/** Reactivates a credential, with the same key and secret. @throws {CredentialError} when there is none, or it has ended */
+/** Reactivates an API credential, with its client ID and secret. @throws {CredentialError} if missing or ended */
 export const activateCredential = (connection: OwnerConnection, id: string): Promise<void> =>
   change(connection, id, "select auth.activate_credential($1)");
 
-/** Stops a credential and its tokens; it stays in lists. @throws {CredentialError} when there is none */
+/** Deactivates an API credential and its tokens; it stays in lists. @throws {CredentialError} when there is none */
 export const deactivateCredential = (connection: OwnerConnection, id: string): Promise<void> =>
   change(connection, id, "select auth.deactivate_credential($1)");
 
-/** Deletes a credential. Its tokens stop at once. @throws {CredentialError} when there is none */
+/** Deletes an API credential. Its tokens become invalid at once. @throws {CredentialError} when there is none */
 export const deleteCredential = (connection: OwnerConnection, id: string): Promise<void> =>
   change(connection, id, "select auth.delete_credential($1)");
 
-/** Lets a credential send stored operations only, or all again. @throws {CredentialError} when there is none */
+/** Restricts an API credential to stored operations, or lifts that. @throws {CredentialError} when there is none */
 export const restrictOperations = (
   connection: OwnerConnection,
   id: string,
   storedOnly: boolean,
 ): Promise<void> => change(connection, id, "select auth.restrict_operations($1, $2)", [storedOnly]);
 
-/** Every scope that a credential can have. */
+/** Returns every scope that an API credential can have. */
 export async function knownScopes(connection: OwnerConnection): Promise<string[]> {
   const { rows } = await connection.query<{ scope: string }>("select auth.known_scopes() as scope");
   return rows.map(({ scope }) => scope);
 }
 
 /**
- * The id of a credential, from its id or from one of its keys, as `listCredentials` shows both.
+ * Returns the id of an API credential, given its id or one of its client IDs.
  *
  * @throws {CredentialError} when it is neither
  */
@@ -137,7 +137,8 @@ export async function findCredential(connection: OwnerConnection, name: string):
     "select id from auth.credential_overview where $1 = any (access_keys)",
     [name],
   );
-  if (!rows[0]) throw new CredentialError(`“${name}” is neither the id nor the client_id of a credential.`);
+  if (!rows[0])
+    throw new CredentialError(`“${name}” is neither the id nor the client_id of an API credential.`);
   return rows[0].id;
 }
 
@@ -147,7 +148,7 @@ async function change(
   statement: string,
   values: unknown[] = [],
 ): Promise<void> {
-  if (!isUuid(id.toLowerCase())) throw new CredentialError(`“${id}” is not the id of a credential.`);
+  if (!isUuid(id.toLowerCase())) throw new CredentialError(`“${id}” is not the id of an API credential.`);
   try {
     await connection.query(statement, [id, ...values]);
   } catch (error) {
@@ -156,7 +157,7 @@ async function change(
   }
 }
 
-/** The scopes for resources that may be read or written. */
+/** Returns the scopes for resources that may be read or written. */
 export function scopesFor(known: readonly string[], read: Resources, write: Resources): string[] {
   const resources = new Set(known.map((scope) => scope.split(":")[0]!));
   const isIn = (wanted: Resources, resource: string) => wanted === "all" || wanted.includes(resource);
@@ -165,7 +166,7 @@ export function scopesFor(known: readonly string[], read: Resources, write: Reso
     .filter((name) => !resources.has(name));
   if (unknown.length > 0) {
     throw new CredentialError(
-      `There is no resource “${unknown.join("”, “")}”. There are: ${[...resources].join(", ")}.`,
+      `There is no resource “${unknown.join("”, “")}”. The resources are: ${[...resources].join(", ")}.`,
     );
   }
   const unwritten = write === "all" ? [] : write.filter((name) => !known.includes(`${name}:write`));
@@ -177,16 +178,16 @@ export function scopesFor(known: readonly string[], read: Resources, write: Reso
   });
 }
 
-/** A new key and secret. */
+/** Generates a client ID and a client secret. */
 export function createClientCredentials(): { clientId: string; clientSecret: string } {
-  // The prefixes distinguish key and secret, and let scanners for leaked secrets find the latter.
+  // The prefixes distinguish ID and secret, and let scanners find leaked secrets
   return {
     clientId: `ak_${randomBytes(15).toString("hex")}`,
     clientSecret: `sk_${randomBytes(32).toString("base64url")}`,
   };
 }
 
-/** The stored form of a secret. */
+/** Returns the hash of a secret, which is what the database stores. */
 export function hashOfSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }

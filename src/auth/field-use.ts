@@ -1,19 +1,19 @@
 import { utcDay } from "../lib/utc-day.ts";
 import { WaitingRows } from "./waiting-rows.ts";
 
-/** When a credential last used a field of a version. */
+/** The day on which an API credential last used a field of a version. */
 interface FieldUseEntry {
   credential_id: string;
   version: string;
   field: string;
-  /** Of UTC, like 2026-06-30. */
+  /** In UTC, such as 2026-06-30. */
   day: string;
 }
 
-/** Entries that wait at most while the database can't be reached. */
+/** The maximum number of entries that wait while the database can't be reached. */
 const maxWaiting = 20_000;
 
-/** Notes on which day each credential last used each field. A list of fields is looked at once a day for each. */
+/** Notes on which day each API credential last used each field. It processes a list of fields once a day for each. */
 export class FieldUse {
   readonly waiting = new WaitingRows<FieldUseEntry>(
     "record_fields",
@@ -24,10 +24,10 @@ export class FieldUse {
     },
   );
   #day = "";
-  /** By list, which is the same object for the same document and goes with it, for whom it has been noted today. */
+  /** For each list of fields, the users for whom it was noted today. A document always has the same list object. */
   #noted = new WeakMap<readonly string[], Set<string>>();
 
-  /** @param fields as Type.field */
+  /** Notes the use of fields. @param fields as Type.field */
   note(credentialId: string, version: string, fields: readonly string[], time = Date.now()): void {
     const day = utcDay(time);
     if (day !== this.#day) {

@@ -5,11 +5,11 @@ import type { Logger } from "pino";
 import { ChangeListener, listenAlways } from "../postgres/change-listener.ts";
 import type { Listen, Listener } from "../postgres/change-listener.ts";
 
-/** Cached answers to questions of one kind. */
+/** Cached values of one kind, by key. */
 export interface CachedAnswers<Key, Answer> {
-  /** The current answer: from the cache, or from the database. */
+  /** Returns the current value, from the cache or the database. */
   of(key: Key): Promise<Answer>;
-  /** The answer of the database now, which is cached from then on. */
+  /** Reads the value from the database, and caches it. */
   again(key: Key): Promise<Answer>;
 }
 
@@ -19,10 +19,10 @@ const changesOfRights = {
   applicationName: "service credential listener",
 };
 
-/** Reads a value that is another one after each change of rights. */
+/** Reads the mark of rights: a value that differs after each change of rights. */
 export type ReadMark = () => Promise<string>;
 
-/** This value, and when reading it began, in milliseconds of `performance.now()`. */
+/** The mark of rights, and when reading it began, in milliseconds of `performance.now()`. */
 export interface Mark {
   text: string;
   readAt: number;
@@ -30,28 +30,28 @@ export interface Mark {
 
 const unread: Mark = { text: "", readAt: -Infinity };
 
-/** Milliseconds for which the mark counts as read, for what a request asks after the merchant's plan. */
+/** Milliseconds for which the mark counts as current: long enough for the reads of one request after the first. */
 const markHoldsMs = 1_000;
 
 /**
  * Caches rights: credentials, the plan, and the keys that verify tokens.
  *
- * The database is asked once, and the answer is kept until something of the kind changes, of which the database
- * notifies every process. A process that doesn't listen reads a mark instead, at each request. So a change takes effect at
- * once everywhere, and a request normally costs no statement, or a short one.
+ * A value is read once and kept until rights change; the database notifies every process of that. A process that doesn't
+ * listen reads the mark of rights at each request instead. So a change takes effect at once everywhere, and a request
+ * normally costs no statement, or a short one.
  */
 export class InvalidatedCache {
   readonly #listener: Listener;
   readonly #readMark: ReadMark;
   readonly #forgetting: (() => void)[] = [];
-  /** Grows when answers become outdated, including those that are being read. */
+  /** Increases when values become outdated, including those that are being read. */
   #era = 0;
-  /** The mark as it was read last, and when that began. */
+  /** The mark that was read last. */
   #mark: Mark;
 
   /**
-   * @param listen how it listens for changes
-   * @param mark as it was read before
+   * @param listen listens for changes
+   * @param mark the mark, if it has been read before
    */
   constructor(
     pool: Pool,
@@ -73,7 +73,7 @@ export class InvalidatedCache {
     for (const forget of this.#forgetting) forget();
   }
 
-  /** Whether a change made right now would be heard. */
+  /** Whether notifications arrive, so that a change would be noticed now. */
   get isListening(): boolean {
     return this.#listener.isListening;
   }
@@ -83,7 +83,7 @@ export class InvalidatedCache {
     return this.isListening || performance.now() - this.#mark.readAt < markHoldsMs;
   }
 
-  /** Looks whether anything has changed. What is asked afterwards may be cached. */
+  /** Checks whether anything has changed. Values that are read afterwards may be cached. */
   async look(): Promise<void> {
     const readAt = performance.now();
     const text = await this.#readMark();
@@ -91,18 +91,18 @@ export class InvalidatedCache {
     this.#mark = { text, readAt };
   }
 
-  /** For other caches: called on each change, and whenever one may have been missed. */
+  /** Registers a function that is called on each change, and whenever one may have been missed. */
   onOutdated(forget: () => void): void {
     this.#forgetting.push(forget);
   }
 
   /**
-   * Caches answers of one kind.
+   * Creates a cache for values of one kind.
    *
-   * @param ask asks the database
-   * @param max how many answers are cached
-   * @param lifetimeMs milliseconds for which an answer is valid, if that is known beforehand
-   * @param isFirst whether every request asks it first, so that it looks for changes for those behind it
+   * @param ask reads a value from the database
+   * @param max the maximum number of cached values
+   * @param lifetimeMs returns for how many milliseconds a value is valid, if that is known beforehand
+   * @param isFirst whether every request reads it first, so that it checks for changes on behalf of later reads
    */
   remember<Key extends string, Answer>(
     ask: (key: Key) => Promise<Answer>,
@@ -131,7 +131,7 @@ export class InvalidatedCache {
         if (!this.isListening && (isFirst || !this.#isCurrent)) await this.look();
         const known = kept.get(key);
         if (known) return known.answer;
-        // After a change nothing is cached: each key is read once, however many requests need it
+        // After a change nothing is cached: each key is read once, even if many requests need it
         const before = asked.get(key);
         if (before) return before;
         const answer = askAnew(key).finally(() => {

@@ -14,7 +14,7 @@ export interface MerchantPlan {
   limits: Limits;
 }
 
-/** The plan as the database has it. */
+/** The plan in the database. */
 export interface MerchantPlanRow {
   name: MerchantPlanName;
   limits: unknown;
@@ -22,10 +22,10 @@ export interface MerchantPlanRow {
 
 export const merchantPlanQuery = "select name, limits from auth.current_plan()";
 
-/** The present plan. */
+/** Returns the current plan. */
 export type CurrentMerchantPlan = Pick<CachedAnswers<"current", MerchantPlan>, "of">;
 
-/** Reads the plan from `auth.plan`. @param first as it has just been read */
+/** Reads the plan from `auth.plan`. @param first the plan, if it has just been read */
 export function currentMerchantPlan(
   pool: Pool,
   cache: InvalidatedCache,
@@ -33,7 +33,7 @@ export function currentMerchantPlan(
 ): CurrentMerchantPlan {
   let read = first;
   cache.onOutdated(() => (read = null));
-  // Equal limits must be the same object, because other limits empty the cache of documents
+  // Equal limits must be the same object, because a new object empties the cache of documents
   let last = { text: "{}", limits };
   const ask = async () => {
     const plan = read ?? (await readAs<MerchantPlanRow>(pool, "service_auth", merchantPlanQuery))[0];

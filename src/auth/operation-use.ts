@@ -4,16 +4,16 @@ import { utcDay } from "../lib/utc-day.ts";
 import { WaitingRows } from "./waiting-rows.ts";
 import type { TakenRows } from "./waiting-rows.ts";
 
-/** Operations that one process counts between two writes: of one credential, and of all. Others aren't counted. */
+/** The maximum number of operations that a process counts between two writes: of one API credential, and in total. */
 const most = { ofOne: 300, ofAll: 3_000 };
-/** Entries that wait at most while the database can't be reached. */
+/** The maximum number of entries that wait while the database can't be reached. */
 const maxWaiting = 6_000;
-/** Characters that are kept of a document, and of a statement. */
+/** The maximum number of stored characters of a document, and of a statement. */
 const maxCharacters = { document: 8_000, statement: 20_000 };
-/** Milliseconds after which an operation without requests is forgotten: longer than any takes, with its waits. */
+/** Milliseconds after which an operation without requests is forgotten: longer than any request takes. */
 const maxIdleMs = 60_000;
 
-/** An operation of a credential. */
+/** The use of an operation by an API credential. */
 export class OperationUse implements StatementUse {
   readonly operation: NamedOperation;
   readonly credentialId: string;
@@ -22,7 +22,7 @@ export class OperationUse implements StatementUse {
   ms = 0;
   slowestMs = 0;
   statement: string | null = null;
-  /** When it was written for the last time, in milliseconds since 1970. */
+  /** When it was last written to the database, in milliseconds since 1970. */
   writtenAt = 0;
 
   constructor(operation: NamedOperation, credentialId: string, applicationName: string) {
@@ -40,9 +40,9 @@ export class OperationUse implements StatementUse {
   }
 }
 
-/** Counts, for each credential, how often it sends which operation, and how long their statements take. */
+/** Counts how often each API credential sends each operation, and how long their statements take. */
 export class OperationUses {
-  /** By the name that their connections have. */
+  /** By the application name of their statements. */
   readonly #uses = new Map<string, OperationUse>();
   readonly #ofCredential = new Map<string, number>();
   readonly #waiting = new WaitingRows<OperationEntry>(
@@ -58,7 +58,7 @@ export class OperationUses {
 
   /** Counts a request. */
   begin(operation: NamedOperation, credentialId: string): OperationUse {
-    // At most 63 characters, or Postgres cuts it off
+    // Postgres truncates names after 63 characters
     const name = `service ${operation.id} ${credentialId}`;
     let use = this.#uses.get(name);
     if (!use) {
@@ -97,7 +97,7 @@ export class OperationUses {
 
 type OperationEntry = ReturnType<typeof entryOf>;
 
-/** An operation of a credential on a day, as it is written to the database. */
+/** Returns the database row for the use of an operation on a day. */
 function entryOf({ operation, credentialId, requests, ms, slowestMs, statement }: OperationUse, day: string) {
   const { id, version, name, signature } = operation;
   return {
@@ -110,7 +110,7 @@ function entryOf({ operation, credentialId, requests, ms, slowestMs, statement }
     requests,
     ms,
     slowest_ms: slowestMs,
-    // Null when it is too long
+    // Null if it is too long
     statement: statement !== null && statement.length > maxCharacters.statement ? null : statement,
   };
 }

@@ -2,31 +2,31 @@ import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
 import type { Algorithm } from "@node-rs/argon2";
 
-/** Shorter passwords are refused. */
+/** The minimum length of a password. */
 export const minPasswordCharacters = 12;
-/** So are longer ones, which would only cost time. */
+/** The maximum length of a password: longer ones would only cost time. */
 const maxPasswordCharacters = 200;
 
-// Parameters of argon2id that OWASP demands at least: 19 MiB, two rounds
+// OWASP's minimum parameters for argon2id: 19 MiB, two rounds
 const costs = { algorithm: 2 as Algorithm.Argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** The hash that is stored for a password. */
+/** Returns the hash of a password, which is what the database stores. */
 export function hashPassword(password: string): Promise<string> {
   return hash(password.normalize("NFC"), costs);
 }
 
-/** The hash of unknown names, for all administrations of a process. */
+/** The hash that is checked for unknown names. */
 let nobodys: Promise<string> | undefined;
 
-/** Makes what checking needs beforehand, so that the first unknown name takes as long as others. */
+/** Computes the hash for unknown names in advance, so that the first check takes as long as others. */
 export function preparePasswords(): void {
   nobodys ??= hashPassword(randomPassword());
 }
 
 /**
- * Whether a password is right.
+ * Checks a password.
  *
- * @param kept null when there is no such administrator: the check takes as long, and is never right
+ * @param kept the stored hash; null when there is no such administrator: the check then fails after the same time
  */
 export async function isPassword(kept: string | null, password: string): Promise<boolean> {
   preparePasswords();
@@ -34,14 +34,14 @@ export async function isPassword(kept: string | null, password: string): Promise
   return isRight && kept !== null;
 }
 
-/** A random password in groups that are easy to type. */
+/** Generates a random password in groups that are easy to type. */
 export function randomPassword(): string {
   const letters = "abcdefghijkmnpqrstuvwxyz23456789"; // 32, without 1, 0, l and o
   const text = Array.from(randomBytes(24), (byte) => letters[byte % 32]).join("");
   return text.match(/.{6}/g)!.join("-");
 }
 
-/** Why a new password is refused; null when it isn't. */
+/** Returns why a new password is refused; null if it isn't. */
 export function complaintAbout(password: string, name: string): string | null {
   if ([...password].length < minPasswordCharacters)
     return `The new password needs at least ${minPasswordCharacters} characters.`;

@@ -30,7 +30,7 @@ export class RequestUse implements StatementUse {
     if (this.slowest === null || ran.ms > this.slowest.ms) this.slowest = ran;
   }
 
-  /** Properties for log lines. */
+  /** Returns the properties for log lines. */
   get logged() {
     const { id, name, version } = this.of.operation;
     return {

@@ -14,10 +14,10 @@ const text = "select mark::text, state from auth.rights_now()";
 const settings = settingsStatement({ role: "service_api" })!;
 
 /**
- * Creates a reader of the rights' version. Without a free connection of its own it uses a connection for operations, which
+ * Returns a function that reads the mark of rights. Without a free connection in `pool` it uses one for operations, which
  * the request needs anyway.
  *
- * @param onState called with the state of the database's migrations, which is read along
+ * @param onState called with the state of the database's migrations, which the same statement reads
  */
 export function markReader(
   pool: Pool,
@@ -38,7 +38,7 @@ export function markReader(
   };
 }
 
-/** The rights that any request to a merchant needs. */
+/** The rights that every request to a merchant needs. */
 export interface FirstRights {
   mark: Mark;
   /** The state of the database's migrations. */
@@ -47,7 +47,7 @@ export interface FirstRights {
   plan: MerchantPlanRow | null;
 }
 
-/** Reads it by one statement: a new connection would wait for the answer to each. */
+/** Reads these rights by one statement, because each further one would be a round trip on a new connection. */
 export async function readFirstRights(pool: Pool): Promise<FirstRights> {
   const readAt = performance.now();
   const [row] = await readAs<Omit<FirstRights, "mark"> & { mark: string }>(

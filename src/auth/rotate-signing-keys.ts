@@ -8,23 +8,23 @@ import { isUuid } from "../lib/uuid.ts";
 import { newSigningKey } from "./stored-signing-keys.ts";
 
 /**
- * How long a key is accepted after its replacement, in seconds: the lifetime of its tokens, and a minute for processes
- * that hear of the new key late.
+ * Seconds for which a key is accepted after its replacement: the lifetime of its tokens, and a minute for processes that
+ * learn of the new key late.
  */
 const overlapSeconds = accessTokenSeconds + 60;
 
-/** A key of the database. */
+/** A signing key in the database. */
 export interface StoredKeyOverview {
   id: string;
   createdAt: Date;
-  /** End of its acceptance; null for the key that signs. */
+  /** When it is no longer accepted; null for the key that signs. */
   retiresAt: Date | null;
   state: "signs" | "verifies" | "retired";
-  /** Id of the key that encrypts it; null when it is plain, or has been erased. */
+  /** The id of the key that encrypts it; null when it is plain text, or has been erased. */
   secretsKeyId: string | null;
 }
 
-/** Keys of the database, the newest first. */
+/** Returns the signing keys in the database, newest first. */
 export async function listSigningKeys(connection: OwnerConnection): Promise<StoredKeyOverview[]> {
   const { rows } = await connection.query<StoredKeyOverview>(
     `select id, created_at as "createdAt", retires_at as "retiresAt", state, key_id as "secretsKeyId"
@@ -34,10 +34,10 @@ export async function listSigningKeys(connection: OwnerConnection): Promise<Stor
 }
 
 /**
- * Makes a new signing key.
+ * Creates a new signing key.
  *
- * @returns its id, and until when the previous one is accepted
- * @throws {UserError} when it can't be stored as the others are
+ * @returns its id, and until when the previous key is accepted
+ * @throws {UserError} when SECRETS_KEY lacks a key that stored signing keys are encrypted with
  */
 export async function rotateSigningKey(
   connection: OwnerConnection,
@@ -54,9 +54,9 @@ export async function rotateSigningKey(
 }
 
 /**
- * Ends the acceptance of a key.
+ * Retires a signing key.
  *
- * @param endsTokens whether unexpired tokens that it has signed may end
+ * @param endsTokens whether unexpired tokens that it has signed may become invalid
  * @throws {UserError} when there is no such key, it signs, or its tokens have not expired
  */
 export async function retireSigningKey(
@@ -66,14 +66,14 @@ export async function retireSigningKey(
 ): Promise<void> {
   const key = isUuid(id) ? (await listSigningKeys(connection)).find((each) => each.id === id) : undefined;
   if (!key)
-    throw new UserError(`There is no signing key ${id}. \`npx erp keys list\` shows the existing ones.`);
+    throw new UserError(`There is no signing key ${id}. \`npx erp keys list\` shows the existing keys.`);
   if (key.state === "retired") return;
   if (key.retiresAt === null)
-    throw new UserError(`${id} is the key that signs. Make another one sign first: npx erp keys rotate`);
+    throw new UserError(`${id} is the key that signs. Replace it first: npx erp keys rotate`);
   if (!endsTokens) {
     throw new UserError(
-      `Access tokens that ${id} has signed are valid until ${key.retiresAt.toISOString()}; it retires by itself then.\n` +
-        "--now retires it, and ends them, at once.",
+      `Access tokens that ${id} has signed are valid until ${key.retiresAt.toISOString()}. Then it retires automatically.\n` +
+        "--now retires it at once, and makes these tokens invalid.",
     );
   }
   await connection.query("select auth.retire_signing_key($1)", [id]);

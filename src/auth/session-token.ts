@@ -4,31 +4,32 @@ import { networkOf } from "../lib/network-of.ts";
 import { BucketsInMemory } from "./rate-limits/buckets-in-memory.ts";
 import { readAs } from "../postgres/as-role.ts";
 
-/** Whether a token belongs to a live session of the administration. @param address the sender's address */
+/** Checks whether a token belongs to an active session of the administration. @param address the sender's address */
 export type SessionCheck = (token: string, address: string) => Promise<boolean>;
 
-/** Prefix of session tokens: it distinguishes them from access tokens, and helps scanners to find leaked ones. */
+/** The prefix of session tokens: it distinguishes them from access tokens, and helps scanners find leaked ones. */
 export const sessionTokenPrefix = "as_";
 
-/** A token for a new session. The database gets only its hash. */
+/** Generates a token for a new session. The database stores only its hash. */
 export function newSessionToken(): string {
   return sessionTokenPrefix + randomBytes(32).toString("base64url");
 }
 
-/** The hash by which the database finds a token. */
+/** Returns the hash by which the database finds a token. */
 export function hashOfToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }
 
 /**
- * Look-ups of sessions that one network may cause by requests to the API. Nobody sends such tokens there, except by
+ * The limit of session look-ups that one network may cause by requests to the API. Such tokens arrive there only by
  * mistake.
  */
 const questions = { name: "session-token", capacity: 20, perSecond: 1 };
 const sessionToken = /^as_[A-Za-z0-9_-]{43}$/;
 
 /**
- * Makes a check of session tokens that are sent to the API. Anyone may send them, so few look-ups reach the database.
+ * Returns a check of session tokens that are sent to the API. Anyone may send them, so only a few look-ups reach the
+ * database.
  */
 export function sessionCheck(pool: Pool): SessionCheck {
   const buckets = new BucketsInMemory();
@@ -38,7 +39,7 @@ export function sessionCheck(pool: Pool): SessionCheck {
     (await isSessionToken(pool, token));
 }
 
-/** Whether a token belongs to a live session. */
+/** Checks whether a token belongs to an active session. */
 export async function isSessionToken(pool: Pool, token: string): Promise<boolean> {
   if (!token.startsWith(sessionTokenPrefix)) return false;
   const text = "select auth.is_session($1) as alive";

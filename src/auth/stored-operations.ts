@@ -2,16 +2,16 @@ import type { Pool } from "pg";
 import { readAs } from "../postgres/as-role.ts";
 import type { InvalidatedCache } from "./invalidated-cache.ts";
 
-/** The operations that were published for clients. */
+/** The operations that operators stored for clients. */
 export type StoredOperations = ReturnType<typeof storedOperations>;
 
-/** As many as auth.publish_operations allows. Together they have at most 16 MiB, so all of them may be cached. */
+/** The number that auth.publish_operations allows. Together they have at most 16 MiB, so all of them may be cached. */
 const maxDocuments = 5_000;
 
-/** Credentials that may send an operation: all of them, or those. */
+/** The API credentials that may send an operation: all, or a set of ids. */
 type Senders = "all" | Set<string>;
 
-/** Reads what is stored: the list once after each change, each document when it is first sent. */
+/** Reads stored operations: their list after each change, a document when it is first sent. */
 export function storedOperations(pool: Pool, cache: InvalidatedCache) {
   const lists = cache.remember(async () => {
     const rows = await readAs<{ key: string; credentialId: string | null }>(
@@ -36,14 +36,14 @@ export function storedOperations(pool: Pool, cache: InvalidatedCache) {
     );
     return row!.document ?? undefined;
   }, maxDocuments);
-  /** Whether a credential may send a document of this SHA-256, in hex, to a version. */
+  /** Whether an API credential may send the document with this SHA-256, in hexadecimal, to a version. */
   const has = async (version: string, sha256: string, credentialId: string): Promise<boolean> => {
     const senders = (await lists.of("all")).get(`${version} ${sha256}`);
     return senders === "all" || senders?.has(credentialId) === true;
   };
   return {
     has,
-    /** The document itself; undefined when the credential may not send it. */
+    /** Returns the document; undefined when the API credential may not send it. */
     find: async (version: string, sha256: string, credentialId: string) =>
       (await has(version, sha256, credentialId)) ? documents.of(sha256) : undefined,
   };

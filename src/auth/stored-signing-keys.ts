@@ -16,7 +16,7 @@ import { isUuid } from "../lib/uuid.ts";
 export const signingKeysQuery =
   'select id, secret, signs, extract(epoch from remaining)::float8 * 1000 as "remainingMs" from auth.signing_keys()';
 
-/** Readings because of tokens with unknown keys: anyone may send these. */
+/** The limit of reads because of tokens with unknown keys, which anyone may send. */
 const rereads = { name: "signing-keys", capacity: 5, perSecond: 1 };
 
 export interface StoredSigningKeysOptions {
@@ -24,13 +24,13 @@ export interface StoredSigningKeysOptions {
   cache: Pick<InvalidatedCache, "remember" | "onOutdated">;
   secrets: Secrets;
   logger: Logger;
-  /** In milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   now: () => number;
   /** The keys, if they have just been read. */
   first?: readonly SigningKeyRow[] | undefined;
 }
 
-/** A key as the database has it. */
+/** A signing key in the database. */
 export interface SigningKeyRow {
   id: string;
   secret: string;
@@ -58,11 +58,11 @@ export class StoredSigningKeys implements SigningKeys {
   readonly #options: StoredSigningKeysOptions;
   readonly #buckets = new BucketsInMemory();
   readonly #cached: CachedAnswers<"all", StoredKeys>;
-  /** As they were read last. */
+  /** The keys that were read last. */
   #last: StoredKeys = new Map();
 
   /**
-   * Reads the keys. If several processes find none, one makes the first.
+   * Reads the keys. If several processes find none, one of them creates the first.
    *
    * @throws {UserError} when the signing key can't be decrypted
    */
@@ -92,7 +92,7 @@ export class StoredSigningKeys implements SigningKeys {
     this.#cached = cache.remember(ask, 1);
   }
 
-  /** Why no token can be signed, as far as is known without asking; null when one can. */
+  /** The reason why no token can be signed, by the keys that were read last; null when one can. */
   get obstacle(): Obstacle | null {
     if (signingOf(this.#last)?.key) return null;
     const message = "This process can't read the key that signs access tokens.";
@@ -129,7 +129,7 @@ export class StoredSigningKeys implements SigningKeys {
 
   #keyOf({ id, secret }: SigningKeyRow): KeyObject | null {
     const known = this.#last.get(id);
-    // A key stays usable even if it is encrypted again by a key that this process lacks
+    // A key stays usable even if it is now encrypted with a key that this process lacks
     if (known?.key) return known.key;
     try {
       return createSecretKey(Buffer.from(this.#options.secrets.open(secret, signingKeyPlace(id)), "base64"));
@@ -151,7 +151,7 @@ function readable({ id, key }: StoredKey): KeyObject {
 /**
  * Opens the keys that sign access tokens: keys from the environment, or else from the database.
  *
- * @param configured at least 32 characters each
+ * @param configured keys of the settings, of at least 32 characters each
  * @throws {UserError} when the signing key of the database can't be decrypted
  */
 export async function openSigningKeys(
@@ -164,7 +164,7 @@ export async function openSigningKeys(
   return keys;
 }
 
-/** A new key in its stored form. */
+/** Generates a signing key in its stored form. */
 export function newSigningKey(secrets: Secrets): { id: string; stored: string } {
   const id = randomUUID();
   return { id, stored: secrets.seal(randomBytes(32).toString("base64"), signingKeyPlace(id)) };

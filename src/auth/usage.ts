@@ -9,11 +9,11 @@ import { OperationUses } from "./operation-use.ts";
 import { WaitingRows } from "./waiting-rows.ts";
 import type { TakenRows } from "./waiting-rows.ts";
 
-/** Milliseconds after which counts are written at the latest. */
+/** Maximum milliseconds until counts are written. */
 const defaultIntervalMs = 10_000;
-/** Part of that time without requests after which they are written at once, as long as there is a connection for it. */
+/** Share of that time without requests after which counts are written early, while the connection is still open. */
 const quietShare = 0.4;
-/** Distinct counts that are kept while the database can't be reached; further ones are lost. */
+/** The maximum number of distinct counts that are kept while the database can't be reached. Further ones are lost. */
 const maxWaiting = 10_000;
 
 interface Count {
@@ -21,29 +21,29 @@ interface Count {
   /** In UTC, such as 2026-06-30. */
   day: string;
   version: string;
-  /** Type.field; empty: all requests. */
+  /** As Type.field; empty for all requests. */
   deprecated_field: string;
   requests: number;
   last_used_at: Date;
 }
 
-/** How many rows the transaction has written. pg_stat_xact_all_tables would take as long to plan as all else here. */
+/** The query of the rows that the transaction wrote. Planning pg_stat_xact_all_tables would take as long as all else. */
 const rowsWritten = `select sum(pg_stat_get_xact_tuples_inserted(oid) + pg_stat_get_xact_tuples_updated(oid)
     + pg_stat_get_xact_tuples_deleted(oid))::float8 as count
   from pg_class where relnamespace = 'auth'::regnamespace and relkind = 'r'`;
 
 export interface UsageOptions {
-  /** Milliseconds after which counts are written at the latest. */
+  /** Maximum milliseconds until counts are written. */
   intervalMs?: number | undefined;
   /** Called with the number of rows that were written. */
   onWritten?: ((rows: number) => void) | undefined;
-  /** Runs a writing when there is room for it. */
+  /** Runs a write when its turn comes. */
   inTurn?: ((write: () => Promise<void>) => void) | undefined;
 }
 
 /**
- * Counts the requests of each credential, by day, version and deprecated field, and adds the sums to the database
- * regularly.
+ * Counts the requests of each API credential, by day, version and deprecated field, and regularly adds the sums to the
+ * database.
  */
 export class Usage {
   /** Fields that credentials use. */
@@ -55,7 +55,7 @@ export class Usage {
   readonly #intervalMs: number;
   readonly #options: UsageOptions;
   #timer: NodeJS.Timeout | undefined;
-  /** When the first count was made that isn't written. */
+  /** When the first count began that hasn't been written. */
   #since = 0;
   readonly #counts = new WaitingRows<Count>(
     "record_use",
@@ -67,10 +67,10 @@ export class Usage {
       if (last_used_at > waiting.last_used_at) waiting.last_used_at = last_used_at;
     },
   );
-  /** The credential of the latest request. */
+  /** The API credential of the latest request. */
   readonly #latest = new LatestOwner();
   #writing: Promise<void> = Promise.resolve();
-  /** Whether some could not be written the last time. */
+  /** Whether the last write failed for some counts. */
   #hasFailed = false;
 
   constructor(pool: Pool, logger: Logger, options: UsageOptions = {}) {
@@ -87,10 +87,10 @@ export class Usage {
     this.#count(credentialId, version, "");
   }
 
-  /** Whether others than a credential have sent requests just now. */
+  /** Whether other API credentials than the given one have sent requests recently. */
   readonly usedByOthers = (credentialId: string): boolean => !this.#latest.isAlone(credentialId);
 
-  /** Counts a request that uses deprecated fields, given as Type.field. Call {@link note} for it as well. */
+  /** Counts a request that uses deprecated fields, as Type.field. Call {@link note} for it as well. */
   noteDeprecated(credentialId: string, version: string, fields: Iterable<string>): void {
     for (const field of fields) this.#count(credentialId, version, field);
   }
@@ -106,7 +106,7 @@ export class Usage {
     clearTimeout(this.#timer);
   }
 
-  /** Nothing is awaited while there is nothing to count. */
+  /** Starts the timer for the next write. There is none while nothing is counted. */
   #await(ms: number): void {
     clearTimeout(this.#timer);
     this.#since = performance.now();
@@ -128,16 +128,16 @@ export class Usage {
     const taken = [this.#counts.take(), this.fields.waiting.take(), this.operations.take()];
     const waiting = taken.filter(({ rows }) => rows.length > 0);
     if (waiting.length === 0) return;
-    // Statements that still run are counted when they end, and what can't be written is kept
+    // Running statements are counted when they end, and counts that can't be written are kept
     this.#await(this.#intervalMs);
-    // What can't be written holds up the rest once
+    // After a failure, write separately: counts that can't be written must not block the rest again
     const together = this.#hasFailed ? waiting.map((one) => [one]) : [waiting];
     this.#hasFailed = false;
     for (const some of together) {
       try {
         await this.#store(some);
       } catch (error) {
-        // Written again, it would count twice
+        // The write may have been committed: repeating it would count twice
         if (error instanceof Unreplicated) continue;
         if (!this.#hasFailed)
           this.#logger.warn({ err: error }, "can't write the counts of requests; trying again");
@@ -147,7 +147,7 @@ export class Usage {
     }
   }
 
-  /** Writes some in one transaction. */
+  /** Writes rows in one transaction. */
   async #store(waiting: readonly TakenRows[]): Promise<void> {
     const { onWritten } = this.#options;
     const written = await asRole(this.#pool, "service_auth", async (client) => {

@@ -1,13 +1,13 @@
-/** Rows that were taken to be written. */
+/** Rows that were taken out of the queue to be written. */
 export interface TakenRows<Row = unknown> {
   rows: Row[];
   /** The function of `auth` that writes them. */
   by: string;
-  /** Has them wait again. */
+  /** Puts them back into the queue. */
   keep: () => void;
 }
 
-/** Rows that wait to be written to the database, one for each key. Beyond a maximum, new keys are left out. */
+/** Rows that wait to be written to the database, one for each key. Beyond a maximum, new keys are dropped. */
 export class WaitingRows<Row> {
   readonly #by: string;
   readonly #max: number;
@@ -39,7 +39,7 @@ export class WaitingRows<Row> {
     }
   }
 
-  /** Returns the rows, which wait no longer. */
+  /** Removes and returns all rows. */
   take(): TakenRows<Row> {
     const rows = [...this.#rows.values()];
     this.#rows = new Map();

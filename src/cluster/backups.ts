@@ -14,10 +14,10 @@ import { exists } from "./postgres-user.ts";
 
 const run = promisify(execFile);
 
-/** The files of a backup, as `pg_basebackup --format=tar --gzip` names them: the data, and the log of the meantime. */
+/** The files of a backup, named as by `pg_basebackup --format=tar --gzip`: the data, and the write-ahead log. */
 const archives = ["base.tar.gz", "pg_wal.tar.gz"] as const;
 
-/** Parts of a data folder that belong to a running server, or that each start makes again. */
+/** Parts of a data folder that belong to a running server, or that each start creates again. */
 const excluded = [
   "pg_wal/* pg_replslot/* pg_dynshmem/* pg_notify/* pg_serial/* pg_snapshots/* pg_stat_tmp/* pg_subtrans/*",
   "pgsql_tmp* pg_internal.init* postmaster.pid postmaster.opts server.log",
@@ -28,14 +28,14 @@ const excluded = [
 export interface Backup {
   folder: string;
   begunAt: Date;
-  /** The number of its cluster, which tells apart those that share a folder of backups. */
+  /** The id of its cluster, which distinguishes clusters that share a folder of backups. */
   cluster: string;
 }
 
-/** Such as 20261122T210000Z-7561234567890123456. An unfinished backup has another name. */
+/** The name of a complete backup, such as 20261122T210000Z-7561234567890123456. */
 const form = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-(\d+)$/;
 
-/** The complete backups of a folder, the oldest first. */
+/** Returns the complete backups in a folder, oldest first. */
 export async function listBackups(folder: string): Promise<Backup[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => form.test(name));
   return names.sort().map((name) => ({
@@ -46,20 +46,20 @@ export async function listBackups(folder: string): Promise<Backup[]> {
 }
 
 /**
- * Copies the files of a running cluster by Postgres' own functions, while others use it. The copy includes the
- * write-ahead log of the meantime, so it can be restored by itself.
+ * Backs up a running cluster by Postgres' own functions, while others use it. The backup includes the write-ahead log
+ * that is written meanwhile, so it can be restored by itself.
  *
- * @param adminUrl a database of it, as superuser; its files must be on this machine
+ * @param adminUrl a database of the cluster, as superuser; its files must be on this machine
  * @param to the folder of backups
  * @returns the folder of the backup
- * @throws {UserError} when it can't
+ * @throws {UserError} when it fails
  */
 export async function makeBackup(adminUrl: string, to: string): Promise<string> {
   return withClient(adminUrl, async (client) => {
     const { data, name } = await begin(client);
     if ((await lstat(join(data, "pg_wal"))).isSymbolicLink())
       throw new UserError(
-        "The write-ahead log of this cluster is elsewhere: use pg_basebackup or pgBackRest.",
+        "The write-ahead log of this cluster is in another folder: use pg_basebackup or pgBackRest.",
       );
     const folder = join(resolve(to), name);
     const unfinished = `${folder}.unfinished`;
@@ -73,7 +73,7 @@ export async function makeBackup(adminUrl: string, to: string): Promise<string> 
       await pack(log!, "-C", unfinished, "backup_label", "-C", data, ...files);
       await rm(join(unfinished, "backup_label"));
       await checkBackup(unfinished);
-      // One by one, files would take long
+      // Syncs the whole file system, because single files would take long
       await run("sync", process.platform === "linux" ? ["-f", unfinished] : []);
       await rename(unfinished, folder);
       await run("sync", process.platform === "linux" ? ["-f", resolve(to)] : []);
@@ -95,15 +95,15 @@ async function begin(client: pg.Client): Promise<{ data: string; name: string }>
   const { tablespaces, ...found } = rows[0]!;
   if (tablespaces > 0)
     throw new UserError(
-      "This cluster has tablespaces, whose files are elsewhere: use pg_basebackup or pgBackRest.",
+      "This cluster has tablespaces, whose files are in other folders: use pg_basebackup or pgBackRest.",
     );
-  // Keeps the write-ahead log of the meantime; it ends with the connection
+  // This temporary slot keeps the write-ahead log until the connection ends
   await client.query("select pg_create_physical_replication_slot('backup_' || pg_backend_pid(), true, true)");
   await client.query("select pg_backup_start('backup', fast => true)");
   return found;
 }
 
-/** Ends the backup. @returns its label, and the files of the write-ahead log that belong to it */
+/** Ends the backup. @returns its label, and its files of the write-ahead log */
 async function end(client: pg.Client, log: string): Promise<{ label: string; segments: string[] }> {
   const { rows } = await client.query<{ label: string; last: string }>(
     `select labelfile as label, pg_walfile_name(lsn) as last from pg_backup_stop(wait_for_archive => false)`,
@@ -115,7 +115,7 @@ async function end(client: pg.Client, log: string): Promise<{ label: string; seg
   const segments = (await readdir(log)).filter(isPart);
   const count = segments.filter((name) => !name.endsWith(".history")).length;
   if (count !== numberOf(last) - numberOf(first!) + 1)
-    throw new UserError("Parts of the write-ahead log of this backup are gone already: make it again.");
+    throw new UserError("Parts of this backup's write-ahead log are already deleted. Make the backup again.");
   return { label, segments };
 }
 
@@ -126,7 +126,7 @@ const numberOf = (segment: string): number =>
 /** Matches GNU tar's messages about files that change while it reads them. The write-ahead log repairs such files. */
 const changing = /changed as we read it|removed before we read it|shrank by/;
 
-/** Packs files. */
+/** Writes files to an archive. */
 async function pack(archive: string, ...files: string[]): Promise<void> {
   const options = { env: { ...process.env, LC_ALL: "C" }, maxBuffer: 64_000_000 };
   await run("tar", ["-czf", archive, ...files], options).catch((cause: ExecFileException) => {
@@ -136,7 +136,7 @@ async function pack(archive: string, ...files: string[]): Promise<void> {
   });
 }
 
-/** Reads the archives of a backup, and compares their checksums. @throws {UserError} when one is damaged */
+/** Checks the archives of a backup by their checksums. @throws {UserError} when one is damaged */
 export async function checkBackup(folder: string): Promise<void> {
   for (const archive of archives) await readFrom(folder, "gzip", "-t", join(folder, archive));
 }
@@ -148,31 +148,31 @@ async function readFrom(folder: string, program: string, ...words: string[]): Pr
 }
 
 /**
- * The folder of a backup.
+ * Returns the folder of a backup.
  *
- * @param from that folder, or one of backups, of which it is the newest
+ * @param from this folder, or a folder of backups, from which the newest is chosen
  */
 export async function chooseBackup(from: string): Promise<string> {
   if (await exists(join(from, archives[0]))) return resolve(from);
   const newest = (await listBackups(from)).at(-1);
   if (newest === undefined)
     throw new UserError(
-      `There is no complete backup in ${from}. Those with a manifest.json are of an earlier version, which restores them.`,
+      `There is no complete backup in ${from}. Backups with a manifest.json are from an earlier version, which can restore them.`,
     );
   return newest.folder;
 }
 
 /**
- * Makes a cluster from a backup. Postgres replays the write-ahead log of the backup, so it is known to start.
+ * Creates a cluster from a backup. Postgres replays the backup's write-ahead log, which shows that it can start.
  *
  * @param runAs see {@link openPlace}
- * @throws {UserError} when the backup is damaged, or the folder has a cluster; nothing is left of it then
+ * @throws {UserError} when the backup is damaged, or the folder has a cluster; the new cluster is then removed
  */
 export async function restoreBackup(folder: string, directory: string, runAs?: string): Promise<void> {
   const place = await openPlace(directory, runAs);
   const { data, user, major } = place;
   if (await exists(data))
-    throw new UserError(`${data} exists. Restore to another folder, or move that away.`);
+    throw new UserError(`${data} exists. Restore to another folder, or move ${data} away.`);
   await removeRemains(data);
   const aside = await mkdtemp(`${data}.new-`).catch((error: unknown) => {
     throw fileFailure(error);

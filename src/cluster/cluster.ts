@@ -20,12 +20,12 @@ import { within } from "../lib/within.ts";
 export interface Cluster {
   /** The user who runs it; null for the user of this process. */
   identity: Identity | null;
-  /** URL of a database, as superuser. */
+  /** Returns the URL of a database, as superuser. */
   adminUrl(database: string): string;
   /**
-   * From now on starts Postgres again when it dies.
+   * Restarts Postgres from now on when it dies.
    *
-   * @returns a promise that is rejected, with a UserError, when that has failed too often
+   * @returns a promise that is rejected with a UserError after too many failures
    */
   keepRunning(logger: Logger): Promise<never>;
   /** Stops Postgres, if it runs. */
@@ -33,7 +33,7 @@ export interface Cluster {
 }
 
 export interface ClusterOptions {
-  /** Folder for data and password. Made when missing. */
+  /** The folder for data and password, created if it is missing. */
   directory: string;
   /** The user who runs it when root starts it; by default the owner of the folder, or postgres. */
   runAs?: string | undefined;
@@ -41,12 +41,12 @@ export interface ClusterOptions {
   flags?: Record<string, string>;
 }
 
-/** Milliseconds that a stop waits for a running start. */
+/** Milliseconds that a stop waits for a restart in progress. */
 const startBreakOffMs = 2_000;
 
 /**
- * Starts Postgres on a folder, and first makes the cluster when the folder has none. It takes over a server that still
- * runs there after a crash of the service.
+ * Starts Postgres in a folder, and creates the cluster if the folder has none. If a server still runs there after a crash
+ * of the service, it uses that one.
  *
  * @throws {UserError} when another process is using the folder, or Postgres can't start
  */
@@ -84,7 +84,7 @@ async function start({ directory, runAs, flags = {} }: ClusterOptions): Promise<
       if (kept) return kept;
       const bringBack = async () => {
         if (!(await runsOn(data))) {
-          // Clients know this port
+          // Clients use this port
           if ((await freePort(port)) !== port) throw new Error(`Another program uses port ${port}.`);
           await server.start(port);
         }
@@ -103,7 +103,7 @@ async function start({ directory, runAs, flags = {} }: ClusterOptions): Promise<
   };
 }
 
-/** Starts the server, unless it runs. One whose password is lost gets another. */
+/** Starts the server, unless it runs. If its password is lost, it gets a new one. */
 async function running(
   place: Place,
   server: ReturnType<typeof serverOf>,
@@ -113,10 +113,10 @@ async function running(
   const saved = await savedPort(home);
   if (await runsOn(data)) {
     if (known !== null && saved !== null) return { port: saved, password: known, isStarted: false };
-    // Another service may use it
+    // Another service may be using it
     throw new UserError(
-      `A Postgres runs on ${data}, but the file ${known === null ? "password" : "port"} beside it is lost. ` +
-        `Stop the service and that Postgres (its process is in postmaster.pid), and start again: both files are made again.`,
+      `A Postgres is running in ${data}, but the file ${known === null ? "password" : "port"} beside it is missing. ` +
+        `Stop the service and that Postgres (postmaster.pid has its process id), and start again: that creates both files.`,
     );
   }
   const password = known ?? (await renewPassword(place, data));
@@ -127,32 +127,32 @@ async function running(
     await user.own(join(home, "port"));
     return { port, password, isStarted: true };
   } catch (error) {
-    // Without the port, nobody would find it again
+    // Without the file with its port, no later start would find it
     if (await runsOn(data)) await server.stop();
     throw error;
   }
 }
 
-/** @throws {UserError} when another user owns the data: Postgres would not start, and its message would not help */
+/** @throws {UserError} when another user owns the data: Postgres would not start, without a helpful message */
 async function requireOwnership(data: string, identity: Identity | null): Promise<void> {
   if (identity === null || !(await exists(data))) return;
   const { uid } = await stat(data);
   if (uid === identity.uid) return;
   throw new UserError(
-    `${data} belongs to the user ${uid}. Set RUN_AS to that one, or give it to the other: chown -R ${identity.uid}:${identity.gid} ${data}`,
+    `${data} belongs to the user ${uid}. Set RUN_AS to that user, or change the owner: chown -R ${identity.uid}:${identity.gid} ${data}`,
   );
 }
 
-/** @throws {UserError} when the data are of another major version, which this Postgres can't read */
+/** @throws {UserError} when the data belong to another major version, which this Postgres can't read */
 export async function requireMajor(data: string, major: string): Promise<void> {
   const found = (await readFile(join(data, "PG_VERSION"), "utf8")).trim();
   if (found === major) return;
   throw new UserError(
-    `${data} is of Postgres ${found}, and this is Postgres ${major}. docs/guides/backups.md says how to move it.`,
+    `${data} belongs to Postgres ${found}, but this is Postgres ${major}. docs/guides/backups.md says how to migrate it.`,
   );
 }
 
-/** URL, as superuser, of a database of the cluster in a folder; null when no cluster runs there. */
+/** Returns the URL, as superuser, of a database in a folder's cluster; null when no cluster runs there. */
 export async function runningClusterUrl(directory: string, database: string): Promise<string | null> {
   const home = resolve(directory);
   const port = await savedPort(home);

@@ -5,17 +5,17 @@ import { isNewFolder } from "./folder.ts";
 import { makeHome } from "./place.ts";
 import { exists } from "./postgres-user.ts";
 
-/** Content of a new shop: demonstration data, or nothing. */
+/** The content of a new shop: demonstration data, or nothing. */
 export type Content = "demo" | "empty";
 
-/** Settings of the service's own Postgres that concern its folders. */
+/** Settings of the folders of the service's own Postgres. */
 export interface FolderSettings {
   production: boolean;
   /** The folder for the data of the service's own Postgres. */
   dataDirectory: string;
-  /** A folder for its backups. */
+  /** The folder for its backups. */
   backupDirectory?: string | undefined;
-  /** Content of a new folder; production has to name it. */
+  /** The content of a new folder; required in production. */
   content?: Content | undefined;
 }
 
@@ -23,15 +23,15 @@ export interface FolderSettings {
 export interface Folder {
   /** Whether its database still needs demonstration data. */
   wantsDemo: boolean;
-  /** Called when it has them. */
+  /** Called when the demonstration data are complete. */
   demoIsMade(): Promise<void>;
 }
 
 /**
- * Decides what a folder gets that has no data, before anything is made there. A file says it until it is done, so that
- * a start that was broken off is finished by the next one.
+ * Decides on the content of a folder without data, before anything is created there. A marker file exists until the
+ * content is complete, so that the next start finishes an interrupted one.
  *
- * @throws {UserError} when nobody said it though it may have had data: in production, or where there are backups
+ * @throws {UserError} when no content is given, but the folder may have had data: in production, or if there are backups
  */
 export async function openFolder(settings: FolderSettings): Promise<Folder> {
   const { dataDirectory, content } = settings;
@@ -40,7 +40,7 @@ export async function openFolder(settings: FolderSettings): Promise<Folder> {
   const demoIsMade = () => rm(mark, { force: true });
   if (!(await isNewFolder(home))) {
     if (content === undefined) return { wantsDemo: await exists(mark), demoIsMade };
-    throw new UserError(`${home} has a shop already: start without --${content}.`);
+    throw new UserError(`${home} already has a shop: start without --${content}.`);
   }
   if (content === undefined) await requireNeverUsed(settings);
   const wantsDemo = content !== "empty";
@@ -59,9 +59,9 @@ async function requireNeverUsed({
   if (!production && kept.length === 0) return;
   const from = backupDirectory === undefined ? "" : ` --from ${resolve(backupDirectory)}`;
   throw new UserError(
-    `There are no data in ${resolve(dataDirectory)}${kept.length > 0 ? `, though ${backupDirectory} has backups` : ""}.
-Should there be some, see whether its disk is mounted, or restore a backup: npx erp restore${from}
+    `There are no data in ${resolve(dataDirectory)}${kept.length > 0 ? `, but ${backupDirectory} has backups` : ""}.
+If you expect data there, check whether its disk is mounted, or restore a backup: npx erp restore${from}
 For a new shop without data:       npx erp start --empty
-For one with demonstration data:   npx erp start --demo`,
+For a shop with demonstration data: npx erp start --demo`,
   );
 }

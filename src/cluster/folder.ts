@@ -3,13 +3,13 @@ import { dirname, join, resolve } from "node:path";
 import { UserError } from "../errors/user-error.ts";
 import { exists } from "./postgres-user.ts";
 
-/** Files beside the data. They outlast data that were removed, or whose disk isn't mounted. */
+/** Files beside the data. They remain if the data are removed, or their disk isn't mounted. */
 const besides = ["password", "port"];
 
 /**
- * Whether a folder has no cluster, and never had one.
+ * Whether a folder has no cluster and never had one.
  *
- * @throws {UserError} when it once had one, or has one that isn't whole: a new one there would look like the old one
+ * @throws {UserError} when it once had one, or has an incomplete one: a new cluster there would be mistaken for it
  */
 export async function isNewFolder(directory: string): Promise<boolean> {
   const home = resolve(directory);
@@ -18,13 +18,13 @@ export async function isNewFolder(directory: string): Promise<boolean> {
   if (names?.includes("PG_VERSION")) return false;
   if (names !== null && names.length > 0)
     throw new UserError(
-      `${data} isn't whole: it has no PG_VERSION. Move it away, and restore a backup: docs/guides/backups.md.`,
+      `${data} is incomplete: it has no PG_VERSION. Move it away, and restore a backup: docs/guides/backups.md.`,
     );
   const left = (await namesIn(home))?.filter((name) => besides.includes(name)) ?? [];
   if (left.length === 0) return true;
   throw new UserError(
-    `${home} once had data: ${left.join(" and ")} ${left.length === 1 ? "is" : "are"} left, ${data} is gone. If it is on another disk, mount that. ` +
-      `Else restore a backup (\`npx erp restore\`), or move ${home} away to begin with a new shop.`,
+    `${home} once had data: ${left.join(" and ")} ${left.length === 1 ? "is" : "are"} left, but ${data} is missing. If it is on another disk, mount that disk. ` +
+      `Otherwise restore a backup (\`npx erp restore\`), or move ${home} away to begin with a new shop.`,
   );
 }
 
@@ -36,7 +36,7 @@ export async function requireData(directory: string): Promise<void> {
     );
 }
 
-/** The names in a folder; null when it doesn't exist. */
+/** Returns the names in a folder; null when it doesn't exist. */
 async function namesIn(folder: string): Promise<string[] | null> {
   try {
     return await readdir(folder);
@@ -47,8 +47,8 @@ async function namesIn(folder: string): Promise<string[] | null> {
 }
 
 /**
- * Makes a folder, and those that it is in. Node's own `recursive` never ends where a folder exists that takes none, such
- * as `/proc`.
+ * Creates a folder and its parent folders. Node's own `recursive` never ends in a folder that accepts no new ones, such as
+ * `/proc`.
  *
  * @returns whether it is new
  */
@@ -71,18 +71,18 @@ export async function makeFolder(path: string, mode?: number): Promise<boolean> 
   }
 }
 
-/** A failure of the file system in words for the operator; another error stays unchanged. */
+/** Explains an error of the file system to the operator; returns other errors unchanged. */
 export function fileFailure(error: unknown): unknown {
   const { code, path = "A file", syscall } = error as NodeJS.ErrnoException;
   const words: Record<string, string> = {
-    ENOSPC: `There is no room on the disk: ${path} can't be written.`,
-    EDQUOT: `There is no room left for this user: ${path} can't be written.`,
-    EROFS: `${path} is on a disk that can't be written.`,
-    EACCES: `${path} can't be read or written. Run this as root, or as who runs Postgres.`,
-    EPERM: `${path} can't be changed. Run this as root, or as who runs Postgres.`,
-    ENOTDIR: `${path} can't be used: it, or a part of its path, is a file and no folder.`,
-    EEXIST: `${path} is a file, and no folder.`,
-    ...(syscall === "mkdir" && { ENOENT: `${path} can't be made there.` }),
+    ENOSPC: `The disk is full: ${path} can't be written.`,
+    EDQUOT: `This user's disk quota is used up: ${path} can't be written.`,
+    EROFS: `${path} is on a read-only disk.`,
+    EACCES: `${path} can't be read or written. Run this as root, or as the user who runs Postgres.`,
+    EPERM: `${path} can't be changed. Run this as root, or as the user who runs Postgres.`,
+    ENOTDIR: `${path} can't be used: it, or a part of its path, is a file and not a folder.`,
+    EEXIST: `${path} is a file and not a folder.`,
+    ...(syscall === "mkdir" && { ENOENT: `${path} can't be created.` }),
   };
   return code !== undefined && words[code] ? new UserError(words[code], { cause: error }) : error;
 }

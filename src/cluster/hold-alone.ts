@@ -6,10 +6,10 @@ import { retry } from "../lib/retry.ts";
 const recoveryCheckMs = 250;
 
 /**
- * Takes the lock of the process that uses the cluster. Postgres releases it when the process ends, in any way. Waits
- * while Postgres is recovering.
+ * Takes the lock that only one process that uses the cluster can have. Postgres releases it when the process ends,
+ * however it ends. Waits while Postgres is recovering.
  *
- * @throws {UserError} when another process has it
+ * @throws {UserError} when another process has the lock
  */
 export async function holdAlone(
   url: string,

@@ -4,27 +4,27 @@ import type { Logger } from "pino";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
 
-/** Milliseconds before Postgres is started again, by failure. There is no attempt after the last. */
+/** Milliseconds before each restart of Postgres. After the last one fails, there is no further attempt. */
 const pausesMs = [0, 250, 500, 1_000, 2_000, 4_000, 8_000];
-/** Milliseconds of running after which earlier failures are forgotten. */
+/** Milliseconds without a failure after which earlier failures are forgotten. */
 const soundMs = 60_000;
 
 export interface KeepRunningOptions {
   /** A connection that lasts as long as Postgres does. */
   lock: Client;
-  /** Starts Postgres, unless it runs, and waits until it accepts connections. Returns one. */
+  /** Starts Postgres, unless it runs, and waits until it accepts connections. Returns a connection. */
   bringBack(): Promise<Client>;
-  /** Path of its log. */
+  /** The path of Postgres' log. */
   log: string;
   logger: Logger;
-  /** Aborted when Postgres should end. The promise is then rejected as well. */
+  /** Aborted when Postgres should stop. The promise is then rejected as well. */
   stopping: AbortSignal;
 }
 
 /**
- * Starts Postgres again whenever it dies. After too many failures the operator has to solve the problem.
+ * Restarts Postgres whenever it dies. After too many failures the operator has to solve the problem.
  *
- * @throws {UserError} when it doesn't come back
+ * @throws {UserError} when it can't be restarted
  */
 export async function keepRunning({
   lock,
@@ -37,10 +37,10 @@ export async function keepRunning({
   const nextPauseMs = () => {
     const pauseMs = pausesMs[failures++];
     if (pauseMs !== undefined) return pauseMs;
-    throw new UserError(`Postgres has ended, and doesn't come back. Its log ${log} says why.`);
+    throw new UserError(`Postgres has ended and can't be restarted. Its log ${log} says why.`);
   };
   const restart = () => {
-    logger.warn({ attempt: failures }, "Postgres has ended by itself; starting it again");
+    logger.warn({ attempt: failures }, "Postgres has ended unexpectedly; restarting it");
     return bringBack();
   };
   for (;;) {
@@ -58,14 +58,14 @@ export async function keepRunning({
     });
     if (restarted === null) throw stopping.reason;
     lock = restarted;
-    logger.warn("Postgres runs again");
+    logger.warn("Postgres is running again");
     stopping.throwIfAborted();
   }
 }
 
 /** Waits until a connection has ended. */
 async function lost(client: Client, stopping: AbortSignal): Promise<void> {
-  // A query fails if it ended before the listener was added
+  // The query fails if the connection ended before the listener was added
   const asked = client.query("select").then(() => once(client, "end", { signal: stopping }));
   await asked.catch(() => {});
   stopping.throwIfAborted();

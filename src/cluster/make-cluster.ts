@@ -4,20 +4,20 @@ import { newPassword, passwordFile, savePassword } from "./password.ts";
 import { removeRemains } from "./place.ts";
 import type { Place } from "./place.ts";
 
-// C.UTF-8 lets prefix searches use plain indexes, and sorts the same everywhere.
+// C.UTF-8 lets prefix searches use plain indexes, and sorts the same everywhere
 const initdbOptions = [
   ...["--username=postgres", "--auth=scram-sha-256", "--encoding=UTF8"],
   ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"],
 ];
 
 /**
- * Makes a cluster in a folder without one.
+ * Creates a cluster in a folder without one.
  *
  * @throws {UserError} when initdb fails
  */
 export async function makeCluster({ home, user, data, program }: Place): Promise<void> {
-  // In a temporary folder, because an interrupted initdb leaves what looks like a cluster; with a new name each time,
-  // because initdb may outlive the process that started it.
+  // In a temporary folder, because an interrupted initdb leaves something that looks like a cluster. Its name is new each
+  // time, because initdb may outlive the process that started it
   await removeRemains(data);
   const aside = await mkdtemp(`${data}.new-`);
   await user.own(aside);
@@ -26,7 +26,7 @@ export async function makeCluster({ home, user, data, program }: Place): Promise
   try {
     await savePassword(file, password, user);
     await user.execute(program("initdb"), ["-D", aside, ...initdbOptions, `--pwfile=${file}`]);
-    // Last, because its file shows that there were data
+    // Late, because the file indicates that there were data
     await savePassword(passwordFile(home), password, user);
     await rename(aside, data);
   } catch (cause) {

@@ -5,7 +5,7 @@ import { UserError } from "../errors/user-error.ts";
 import type { Place } from "./place.ts";
 import type { PostgresUser } from "./postgres-user.ts";
 
-/** The file with the superuser's password, in the folder of a cluster. */
+/** Returns the path of the file with the superuser's password. */
 export const passwordFile = (home: string): string => join(home, "password");
 
 export const newPassword = (): string => randomBytes(24).toString("base64url");
@@ -17,7 +17,7 @@ export async function savePassword(file: string, password: string, user: Postgre
 }
 
 /**
- * The superuser's password; null when its file is missing or empty.
+ * Returns the superuser's password; null when its file is missing or empty.
  *
  * @throws {UserError} when another user owns it
  */
@@ -35,7 +35,7 @@ export async function passwordIn(home: string): Promise<string | null> {
   }
 }
 
-/** Gives the superuser of a cluster that doesn't run a new password. */
+/** Sets a new superuser password in a cluster that isn't running. */
 export async function renewPassword(place: Place, data: string): Promise<string> {
   const { user, home, program } = place;
   const password = newPassword();

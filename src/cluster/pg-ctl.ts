@@ -1,7 +1,7 @@
 import { UserError } from "../errors/user-error.ts";
 import { runsOn } from "./pid-file.ts";
 
-/** A text as one word of a shell. */
+/** Quotes a text as one word for a shell. */
 const forShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const ordinarySettings = {
@@ -20,7 +20,7 @@ interface ServerOptions {
   flags: Record<string, string>;
 }
 
-/** Starts and stops the server of a cluster. */
+/** Returns functions that start and stop the server of a cluster. */
 export function serverOf({ control, data, log, flags }: ServerOptions) {
   return {
     async start(port: number): Promise<void> {
@@ -29,7 +29,7 @@ export function serverOf({ control, data, log, flags }: ServerOptions) {
       try {
         await control("start", "-w", "-t", "60", "-l", log, "-o", options.join(" "));
       } catch (error) {
-        // After a crash, replaying the log may take longer
+        // After a crash, replaying the write-ahead log may take longer
         if (await runsOn(data)) return;
         throw new UserError(`Postgres did not start. Its log ${log} says why.`, { cause: error });
       }
@@ -38,7 +38,7 @@ export function serverOf({ control, data, log, flags }: ServerOptions) {
       try {
         await control("stop", "-m", "fast", "-w", "-t", "30");
       } catch (cause) {
-        // It may have ended by itself since
+        // It may have ended meanwhile
         if (await runsOn(data))
           throw new UserError(`Postgres did not stop. Its log ${log} says why.`, { cause });
       }

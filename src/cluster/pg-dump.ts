@@ -7,7 +7,7 @@ import { placeOf } from "../postgres/client.ts";
 
 const run = promisify(execFile);
 
-/** The major version of a program of Postgres; null when it isn't installed. */
+/** Returns the major version of a Postgres program; null when it isn't installed. */
 async function majorOf(program: string): Promise<number | null> {
   const { stdout } = await run(program, ["--version"]).catch(() => ({ stdout: "" }));
   const [, major] = /\) (\d+)/.exec(stdout) ?? [];
@@ -17,9 +17,9 @@ async function majorOf(program: string): Promise<number | null> {
 /**
  * Makes sure that databases of a server can be copied.
  *
- * @param server its major version: pg_dump refuses newer ones than its own
- * @param urls those of the databases
- * @throws {UserError} when Postgres' programs for that are missing or too old, or don't understand a URL
+ * @param server the server's major version: pg_dump refuses newer servers than itself
+ * @param urls the URLs of the databases
+ * @throws {UserError} when pg_dump or pg_restore is missing or too old, or doesn't understand a URL
  */
 export async function requireDumpPrograms(server: number, urls: readonly string[]): Promise<void> {
   urls.forEach(forPrograms);
@@ -28,34 +28,34 @@ export async function requireDumpPrograms(server: number, urls: readonly string[
   if (majors.every((major) => major !== null && major >= server)) return;
   const found = programs.map((name, n) => `${name} is ${majors[n] ?? "missing"}`).join(", ");
   throw new UserError(
-    `A database of Postgres ${server} is copied by pg_dump and pg_restore ${server} or newer: ${found}. ` +
-      `Install Postgres' client programs (of Debian, postgresql-client-${server}), or put their folder first in PATH.`,
+    `Copying a database of Postgres ${server} requires pg_dump and pg_restore ${server} or newer: ${found}. ` +
+      `Install Postgres' client programs (on Debian, postgresql-client-${server}), or put their folder first in PATH.`,
   );
 }
 
 /**
- * Copies all that is in a database into an empty one, with the statistics of its planner. Neither is written to disk between.
+ * Copies a database into an empty one, with the planner's statistics. Nothing is written to disk in between.
  *
- * @param from as a superuser
- * @throws {UserError} with what the program that failed has said
+ * @param from the URL of the database, as superuser
+ * @throws {UserError} with the error message of the program that failed
  */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   const dump = program("pg_dump", ["--format=custom", "--compress=none", "--statistics"], from);
   const restore = program("pg_restore", ["--exit-on-error"], to);
-  // Why it ended, its programs say
+  // The programs report why the pipeline failed
   const through = pipeline(dump.child.stdout, restore.child.stdin).catch(() => {});
   const ended = await Promise.allSettled([dump.ended, restore.ended]);
   await through;
-  // When one fails, the other does, too
+  // When one fails, the other fails too
   const failed = ended.flatMap((each) => (each.status === "rejected" ? [each.reason as Error] : []));
   if (failed.length > 0) throw new UserError(failed.map(({ message }) => message).join("\n"));
 }
 
 /**
- * Restores a file of pg_dump into an empty database.
+ * Restores a dump by pg_dump into an empty database.
  *
- * @param url as a superuser
- * @throws {UserError} with what pg_restore has said
+ * @param url the URL of the database, as superuser
+ * @throws {UserError} with pg_restore's error message
  */
 export async function restoreFile(file: string, url: string): Promise<void> {
   const restore = program("pg_restore", ["--exit-on-error", file], url);
@@ -100,7 +100,7 @@ export function forPrograms(url: string): { url: string; env: Record<string, str
   const mode = given.get("sslmode") ?? (hasFiles ? "verify-full" : process.env.PGSSLMODE);
   if (mode !== undefined) given.set("sslmode", modeForPrograms(mode, isLikePrograms, url));
   if (given.get("sslmode") === "verify-full" && !given.has("sslrootcert")) given.set("sslrootcert", "system");
-  // They don't know + for a space
+  // These programs don't decode + as a space
   place.search = place.search.replaceAll("+", "%20");
   return { url: place.href, env: password === "" ? {} : { PGPASSWORD: password } };
 }

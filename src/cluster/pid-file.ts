@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 /**
- * Whether a Postgres runs on a data directory.
+ * Whether a Postgres is running in a data folder.
  *
- * The answer of pg_ctl isn't enough: it only checks whether a process has the id in postmaster.pid, and after a crash
- * that may be another program, or a zombie. Such a file, which would confuse Postgres too, is removed.
+ * pg_ctl isn't enough: it only checks whether a process has the id in postmaster.pid. After a crash that may be another
+ * program, or a zombie. This function removes such a file, which would confuse Postgres too.
  */
 export async function runsOn(data: string): Promise<boolean> {
   const file = join(data, "postmaster.pid");
   const pid = Number.parseInt(await readFile(file, "utf8").catch(() => ""));
-  if (!(pid > 0) || !isAlive(pid)) return false; // Postgres copes with that
+  if (!(pid > 0) || !isAlive(pid)) return false; // Postgres can handle such a file
   const command = await commandOf(pid);
   if (command.includes("postgres") && command.includes(data)) return true;
   await rm(file, { force: true });

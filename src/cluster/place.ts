@@ -10,21 +10,21 @@ import { reachableData, reachablePrograms } from "./shelter.ts";
 
 /** A cluster's folder, the user who runs it, and its programs. The cluster may not exist yet. */
 export interface Place {
-  /** The folder of the data, the password and the port. */
+  /** The folder that contains the data and the files with password and port. */
   home: string;
   user: PostgresUser;
-  /** The folder of the data, which need not exist. */
+  /** The folder of the data, which need not exist yet. */
   data: string;
-  /** The path of a program of Postgres. */
+  /** Returns the path of a Postgres program. */
   program(name: "initdb" | "pg_ctl" | "postgres"): string;
   /** The major version of Postgres. */
   major: string;
 }
 
 /**
- * Makes the folder of a cluster, if it is missing.
+ * Creates the folder of a cluster if it is missing, and finds its user and programs.
  *
- * @param runAs the user who runs it when root starts it, see {@link postgresUser}
+ * @param runAs the user who runs Postgres when root starts it, see {@link postgresUser}
  */
 export async function openPlace(directory: string, runAs?: string): Promise<Place> {
   const home = resolve(directory);
@@ -57,7 +57,7 @@ async function loadBinaries(): Promise<Binaries> {
   }
 }
 
-/** Removes what interrupted attempts to make the data have left. */
+/** Removes folders that interrupted attempts to create the data have left. */
 export async function removeRemains(data: string): Promise<void> {
   const folder = dirname(data);
   const remains = (await readdir(folder)).filter((name) => name.startsWith(`${basename(data)}.new-`));
@@ -65,12 +65,12 @@ export async function removeRemains(data: string): Promise<void> {
   await Promise.all(remains.map(remove));
 }
 
-/** Makes a folder so that the user who runs Postgres may enter it, whatever the umask is. */
+/** Creates a folder that the user who runs Postgres may enter, whatever the umask is. */
 export async function makeHome(home: string): Promise<void> {
   if (await makeFolder(home)) await chmod(home, 0o755);
 }
 
-/** The wanted port when it is free, or else any free one. */
+/** Returns the wanted port if it is free, or else any free port. */
 export async function freePort(wanted: number | null): Promise<number> {
   const server = createServer();
   const listen = (port: number) =>

@@ -5,22 +5,22 @@ import { UserError } from "../errors/user-error.ts";
 
 const run = promisify(execFile);
 
-/** A user of the system, by numbers. */
+/** The numeric ids of a user of the operating system and of their group. */
 export interface Identity {
   uid: number;
   gid: number;
 }
 
-/** Runs a program of Postgres as a user that Postgres accepts. */
+/** A user who may run Postgres, which refuses root. */
 export interface PostgresUser {
-  /** That user; null for the user of this process. */
+  /** The user's ids; null for the user of this process. */
   identity: Identity | null;
   execute(program: string, args: string[]): Promise<{ stdout: string; stderr: string }>;
-  /** Gives a file or folder to that user. */
+  /** Makes the user the owner of a file or folder. */
   own(path: string): Promise<void>;
-  /** The same with all that is in a folder. */
+  /** Makes the user the owner of a folder and everything in it. */
   ownAll(folder: string): Promise<void>;
-  /** Whether that user can enter a folder, or run a program. */
+  /** Whether the user can enter a folder, or run a program. */
   canReach(path: string): Promise<boolean>;
 }
 
@@ -49,7 +49,7 @@ export async function postgresUser(home: string, runAs?: string): Promise<Postgr
     identity: { uid, gid },
     execute: (path, args) => run(path, args, options),
     own: (path) => chown(path, uid, gid),
-    // There are thousands
+    // There are thousands of files, so one process changes them all
     ownAll: async (folder) => void (await run("chown", ["-R", `${uid}:${gid}`, folder])),
     canReach: (path) =>
       run("/bin/sh", ["-c", 'test -x "$1"', "sh", path], options).then(
@@ -72,7 +72,7 @@ async function userInsteadOfRoot(home: string): Promise<Identity> {
 const known = new Map<string, Identity>();
 
 /**
- * The numbers of a user and of their group.
+ * Returns the ids of a user and of their group.
  *
  * @throws {UserError} when there is no such user
  */
@@ -83,7 +83,7 @@ export async function idsOf(name: string): Promise<Identity> {
     known.set(name, found);
     return found;
   } catch (cause) {
-    throw new UserError(`There is no user ${name} on this machine. Set RUN_AS to one that there is.`, {
+    throw new UserError(`There is no user ${name} on this machine. Set RUN_AS to an existing user.`, {
       cause,
     });
   }

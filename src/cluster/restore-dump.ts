@@ -19,13 +19,13 @@ export interface DumpOptions {
 }
 
 /**
- * Makes a cluster from a dump, which may be of an older major version of Postgres. The next start sets it up.
+ * Creates a cluster from a dump, which may come from an older major version of Postgres. The next start sets it up.
  *
- * @throws {UserError} when it can't; nothing is left of it then
+ * @throws {UserError} when it fails; the new cluster is then removed
  */
 export async function restoreDump({ from, directory, database, runAs }: DumpOptions): Promise<void> {
   if (!(await isNewFolder(directory)))
-    throw new UserError(`${resolve(directory)} has data. Restore to another folder, or move that away.`);
+    throw new UserError(`${resolve(directory)} has data. Restore to another folder, or move the data away.`);
   const { major, data } = await openPlace(directory, runAs);
   await requireDumpPrograms(Number(major), []);
   try {

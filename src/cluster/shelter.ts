@@ -6,16 +6,16 @@ import { z } from "zod";
 import { exists } from "./postgres-user.ts";
 import type { PostgresUser } from "./postgres-user.ts";
 
-// Root may start the service in a folder that no other user may enter, such as one under /root. The user who runs
-// Postgres then needs its programs and data elsewhere.
+// Root may start the service in a folder that no other user may enter, such as one under /root. Postgres' programs and
+// data then go to this folder, which the user who runs Postgres can enter
 const shelter = "/var/lib/stock-and-order-graphql";
 
 const packageFile = z.object({ version: z.string() });
 
 /**
- * The folder of Postgres' programs: the original, or a copy that the user can run.
+ * Returns the folder of Postgres' programs: the original, or a copy that the user can run.
  *
- * @param program one of them
+ * @param program the path of one of the programs
  */
 export async function reachablePrograms(user: PostgresUser, program: string): Promise<string> {
   if (await user.canReach(program)) return dirname(program);
@@ -30,20 +30,20 @@ export async function reachablePrograms(user: PostgresUser, program: string): Pr
     await promisify(execFile)("chmod", ["-R", "a+rX", aside]);
     await rename(aside, copy).catch(async (error: unknown) => {
       await rm(aside, { recursive: true, force: true });
-      if (!(await exists(copy))) throw error; // else another process was faster
+      if (!(await exists(copy))) throw error; // Otherwise another process was faster
     });
   }
   return join(copy, "bin");
 }
 
-/** The data directory: the wanted one, or one that the user can enter, with a link to it in the wanted place. */
+/** Returns the data folder: the wanted one, or one that the user can enter, with a symbolic link from the wanted path. */
 export async function reachableData(user: PostgresUser, wanted: string): Promise<string> {
   if (await exists(wanted)) return realpath(wanted);
   if (await user.canReach(dirname(wanted))) return wanted;
   await makeShelter();
   const place = await mkdtemp(join(shelter, "data-"));
   await chmod(place, 0o755);
-  await rm(wanted, { force: true }); // a dead link
+  await rm(wanted, { force: true }); // A broken link
   const data = join(place, basename(wanted));
   await symlink(data, wanted);
   return data;

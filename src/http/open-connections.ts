@@ -1,21 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Connections that have sent no request yet, as a share of the maximum. Usually they are a handful. */
+/** The share of all connections that may be without a request before these are closed first. Usually there are few. */
 const maxUnusedShare = 0.2;
 
 /**
  * Limits clients' connections. Beyond the maximum an idle connection is closed rather than the new one: otherwise a
- * client that opens all connections and holds them would shut everyone else out.
+ * client that opens all connections and keeps them would lock out everyone else.
  */
 export class OpenConnections {
   readonly #max: number;
-  /** In the order in which they were opened. */
+  /** Connections without a request, in the order in which they were opened. */
   readonly #unused = new Set<Socket>();
-  /** In the order of their last requests, kept since there were many. */
+  /** Connections with requests. While there are many, they are in the order of their last requests. */
   readonly #used = new Set<Socket>();
 
-  /** @param max at the same time */
+  /** @param max the maximum number of connections */
   constructor(max: number) {
     this.#max = max;
   }
@@ -40,7 +40,7 @@ export class OpenConnections {
     this.#used.add(socket);
   }
 
-  /** Closes connections whose request has not arrived in this time. */
+  /** Closes connections whose request has not arrived within a time limit. */
   closeLate(limitMs: number): void {
     const before = performance.now() - limitMs;
     for (const socket of this.#used)
@@ -54,7 +54,7 @@ export class OpenConnections {
     return this.#unused.size + this.#used.size;
   }
 
-  /** The connection to close: one without a request, if these are many, or else the one that has been idle longest. */
+  /** Returns the connection to close: one without a request if there are many, or else the one idle for longest. */
   #worstBeside(newcomer: Socket): Socket | undefined {
     const [unused] = this.#unused;
     if (this.#unused.size > this.#max * maxUnusedShare) return unused;
@@ -67,15 +67,15 @@ export class OpenConnections {
   }
 }
 
-/** When the last request of a connection began, on the clock of `performance`. */
+/** For each connection, when its last request began, on the clock of `performance`. */
 const bodies = new WeakMap<Socket, number>();
 
 const bodyBegins = (socket: Socket): void => void bodies.set(socket, performance.now());
 
 /**
- * Lets the body of a request take as long as it needs, while something arrives.
+ * Exempts the body of a request from the time limit, as long as data keep arriving.
  *
- * @returns ends that: the rest has as long as any request
+ * @returns a function that ends the exemption: the rest has the usual time limit
  */
 export function allowLongBody({ socket }: Pick<IncomingMessage, "socket">): () => void {
   bodies.set(socket, Infinity);
@@ -83,7 +83,7 @@ export function allowLongBody({ socket }: Pick<IncomingMessage, "socket">): () =
 }
 
 /**
- * Whether a request is arriving, be it answered already. This property is not documented either; a test covers it, too.
+ * Whether a request is arriving, even if its response is already sent. The property isn't documented; a test covers it.
  */
 function isArriving(socket: Socket): boolean {
   const { parser } = socket as { parser?: { incoming?: IncomingMessage | null } | null };
@@ -91,7 +91,7 @@ function isArriving(socket: Socket): boolean {
 }
 
 /**
- * Whether a request has arrived completely and is not answered yet. This property is not documented; a test covers it.
+ * Whether a request has arrived completely and has no full response yet. The property isn't documented; a test covers it.
  */
 function isAnswering(socket: Socket): boolean {
   const { _httpMessage: response } = socket as { _httpMessage?: ServerResponse<IncomingMessage> | null };

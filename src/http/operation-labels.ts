@@ -1,17 +1,17 @@
 import type { RequestUse } from "../auth/request-use.ts";
 import { remembered } from "../lib/remembered.ts";
 
-/** Operations with figures of their own: those that were stored for clients, and others. All beyond that are `other`. */
+/** The maximum number of operations with labels of their own: stored ones, others, and others of one client. */
 const most = { stored: 200, others: 100, othersOfOne: 20 };
-/** Requests after which an operation that isn't stored gets figures of its own. */
+/** Requests after which an operation that isn't stored gets a label. */
 const knownAfter = 50;
-/** Operations that are counted until then. */
+/** The maximum number of operations whose requests are counted for that. */
 const maxCounted = 2_000;
 
-/** How metrics name an operation. */
+/** The labels of an operation in metrics. */
 export interface OperationLabel {
   operation: string;
-  /** Name in the document of its first client. */
+  /** The operation's name in the first client's document. */
   name: string;
   version: string;
 }
@@ -19,8 +19,8 @@ export interface OperationLabel {
 const other = (version: string): OperationLabel => ({ operation: "other", name: "", version });
 
 /**
- * Gives operations that matter labels of their own, however many there are: each label is kept by Prometheus for months, and
- * clients can make up any number of operations.
+ * Gives important operations labels of their own, and all others the label `other`. The number is limited, because
+ * Prometheus keeps each label for months and clients can invent any number of operations.
  */
 export class OperationLabels {
   readonly #known = new Map<string, OperationLabel>();
@@ -29,7 +29,7 @@ export class OperationLabels {
   readonly #others = new Map<string, OperationLabel>();
   #stored = 0;
 
-  /** @param isStored whether an operator has stored the operation, see `npx erp operations` */
+  /** Returns the labels of an operation. @param isStored whether an operator has stored it (`npx erp operations`) */
   of({ of: { operation, credentialId } }: RequestUse, isStored: boolean): OperationLabel {
     const { id, version } = operation;
     const known = this.#known.get(id);
@@ -42,7 +42,7 @@ export class OperationLabels {
     return label;
   }
 
-  /** Whether an operation is sent often, and there is room for it. */
+  /** Whether an operation is sent often, and the limits allow another label. */
   #hasEarned(id: string, credentialId: string): boolean {
     const own = this.#ofOne.get(credentialId) ?? 0;
     if (this.#known.size - this.#stored >= most.others || own >= most.othersOfOne) return false;

@@ -33,7 +33,7 @@ export function pages(parts: Parts): Middleware {
     .enable("case sensitive routing")
     .set("trust proxy", trustOf(settings.trustProxy));
   app.get("/livez", liveness);
-  // The older name of /readyz
+  // /healthz is the old name of /readyz
   app.get(["/readyz", "/healthz"], readinessEndpoint(parts.readiness));
   app.get(metadataPath, metadata(served, settings.publicUrl, settings.hosts));
   app.all(tokenPath, tokenEndpoint({ ...parts, of: parts, perMinute: settings.tokenRequestsPerMinute }));
@@ -41,7 +41,7 @@ export function pages(parts: Parts): Middleware {
   app.use([pdfPath, bulkFilePath], (request, response, next) => requirePlan(request, response, () => next()));
   app.all(pdfPath, pdfDownload(pool, parts.admission, parts.renderer));
   app.all(bulkFilePath, bulkFile(parts.bulk.storage, parts.admission));
-  // Which versions are served, and until when. Needs no token.
+  // Lists the served versions and their last days. Needs no token
   app.get(versionsPath, (_request, response) => void response.json({ versions: timetable(versions, now()) }));
   const find = versionFinder(versions, now, parts.availability);
   const requireVersion: RequestHandler = (request, response, next) => {
@@ -59,7 +59,7 @@ export function pages(parts: Parts): Middleware {
   return behind(app);
 }
 
-/** A middleware that lets Express answer, and goes on where that has no route. */
+/** Returns a middleware that lets Express handle requests, and passes on those without a route. */
 export function behind(app: Express): Middleware {
   return (request, response, next) =>
     new Promise((_resolve, reject) => {
@@ -69,7 +69,7 @@ export function behind(app: Express): Middleware {
     });
 }
 
-/** Makes a handler at the first request for it. */
+/** Returns a handler that is created at its first request. */
 function whenAsked(make: () => RequestHandler): RequestHandler {
   let made: RequestHandler | undefined;
   return (request, response, next) => (made ??= make())(request, response, next);

@@ -38,17 +38,17 @@ export interface Parts {
   now: () => number;
   /** Connections of the login role. */
   pool: Pool;
-  /** Reads by one statement; null when they are switched off. */
+  /** Reads by one statement; null if that is switched off. */
   readText: ReadWithOwnWrites | null;
-  /** The same for rows of several texts. */
+  /** Reads rows with several columns by one statement; null if that is switched off. */
   readRows: ReadRows | null;
-  /** Mutations with their payload by one message; null when that is switched off. */
+  /** Runs mutations and reads their payloads by one message; null if that is switched off. */
   sendTogether: SendTogether | null;
   /** Answers reads from standbys; null without any. */
   replicas: Replicas | null;
   readiness: Readiness;
   metrics: Metrics;
-  /** Null when nothing is traced. */
+  /** Null if nothing is traced. */
   tracing: Tracing | null;
   refusals: Refusals;
   /** All existing versions. */
@@ -68,14 +68,14 @@ export interface Parts {
   rates: RateLimits;
   meter: Meter;
   spending: Spending;
-  /** Turns of clients on the event loop. */
+  /** The queue in which clients take turns on the event loop. */
   turns: EventLoopQueue;
   thread: SchemaWork;
   unread: UnreadAnswers;
   renderer: Pick<Renderer, "render">;
   live: Live;
   documentation: FindPage;
-  /** For uploads of files. */
+  /** The tools for uploads of files. */
   bulk: UploadTools;
 }
 
@@ -83,23 +83,23 @@ export interface Parts {
 export interface PartSettings {
   /** Whether to serve the explorer. */
   explorer: boolean;
-  /** Origins of pages in browsers that may use the API; `*` for all. */
+  /** Origins of web pages that may use the API; `*` for all. */
   corsOrigins: readonly string[];
   /** The address that clients use, if it differs from host and port. */
   publicUrl: string | undefined;
-  /** Names of hosts that may stand in that address while it isn't set. */
+  /** Host names that may be in that address if it isn't set. */
   hosts: readonly string[];
-  /** Webhook destinations that are allowed beside the public internet. */
+  /** Webhook destinations that are allowed besides the public internet. */
   webhookAllow: readonly string[];
-  /** Limits of operations and clients that apply unless the plan has its own. */
+  /** Limits for operations and clients, unless the plan overrides them. */
   limits: Limits;
-  /** Whether the log has a line for each request to the GraphQL endpoint. */
+  /** Whether to log a line for each request to the GraphQL endpoint. */
   logRequests: boolean;
-  /** Milliseconds from which the log has a line for a request in any case. */
+  /** The milliseconds from which a request is logged in any case. */
   slowMs: number;
-  /** Longest body of a GraphQL request, in bytes. */
+  /** The maximum length of a GraphQL request's body in bytes. */
   maxBodyBytes: number;
-  /** Per minute, of one client from one address. */
+  /** Token requests per minute of one client from one address. */
   tokenRequestsPerMinute: number;
   /** Proxies that are trusted about the client's address, in the form of Express. */
   trustProxy: string | number | false;

@@ -3,29 +3,29 @@ import type { Facts, Locals } from "./locals.ts";
 
 /** Node's request. */
 export interface Request extends IncomingMessage {
-  /** Its body, for parsers of Express. */
+  /** The body, set by Express's parsers. */
   body?: unknown;
-  /** See {@link arrivalOf}. A property and not a map, which would keep requests as it grows. */
+  /** See {@link arrivalOf}. A property, because a growing map would keep requests alive. */
   arrivedAt?: number;
 }
 
 type Fact = keyof Facts;
 
-/** Node's response, with what is known about the request. */
+/** Node's response, with the known facts about the request. */
 export interface Response<Known extends Fact = never> extends ServerResponse {
   locals: Locals<Known>;
 }
 
-/** Passes a request on, with the facts that a middleware has found out. */
+/** Passes a request on, with the facts that a middleware adds. */
 export type Next<Adds extends Fact = never> = [Adds] extends [never]
   ? () => void
   : (added: Pick<Facts, Adds>) => void;
 
 /**
- * Answers a request, or calls `next` to pass it on. An error that it throws ends the pipeline.
+ * Responds to a request, or calls `next` to pass it on. An error that it throws ends the pipeline.
  *
  *     const countUse: Middleware<"caller" | "served"> // needs two facts
- *     const negotiateLocale: Middleware<never, "locale"> // finds one out
+ *     const negotiateLocale: Middleware<never, "locale"> // adds one
  */
 export type Middleware<Needs extends Fact = never, Adds extends Fact = never> = (
   request: Request,
@@ -33,13 +33,12 @@ export type Middleware<Needs extends Fact = never, Adds extends Fact = never> = 
   next: Next<Adds>,
 ) => void | Promise<void>;
 
-/** Answers a request on which a middleware failed, or ends its connection. */
+/** Responds to a request on which a middleware failed, or closes its connection. */
 export type ErrorHandler = (error: unknown, request: Request, response: Response) => void;
 
 /**
- * Passes requests through middlewares one after the other. Each finds what it needs: the compiler knows the facts that
- * those before it add. It has no routes: Express searches its routes at each request, which takes longer than most
- * middlewares do.
+ * Passes requests through middlewares one after the other. The compiler checks that earlier middlewares add the facts that
+ * a middleware needs. There are no routes, because Express's search for a route takes longer than most middlewares.
  */
 export class Pipeline<Known extends Fact = never> {
   readonly #middlewares: readonly Middleware<Fact, Fact>[];
@@ -48,19 +47,19 @@ export class Pipeline<Known extends Fact = never> {
     this.#middlewares = middlewares;
   }
 
-  /** The pipeline with another middleware at its end. */
+  /** Returns the pipeline with another middleware at its end. */
   use<Needs extends Known, Adds extends Fact = never>(
     middleware: Middleware<Needs, Adds>,
   ): Pipeline<Known | Adds> {
     return new Pipeline([...this.#middlewares, middleware as Middleware<Fact, Fact>]);
   }
 
-  /** The same, unless it is null. */
+  /** Returns the pipeline with another middleware at its end, unless that is null. */
   useIfAny<Needs extends Known>(middleware: Middleware<Needs> | null): Pipeline<Known> {
     return middleware ? this.use(middleware) : this;
   }
 
-  /** Answers requests; the last middleware answers all that reach it. */
+  /** Returns the listener that handles requests. The last middleware must respond to all requests that reach it. */
   listener(onError: ErrorHandler): RequestListener {
     const middlewares = this.#middlewares;
     return (request, plainResponse) => {
@@ -83,5 +82,5 @@ export class Pipeline<Known extends Fact = never> {
   }
 }
 
-/** When a request arrived at this process, on the clock of `performance`. Called first before the request waits for anything. */
+/** Returns when a request arrived, on the clock of `performance`. The first call must come before any wait. */
 export const arrivalOf = (request: Request): number => (request.arrivedAt ??= performance.now());

@@ -2,8 +2,8 @@ import type { RequestHandler } from "express";
 import type { Readiness } from "../lib/readiness.ts";
 
 /**
- * `GET /livez`: this process serves. It checks nothing else, so that supervisors don't restart it for problems that a
- * restart doesn't solve.
+ * Handles `GET /livez`: this process responds. It checks nothing else, so that supervisors don't restart it for problems
+ * that a restart doesn't solve.
  */
 export const liveness: RequestHandler = (_request, response) => {
   response.setHeader("cache-control", "no-store");
@@ -11,8 +11,8 @@ export const liveness: RequestHandler = (_request, response) => {
 };
 
 /**
- * `GET /readyz`: whether this process can read and write now, and if not, why. For load balancers and monitors, without
- * a token, so it names the failing part and no details.
+ * Handles `GET /readyz`: whether this process can read and write now, and if not, why. It is for load balancers and
+ * monitors and needs no token, so it names the failing part and no details.
  */
 export function readinessEndpoint(readiness: Readiness): RequestHandler {
   return async (_request, response) => {

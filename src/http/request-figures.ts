@@ -9,25 +9,25 @@ import { counterOf, DurationTallies } from "./tallies.ts";
 export interface Answered {
   version: string | undefined;
   status: number;
-  /** Code of its first error. */
+  /** The code of its first error. */
   code: string | undefined;
   points: number | undefined;
   /** Milliseconds; null for a stream, which lasts as long as its client wants. */
   ms: number | null;
-  /** Its operation, if that was read and allowed. */
+  /** The usage of its operation, if that was read and allowed. */
   use: RequestUse | undefined;
   isStored: boolean;
 }
 
 const noLabels = {};
 
-/** Figures of requests to the GraphQL endpoint, and of their operations. */
+/** Metrics of requests to the GraphQL endpoint, and of their operations. */
 export class RequestFigures {
   readonly #labels = new OperationLabels();
-  /** By version, and status of the answer. */
+  /** Numbers of requests, by version and status of the response. */
   readonly #requests = new Map<string, Map<number, number>>();
   readonly #durations: DurationTallies<object>;
-  /** By the code of their first error. */
+  /** Numbers of operations, by the code of their first error. */
   readonly #operations = new Map<OperationLabel, Map<string, number>>();
   readonly #operationDurations: DurationTallies<OperationLabel>;
   #points = 0;
@@ -35,21 +35,21 @@ export class RequestFigures {
   constructor(registry: Registry) {
     this.#durations = new DurationTallies(registry, {
       name: "service_request_duration_seconds",
-      help: "From the arrival of a GraphQL request to the end of its answer.",
+      help: "Seconds from the arrival of a GraphQL request to the end of its response.",
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
     });
     this.#durations.begin(noLabels);
     this.#operationDurations = new DurationTallies(registry, {
       name: "service_operation_duration_seconds",
-      help: "The same as service_request_duration_seconds, by operation.",
+      help: "Like service_request_duration_seconds, by operation.",
       buckets: [0.005, 0.025, 0.1, 0.5, 1, 5],
     });
     this.#showCounts(registry);
   }
 
-  /** Counts a request that has been answered. */
+  /** Counts a finished request. */
   count({ version, status, code, points, ms, use, isStored }: Answered): void {
-    // Versions that don't exist would make an unlimited number of labels
+    // Requested versions that don't exist could create any number of labels
     countIn(this.#requests, version ?? "none", status);
     if (points !== undefined) this.#points += points;
     if (ms !== null) this.#durations.add(noLabels, ms / 1_000);
@@ -60,14 +60,14 @@ export class RequestFigures {
   }
 
   #showCounts(registry: Registry): void {
-    const requests = "Requests to the GraphQL endpoint, by version and status of the answer.";
+    const requests = "Requests to the GraphQL endpoint, by version and status of the response.";
     counterOf(registry, "service_requests_total", requests, ["version", "status"], () =>
       [...this.#requests].flatMap(([version, counts]) =>
         [...counts].map(([status, count]) => [{ version, status }, count] as const),
       ),
     );
     const operations =
-      "Operations that were run, by the code of their first error or OK. Stored and frequent operations by their id, all others together as other.";
+      "Executed operations, by the code of their first error or OK. Stored and frequent operations have their id, all others are other.";
     counterOf(
       registry,
       "service_operations_total",
@@ -78,7 +78,7 @@ export class RequestFigures {
           [...counts].map(([code, count]) => [{ ...label, code }, count] as const),
         ),
     );
-    counterOf(registry, "service_points_total", "What operations have cost, in points.", [], () => [
+    counterOf(registry, "service_points_total", "The cost of all operations, in points.", [], () => [
       [{}, this.#points],
     ]);
   }

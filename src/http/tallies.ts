@@ -5,10 +5,10 @@ import type { Histogram, LabelValues, Registry } from "prom-client";
 // read (docs/internals/fast-paths.md). Here the counts of requests are added up by an object per set of labels, until the
 // metrics are read.
 
-/** Values of a metric, by their labels. */
+/** The values of a metric with their labels. */
 type Labelled = Iterable<readonly [labels: LabelValues<string>, value: number]>;
 
-/** Makes a gauge of what is known elsewhere. @param aggregator of the gauges of several processes */
+/** Adds a gauge whose values are read when needed. @param aggregator how the values of several processes are combined */
 export function gaugeOf(
   registry: Registry,
   name: string,
@@ -32,7 +32,7 @@ export function gaugeOf(
   });
 }
 
-/** Makes a counter of what is counted elsewhere. */
+/** Adds a counter whose values are read when needed. */
 export function counterOf(
   registry: Registry,
   name: string,
@@ -52,7 +52,7 @@ export function counterOf(
   });
 }
 
-/** How many durations were not longer than each bound, but longer than the one before, and how long all were together. */
+/** The number of durations in each bucket, and the sum of all. */
 interface Durations {
   counts: number[];
   seconds: number;
@@ -65,7 +65,7 @@ export interface DurationsOptions {
   buckets: readonly number[];
 }
 
-/** A histogram of durations. */
+/** A histogram of durations for each set of labels. */
 export class DurationTallies<Labels extends object> {
   readonly #options: DurationsOptions;
   readonly #all = new Map<Labels, Durations>();
@@ -75,12 +75,12 @@ export class DurationTallies<Labels extends object> {
     const { name, help } = options;
     const metric = { name, help, type: "histogram", aggregator: "sum" };
     const reset = () => this.#all.clear();
-    // All that a registry of prom-client 15.1 uses of a histogram; test/http/tallies.test.ts compares them
+    // All that a registry of prom-client 15.1 uses of a histogram; test/http/tallies.test.ts compares this with its own
     const histogram = { ...metric, reset, get: async () => ({ ...metric, values: this.#values() }) };
     registry.registerMetric(histogram as unknown as Histogram);
   }
 
-  /** Begins with zero, also if there is never any. */
+  /** Starts a set of labels at zero, so that it is reported even without durations. */
   begin(labels: Labels): Durations {
     const { buckets } = this.#options;
     const durations = { counts: [...buckets, Infinity].map(() => 0), seconds: 0 };
@@ -88,7 +88,7 @@ export class DurationTallies<Labels extends object> {
     return durations;
   }
 
-  /** @param labels always the same object for the same labels */
+  /** Counts a duration. @param labels always the same object for the same labels */
   add(labels: Labels, seconds: number): void {
     const durations = this.#all.get(labels) ?? this.begin(labels);
     const { buckets } = this.#options;

@@ -1,12 +1,12 @@
 import pg from "pg";
 import { growingPause } from "../lib/retry.ts";
 
-/** Pauses before a database is asked again that can't be, or where others do the work. */
+/** Pauses before the next visit to a database that can't be reached, or where other processes do the work. */
 export const pauses = { firstMs: 1_000, longestMs: 60_000 };
-/** Milliseconds that an attempt takes at most. */
+/** The maximum duration of an attempt in milliseconds. */
 const attemptMs = 15_000;
 
-/** A server can't be reached, or doesn't answer. */
+/** An error for a server that can't be reached, or doesn't respond. */
 export class Unreachable extends Error {}
 
 export interface ServerChanges {
@@ -16,7 +16,7 @@ export interface ServerChanges {
   onAway(server: string): void;
 }
 
-/** Servers that can't be reached: one attempt of each is made now and then, and all else there waits until one has succeeded. */
+/** Servers that can't be reached. Each is tried from time to time; all other work there waits until a try succeeds. */
 export class AwayServers {
   readonly #changes: ServerChanges;
   readonly #away = new Map<string, { failures: number; until: number }>();
@@ -26,9 +26,9 @@ export class AwayServers {
   }
 
   /**
-   * Asks whether a server may be tried. If so, the caller makes an attempt.
+   * Checks whether a server may be tried now. If so, the caller must make an attempt.
    *
-   * @returns when to ask again, as milliseconds of `performance.now()`; null if it may
+   * @returns null if it may; otherwise when to check again, in milliseconds of `performance.now()`
    */
   waitUntil(server: string, now = performance.now()): number | null {
     const away = this.#away.get(server);
@@ -38,7 +38,7 @@ export class AwayServers {
     return null;
   }
 
-  /** Does something at a server, and notes whether that can be reached. */
+  /** Does some work at a server, and notes whether the server can be reached. */
   async attempt<T>(server: string, work: () => Promise<T>): Promise<T> {
     try {
       const done = await work();

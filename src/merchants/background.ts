@@ -14,35 +14,35 @@ import type { Worked } from "./work.ts";
 import { noteOwn, unseen, visitBy, WriteWatch } from "./write-watch.ts";
 import type { Watched } from "./write-watch.ts";
 
-/** Milliseconds between two looks for merchants whose time has come. */
+/** Milliseconds between two checks for merchants whose visit is due. */
 const tickMs = 250;
-/** Visits of a look to merchants of which nothing is known since the start, or more: the last one has its visit in a minute. */
+/** Minimum visits per check to merchants that haven't been visited since the start. All are visited within a minute. */
 const [unknownAtOnce, allUnknownMs] = [6, 60_000];
-/** Milliseconds by which these are put off at the most, all times together. */
+/** The maximum total delay of these visits in milliseconds. */
 const mostPutOffMs = 60_000;
-/** Milliseconds between visits to merchants of a server that is back. */
+/** Milliseconds between visits to merchants of a server that can be reached again. */
 const betweenMs = 40;
-/** Milliseconds after which a merchant is asked again that has been written to: while it has a turn at events, or not. */
+/** Milliseconds until the next visit to a merchant after a write: during its turn at webhooks, and otherwise. */
 const writtenMs = { inTurn: 1_000, otherwise: 50 };
-/** Milliseconds after which any merchant is asked again: what is written is noticed before, unless Postgres counts nothing. */
+/** Milliseconds until the next visit to any merchant. Writes are noticed earlier, unless Postgres collects no statistics. */
 const everyMs = 3_600_000;
-/** Milliseconds after which one is asked again where something waits, so that it is known how much. */
+/** Milliseconds until the next visit to a merchant with a backlog, to update its metrics. */
 const behindMs = 15_000;
-/** Merchants that are asked at a time, and of one server: one that doesn't answer holds up no others. */
+/** Concurrent visits, in total and to one server, so that a server that doesn't respond delays no others. */
 const [visitsAtOnce, visitsOfServer] = [8, 2];
 
-/** A merchant, as far as it is known. */
+/** The state of a merchant's background work. */
 interface Known extends Watched, Worked {
-  /** Whether it waits for another one to reach their server. */
+  /** Whether it waits until another merchant's visit reaches their server. */
   isBehind: boolean;
 }
 
 /**
- * The background work of all merchants of a process. It asks each database when there is work, and sleeps until then. A
- * merchant with work has its turn, which opens it and lasts until nothing is due.
+ * The background work of all merchants of a process. A visit asks a merchant's database when there will be work; the next
+ * visit is then. A merchant with work gets a turn, which opens the merchant and lasts until nothing is due.
  */
 export class Background {
-  /** Backlogs of all merchants, where this process watches these. */
+  /** The backlogs of all merchants, if this process watches them. */
   readonly backlogs = new Backlogs(() => this.#known.size);
   readonly #common: Common;
   readonly #merchants: OpenMerchants;
@@ -59,7 +59,7 @@ export class Background {
   #visited = 0;
   #putOffMs = 0;
 
-  /** @param watches whether it watches all merchants, and not only those that are written to by this process */
+  /** @param watches whether it watches all merchants, and not only those that this process writes to */
   constructor(common: Common, merchants: OpenMerchants, watches: boolean) {
     this.#common = common;
     this.#merchants = merchants;
@@ -68,18 +68,18 @@ export class Background {
     this.#timer = setInterval(() => this.#tick(), tickMs).unref();
   }
 
-  /** Merchants that are worked on and that wait for their turn, by the kind of work. */
+  /** The numbers of merchants that have a turn and that wait for one, by the kind of work. */
   get counts(): WorkTurns["counts"] {
     return this.#turns.counts;
   }
 
-  /** How often a merchant was asked, and how many can't be. */
+  /** The number of visits, and of merchants whose database can't be reached. */
   get visits(): { done: number; away: number } {
     const away = [...this.#known.values()].filter(({ failures, isBehind }) => failures > 0 || isBehind);
     return { done: this.#visited, away: away.length };
   }
 
-  /** Notes that a merchant is new, another now, or gone: what it does ends. */
+  /** Notes that a merchant is new, changed or removed. Its current work is aborted. */
   outdate(name: string, merchant: Merchant | undefined): void {
     const before = this.#known.get(name);
     before?.leaving.abort();
@@ -87,7 +87,7 @@ export class Background {
     this.backlogs.forget(name);
     if (merchant?.state !== "active") return;
     const watches = this.#watch !== null;
-    // A turn that is ending may still add to it
+    // A turn that is ending may still add to this list
     const held = before?.url === merchant.databaseUrl ? before.held : [];
     const isStart = watches && this.#visited === 0;
     this.#known.set(name, {
@@ -103,7 +103,7 @@ export class Background {
     });
   }
 
-  /** Notes that somebody may have written something. */
+  /** Notes that a client may have written something. */
   wake(name: string): void {
     const known = this.#known.get(name);
     if (!known) return;
@@ -113,13 +113,13 @@ export class Background {
     if (known.visitAt <= performance.now()) this.#begin(known);
   }
 
-  /** Notes that counts of use have been written: they make no work. */
+  /** Notes that usage counts have been written, which cause no work. */
   noteCounted(name: string, rows: number): void {
     const known = this.#known.get(name);
     if (known) noteOwn(known, rows);
   }
 
-  /** Lets running work end, for some seconds, or returns it. */
+  /** Waits some seconds for running work, or returns jobs to the queue. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     for (const { leaving } of this.#known.values()) leaving.abort();
@@ -138,8 +138,8 @@ export class Background {
   }
 
   /**
-   * Whether visits without a reason but the start are put off, while first requests are answered: both need Postgres for
-   * new connections, and clients wait.
+   * Whether first visits after the start are delayed because first requests to merchants are running. Both open
+   * connections, which is work for Postgres, and clients are waiting.
    */
   get #mustPutOff(): boolean {
     return this.#putOffMs < mostPutOffMs && this.#merchants.firstRequests.areThere;
@@ -149,7 +149,7 @@ export class Background {
     this.#visits.run(known.merchant.name, () => this.#visit(known), known.server);
   }
 
-  /** Asks a merchant's database, and begins what is due. */
+  /** Asks a merchant's database what is due, and starts it. */
   async #visit(known: Known): Promise<void> {
     if (known.leaving.signal.aborted) return;
     if (known.visitAt > performance.now() && this.#mustPutOff) return;
@@ -169,10 +169,13 @@ export class Background {
     } catch (error) {
       this.backlogs.forget(known.merchant.name);
       if (known.failures++ === 0)
-        known.logger.warn({ err: error }, "a merchant's background work rests: its database can't be asked");
+        known.logger.warn(
+          { err: error },
+          "a merchant's background work is paused: its database can't be reached",
+        );
       return visitBy(known, performance.now() + growingPause(known.failures, pauses));
     }
-    if (known.failures > 0) known.logger.info("a merchant's background work goes on");
+    if (known.failures > 0) known.logger.info("a merchant's background work continues");
     known.failures = 0;
     known.database = due.database;
     if (this.#watch !== null) this.#noteBacklog(known, due.backlog);
@@ -190,14 +193,14 @@ export class Background {
     visitBy(known, known.visitedAt + (backlog && isBehind(backlog) ? behindMs : everyMs));
   }
 
-  /** Has merchants asked that waited for their server. */
+  /** Schedules visits to merchants that waited for their server. */
   #askAgain(server: string): void {
     let at = performance.now();
     for (const known of this.#known.values())
       if (known.isBehind && known.server === server) visitBy(known, (at += betweenMs));
   }
 
-  /** Forgets what waits at merchants whose server can't be reached. */
+  /** Forgets the backlogs of merchants whose server can't be reached. */
   #forgetBacklogs(server: string): void {
     for (const known of this.#known.values()) {
       if (known.server !== server) continue;
@@ -210,7 +213,7 @@ export class Background {
     const { settings, allot } = this.#common;
     const chores = choresOf(settings, name).map((chore) => chore.name);
     const query = dueQuery(Object.keys(tasksOf(settings)), chores);
-    // A connection that it has open is cheaper
+    // An idle connection of the open merchant is cheaper
     const pool = this.#merchants.find(name)?.pool;
     if (pool && pool.idleCount > 0) return readDueBy(pool, query);
     return briefly(databaseUrl, allot(name), (client) => readDue(client, query));
@@ -219,7 +222,7 @@ export class Background {
   #noteTurn(known: Known, worked: boolean): void {
     known.vain = worked ? 0 : known.vain + 1;
     if (worked) known.changes = 0;
-    // It may be another one by now
+    // The merchant may have changed meanwhile
     const next = this.#known.get(known.merchant.name);
     if (next) visitBy(next, performance.now() + (worked ? 0 : growingPause(known.vain, pauses)));
   }

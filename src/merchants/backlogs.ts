@@ -1,9 +1,9 @@
 import type { Backlog } from "../jobs/backlog.ts";
 
-/** Merchants that are named, of those where work waits longest. */
+/** The number of merchants that are named for each kind of work: those whose work waits longest. */
 const mostNamed = 5;
 
-/** How long the oldest of a kind waits at a merchant. */
+/** How long the oldest work of a kind has been waiting at a merchant. */
 export interface Lag {
   merchant: string;
   work: string;
@@ -16,16 +16,16 @@ const lags = {
   jobs: ({ jobSeconds }: Backlog) => jobSeconds,
 };
 
-/** Whether something waits that could be done. */
+/** Whether work is waiting that could be done. */
 export const isBehind = (backlog: Backlog): boolean => Object.values(lags).some((of) => of(backlog) > 0);
 
 /** Backlogs of merchants, as their databases last reported them. Reading them sends no query. */
 export class Backlogs {
-  /** Null where nothing waits. */
+  /** By merchant; null if nothing is waiting. */
   readonly #known = new Map<string, Backlog | null>();
   readonly #countMerchants: () => number;
 
-  /** @param countMerchants how many there are that could be asked */
+  /** @param countMerchants returns the number of active merchants */
   constructor(countMerchants: () => number) {
     this.#countMerchants = countMerchants;
   }
@@ -34,20 +34,20 @@ export class Backlogs {
     this.#known.set(merchant, backlog);
   }
 
-  /** Forgets a merchant that can't be asked, or is gone. */
+  /** Forgets a merchant that can't be reached, or is removed. */
   forget(merchant: string): void {
     this.#known.delete(merchant);
   }
 
   /**
-   * Of all together: sums, and for how long the oldest waits. Without subscriptions, which aren't read where nothing
-   * waits.
+   * The backlog of all merchants together: sums, and the longest waits. It has no subscriptions, because these aren't read
+   * at merchants without a backlog.
    *
-   * @throws when there are merchants, and none could be asked
+   * @throws when there are merchants, but none could be reached
    */
   get sum(): Backlog {
     if (this.#known.size === 0 && this.#countMerchants() > 0)
-      throw new Error("No merchant could be asked what waits.");
+      throw new Error("No merchant's database could be reached.");
     const sum: Backlog = {
       outbox: 0,
       outboxSeconds: 0,
@@ -61,7 +61,7 @@ export class Backlogs {
     return sum;
   }
 
-  /** The longest lags of each kind of work: a few, so that many merchants don't make many figures. */
+  /** The longest lags of each kind of work. They are few, so that many merchants don't create many metrics. */
   get worst(): Lag[] {
     return Object.entries(lags).flatMap(([work, of]) =>
       [...this.#known]

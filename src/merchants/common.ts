@@ -15,17 +15,17 @@ import { SharedVersions } from "./shared-versions.ts";
 
 /** Shares of the connections for listening and for background work, and the minimum for background work. */
 const [shareOfListeners, shareOfBackground, fewestOfBackground] = [1 / 4, 1 / 4, 4];
-/** Of the connections of background work, what part may be kept for long, by jobs and by bulk operations each. */
+/** The divisor of background connections that gives how many jobs, and how many bulk operations, may hold for long. */
 const ofSteady = 4;
-/** Merchants whose counts of use are written at a time, and of one server: requests need it more. */
+/** Merchants whose usage counts are written at a time, in total and per server. They are few, because requests come first. */
 const [countsAtOnce, countsOfServer] = [8, 2];
-/** Documents of one merchant that may wait for a thread. */
+/** PDF documents of one merchant that may wait for a worker thread. */
 const maxWaitingDocuments = 10;
 
 export interface CommonOptions {
   settings: Settings;
   logger: Logger;
-  /** Versions that are offered, also while one can't be built. */
+  /** The offered versions, including any that can't be built at the moment. */
   versions: readonly Version[];
   /** For tests. */
   aloneAfterMs?: number | undefined;
@@ -35,7 +35,7 @@ export interface CommonOptions {
 /** The things that all merchants of a process share. */
 export type Common = Awaited<ReturnType<typeof openCommon>>;
 
-/** Opens these. */
+/** Opens the shared parts. */
 export async function openCommon(options: CommonOptions, closing: AsyncDisposableStack) {
   const { settings, logger, versions, aloneAfterMs, spreadMs } = options;
   const { merchantConnections, merchantStatements: mostStatements } = settings;
@@ -49,7 +49,7 @@ export async function openCommon(options: CommonOptions, closing: AsyncDisposabl
   const budget = new ConnectionBudget(merchantConnections, { mostStatements, aloneAfterMs });
   const forBackground = Math.max(Math.ceil(merchantConnections * shareOfBackground), fewestOfBackground);
   const backgroundBudget = new ConnectionBudget(forBackground);
-  // Among the merchants that have requests, background work is one
+  // In the budget, background work counts as one merchant
   const within = budget.allot("");
   const { webhookConcurrency, bulkConcurrency, jobConcurrency } = settings;
   const steady = Math.floor(forBackground / ofSteady);
@@ -59,13 +59,13 @@ export async function openCommon(options: CommonOptions, closing: AsyncDisposabl
     offered: versions,
     versions: new SharedVersions({ settings, versions, now: Date.now, secrets }),
     budget,
-    /** Merchants that are worked on at a time, by the kind of work. 0 leaves it to other processes. */
+    /** Merchants that may have a turn at a time, by the kind of work. 0 leaves the work to other processes. */
     atOnce: {
       webhooks: webhookConcurrency > 0 ? forBackground : 0,
       bulk: bulkConcurrency > 0 ? steady : 0,
       jobs: Math.min(jobConcurrency, steady),
     },
-    /** For the connections of background work. */
+    /** Returns the allotment of a merchant's background work. */
     allot: (merchant: string) => backgroundBudget.allot(merchant, within),
     places: new ListeningPlaces(Math.ceil(merchantConnections * shareOfListeners)),
     loop: new EventLoopQueue(),
@@ -73,11 +73,11 @@ export async function openCommon(options: CommonOptions, closing: AsyncDisposabl
     renderer,
     documentation,
     tracing,
-    /** Merchants whose counts of use are being written, or wait for it. */
+    /** The turns of merchants at writing their usage counts. */
     counting: new MerchantTurns(countsAtOnce, countsOfServer),
-    /** Counts what was deleted by its age, of all merchants together. */
+    /** Counts rows that were deleted because of their age, of all merchants together. */
     pruned: prunedCounter([]),
-    /** States of migrations that lack none. */
+    /** States of databases that have all migrations. */
     migrated: new Set<string>(),
     spreadMs,
   };

@@ -3,20 +3,20 @@ import type { Allotment } from "../postgres/allotment.ts";
 import { FairQueue, unboundedWaiting } from "../lib/fair-queue.ts";
 import { LatestOwner } from "../lib/latest-owner.ts";
 
-/** Milliseconds that a merchant waits until it may open a connection. */
+/** The maximum wait of a merchant for a connection, in milliseconds. */
 const waitMs = 4_500;
 
-/** The callback of the driver. */
+/** The callback of node-postgres. */
 type Connected = (error: Error) => void;
 
 export interface BudgetOptions {
-  /** Statements of one merchant at a time, beside quick reads, while others have some: their databases share processors. */
+  /** Statements that a merchant may run at a time, besides quick reads, while others run some: they share processors. */
   mostStatements?: number;
   /** For tests. */
   aloneAfterMs?: number | undefined;
 }
 
-/** An allotment of a merchant, for as long as it is open or has a turn. */
+/** The allotment of a merchant, while it is open or has a turn. */
 export interface MerchantAllotment extends Allotment {
   /** Forgets a pool. */
   remove: (pool: pg.Pool) => void;
@@ -24,7 +24,7 @@ export interface MerchantAllotment extends Allotment {
   close: () => void;
 }
 
-/** Makes one. */
+/** Creates the allotment of a merchant. */
 export type Allot = (merchant: string) => MerchantAllotment;
 
 /**
@@ -47,11 +47,11 @@ export class ConnectionBudget {
     this.#max = max;
     this.#mostStatements = mostStatements;
     this.#latest = new LatestOwner(aloneAfterMs);
-    // Waiting requests are bounded where they wait for a pool
+    // The pools limit the number of waiting requests
     this.#turns = new FairQueue({ ...unboundedWaiting, limit: () => max, maxWaitMs: () => waitMs });
   }
 
-  /** Connections that are open, and those that are waited for. */
+  /** The numbers of open connections, and of requests that wait for one. */
   get counts(): { open: number; waiting: number } {
     const { running, waiting } = this.#turns.counts;
     return { open: running, waiting };
@@ -90,7 +90,7 @@ export class ConnectionBudget {
         pools.add(pool);
         this.#pools.add(pool);
         within?.add(pool);
-        // It is idle a moment later
+        // The connection is idle a moment later
         pool.on("release", () => {
           if (this.#isWanting) setImmediate(() => this.#makeRoom());
         });
@@ -100,12 +100,12 @@ export class ConnectionBudget {
     };
   }
 
-  /** The connections that are due to each merchant while one waits that has none. */
+  /** The fair share of each merchant, while a merchant without a connection waits. */
   get #due(): number {
     return this.#max / (this.#held.size + 1);
   }
 
-  /** Whether more wait than are about to get a place. */
+  /** Whether more requests wait than connections are being closed. */
   get #isWanting(): boolean {
     return this.#turns.counts.waiting > this.#leaving;
   }
@@ -114,7 +114,7 @@ export class ConnectionBudget {
     return this.#held.get(merchant) ?? 0;
   }
 
-  /** Connects when it is the merchant's turn, which ends with the connection. */
+  /** Connects when the merchant gets a turn, which lasts as long as the connection. */
   async #open<Client extends pg.Client>(
     merchant: string,
     client: Client,
@@ -151,7 +151,7 @@ export class ConnectionBudget {
     this.#turns.end(merchant);
   }
 
-  /** Closes an idle connection of the merchant that has most of them. */
+  /** Closes an idle connection of the pool that has most of them. */
   #makeRoom(): void {
     if (!this.#isWanting) return;
     let most: pg.Pool | undefined;
@@ -164,7 +164,7 @@ export class ConnectionBudget {
       .catch(() => {})
       .finally(() => {
         this.#leaving--;
-        // Somebody else may have taken it before
+        // Another request may have taken the free place
         if (this.#isWanting) setImmediate(() => this.#makeRoom());
       });
   }

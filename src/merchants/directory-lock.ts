@@ -4,17 +4,17 @@ import { DatabaseSync } from "node:sqlite";
 import { UserError } from "../errors/user-error.ts";
 import { retry } from "../lib/retry.ts";
 
-/** Milliseconds that a command waits for others, which hold the lock for milliseconds, and between two attempts. */
+/** Milliseconds that a command waits for others, which hold the lock only briefly, and between two attempts. */
 const [defaultWaitMs, everyMs] = [10_000, 20];
-/** SQLite's SQLITE_BUSY. */
+/** SQLite's error code SQLITE_BUSY. */
 const busy = 5;
 
 /**
- * Reads and changes files of merchants while no other command does. The lock is SQLite's, of an empty database beside the
- * files: the operating system ends it with the process, in any way, also on folders of a network.
+ * Runs work on the merchants' files while no other command does. It locks an empty SQLite database beside the files: the
+ * operating system releases that lock when the process ends, also in a network folder.
  *
- * @param onWait called when others have it
- * @throws {UserError} when others don't end, or this user can't lock the file
+ * @param onWait called when another command has the lock
+ * @throws {UserError} when another command doesn't end, or this user can't lock the file
  */
 export async function whileLocked<T>(
   folder: string,
@@ -37,7 +37,7 @@ async function openLock(folder: string, file: string): Promise<DatabaseSync> {
     // The user who serves may run commands, too
     const { uid, gid } = await stat(folder);
     if (process.getuid?.() === 0) await chown(file, uid, gid);
-    // SQLite reads it then, and locks nothing
+    // SQLite would open a read-only file, and lock nothing
     await access(file, constants.W_OK);
     return lock;
   } catch (cause) {
@@ -57,6 +57,6 @@ const take = (lock: DatabaseSync, file: string, deadline: number, onWait: () => 
       if ((error as { errcode?: number }).errcode !== busy) throw cannotLock(file, error);
       if (failures === 1) onWait();
       if (performance.now() < deadline) return everyMs;
-      throw new UserError(`Another command changes the merchants, and doesn't end: ${file} is locked.`);
+      throw new UserError(`Another command is changing the merchants and doesn't end: ${file} is locked.`);
     },
   });

@@ -7,20 +7,20 @@ import { UserError } from "../errors/user-error.ts";
 import { printMerchant, readMerchant, requireName } from "./merchant.ts";
 import type { Merchant } from "./merchant.ts";
 
-/** Milliseconds between two looks at the folder. */
+/** Milliseconds between two checks of the folder. */
 const lookEveryMs = 1_000;
 const suffix = ".env";
 
 /** The state of a file when it was read. */
 interface Read {
-  /** Another one after each change. */
+  /** A value that differs after each change of the file. */
   mark: string;
   merchant: Merchant;
 }
 
 /**
- * The directory of merchants: a folder with a file for each, in the form of `.env`. A change is noticed within a second
- * by each process. A file that can't be read changes nothing.
+ * The directory of merchants: a folder with a file for each, in the form of `.env`. Each process notices a change within a
+ * second. If a file can't be read, its previous content stays in use.
  */
 export class Directory {
   readonly #folder: string;
@@ -29,11 +29,11 @@ export class Directory {
   readonly #closing = new AbortController();
   #files = new Map<string, Read>();
   #byHost = new Map<string, Merchant>();
-  /** The last complaint about each file, which is made once. */
+  /** The last logged error of each file, which is logged once. */
   readonly #complaints = new Map<string, string>();
   #watching: Promise<void> = Promise.resolve();
 
-  /** @param onChange called with the name of a merchant that is another now, or gone */
+  /** @param onChange called with the name of a merchant that is new, changed or removed */
   constructor(folder: string, logger: Logger, onChange: (name: string) => void = () => {}) {
     this.#folder = folder;
     this.#logger = logger;
@@ -41,7 +41,7 @@ export class Directory {
   }
 
   /**
-   * Reads all, and looks again each second.
+   * Reads all files, and then checks them each second.
    *
    * @throws {UserError} when there is no such folder
    */
@@ -54,12 +54,12 @@ export class Directory {
     return [...this.#files.values()].map(({ merchant }) => merchant);
   }
 
-  /** The merchant of this name. */
+  /** Returns the merchant with this name. */
   named(name: string): Merchant | undefined {
     return this.#files.get(name)?.merchant;
   }
 
-  /** The merchant that has a host. */
+  /** Returns the merchant that has a host name. */
   at(host: string): Merchant | undefined {
     return this.#byHost.get(host);
   }
@@ -69,7 +69,7 @@ export class Directory {
     await this.#watching;
   }
 
-  /** Reads what has changed. @throws {UserError} when the folder can't be read */
+  /** Reads changed files. @throws {UserError} when the folder can't be read */
   async look(): Promise<void> {
     const names = await readFolder(this.#folder);
     const found = await Promise.all(
@@ -101,13 +101,13 @@ export class Directory {
     }
   }
 
-  /** A host belongs to one merchant: of two, to the first by name, so that all processes agree. */
+  /** Assigns each host name to one merchant. If several claim it, the first by name gets it, so that all processes agree. */
   #findHosts(): void {
     this.#byHost = new Map();
     for (const merchant of this.all.sort((a, b) => (a.name < b.name ? -1 : 1)))
       for (const host of merchant.hosts) {
         const owner = this.#byHost.get(host);
-        if (owner) this.#complain(merchant.name, `Its host ${host} is that of ${owner.name} already.`);
+        if (owner) this.#complain(merchant.name, `Its host ${host} already belongs to ${owner.name}.`);
         else this.#byHost.set(host, merchant);
       }
   }
@@ -117,7 +117,7 @@ export class Directory {
     this.#complaints.set(name, message);
     this.#logger.error(
       { merchant: name, message },
-      "the file of a merchant is wrong; what was known continues",
+      "the file of a merchant is invalid; its previous content stays in use",
     );
   }
 
@@ -139,13 +139,13 @@ async function readFolder(folder: string): Promise<string[]> {
       .map((file) => file.slice(0, -suffix.length));
   } catch (cause) {
     throw new UserError(
-      `The directory of merchants can't be read: ${(cause as Error).message}. MERCHANTS names it.`,
+      `The directory of merchants can't be read: ${(cause as Error).message}. Check the setting MERCHANTS.`,
       { cause },
     );
   }
 }
 
-/** Writes a merchant's file, in one step and for its owner only. */
+/** Writes a merchant's file atomically, readable by its owner only. */
 export async function storeMerchant(folder: string, merchant: Merchant): Promise<void> {
   readMerchant(merchant.name, parseEnv(printMerchant(merchant)));
   const path = join(folder, merchant.name + suffix);
@@ -166,12 +166,12 @@ export async function forgetMerchant(folder: string, name: string): Promise<void
 /** A merchant's file that can't be read. */
 export interface WrongFile {
   name: string;
-  /** Why, in a sentence. */
+  /** The reason, in a sentence. */
   fault: string;
 }
 
 /**
- * All merchants, by name, for commands, and files that are wrong: one doesn't keep commands from the others.
+ * Returns all merchants by name, for commands, and the invalid files, which don't keep commands from the other merchants.
  *
  * @throws {UserError} when the folder can't be read
  */

@@ -15,9 +15,9 @@ export type Kind = (typeof kinds)[number];
 export interface Due {
   /** The name of the database, as Postgres knows it. */
   database: string;
-  /** Milliseconds until there is work of a kind; Infinity if there is none. */
+  /** Milliseconds until work of a kind is due; Infinity if there is none. */
   inMs: Record<Kind, number>;
-  /** When chores were done for the last time, by their names. In milliseconds since 1970. */
+  /** When each chore was last done, by name, in milliseconds since 1970. */
   choresAt: Record<string, number>;
   /** Waiting work; null if there is none. */
   backlog: Backlog | null;
@@ -28,9 +28,9 @@ const inMs = (moment: string): string =>
 const listed = (names: readonly string[]): string => `array[${names.map(pg.escapeLiteral).join()}]`;
 
 /**
- * Makes the question what is due in a database. It is one message, which reads a few rows by indexes.
+ * Returns the query of what is due in a database. It is one message, which reads a few rows by indexes.
  *
- * @param tasks of jobs that this process can do
+ * @param tasks the job tasks that this process can do
  */
 export const dueQuery = (tasks: readonly string[], chores: readonly string[]): string =>
   `begin read only; set local role service_delivery;
@@ -46,7 +46,7 @@ export const dueQuery = (tasks: readonly string[], chores: readonly string[]): s
 type Row = Record<Kind, number> & { database: string; chores: Record<string, number>; hasJobs: boolean };
 type Queryable = Pick<pg.ClientBase, "query">;
 
-/** Asks what is due and, where anything is or will be, how much waits. */
+/** Reads what is due and, if there is or will be work, the backlog. */
 export async function readDue(client: Queryable, query: string): Promise<Due> {
   const { database, chores: choresAt, hasJobs, ...inMs } = await readOne<Row>(client, query);
   const isAwaited = hasJobs || inMs.webhooks < Infinity;
@@ -54,7 +54,7 @@ export async function readDue(client: Queryable, query: string): Promise<Due> {
   return { database, inMs, choresAt, backlog };
 }
 
-/** The same on a connection of a pool. */
+/** Reads what is due on a connection of a pool. */
 export async function readDueBy(pool: pg.Pool, query: string): Promise<Due> {
   const client = await pool.connect();
   let isBroken = true;
@@ -67,19 +67,19 @@ export async function readDueBy(pool: pg.Pool, query: string): Promise<Due> {
   }
 }
 
-/** The rows of several statements, as one. */
+/** Merges the rows of several statements into one. */
 async function readOne<Row>(client: Queryable, query: string): Promise<Row> {
   const answers = (await client.query(query)) as unknown as pg.QueryResult<Partial<Row>>[];
   return Object.assign({}, ...answers.map(({ rows }) => rows[0] ?? {})) as Row;
 }
 
-/** Milliseconds within which chores are begun that were due before the start. */
+/** Milliseconds after the start within which overdue chores are begun. */
 const defaultSpreadMs = 1_800_000;
 
 /**
- * In how many milliseconds there is work of each kind.
+ * Returns in how many milliseconds work of each kind is due.
  *
- * @param since when this process was started. In milliseconds since 1970.
+ * @param since when this process started, in milliseconds since 1970
  */
 export function plan(
   { inMs, choresAt }: Due,
@@ -96,15 +96,15 @@ export function plan(
   return kinds.map((kind) => [kind, all[kind]]);
 }
 
-/** How many rows have been written in a database since its statistics were reset. */
+/** The number of rows that were written in a database since its statistics were reset. */
 export interface Writes {
   rows: number;
   since: string | null;
 }
 
 /**
- * How much has been written in each database of a cluster. Postgres tells every role, in any database, and counts within ten
- * seconds.
+ * Reads how much has been written in each database of a cluster. Every role may read this in any database. Postgres updates
+ * it within ten seconds.
  */
 export async function readWrites(client: Queryable): Promise<Map<string, Writes>> {
   const { rows } = await client.query<Writes & { name: string }>(
@@ -116,10 +116,10 @@ export async function readWrites(client: Queryable): Promise<Map<string, Writes>
 
 const isUnreachable = (error: Error): boolean =>
   /^E[A-Z_]+$/.test(String((error as NodeJS.ErrnoException).code)) ||
-  // Of the driver: what is in front of a server that is away may take connections, and end them
+  // Messages of node-postgres: a proxy in front of an unreachable server may accept connections and close them
   /^(timeout expired|Connection terminated)/.test(error.message);
 
-/** Runs something on a connection that is closed at once, and so is its allotment. @throws {Unreachable} */
+/** Runs work on a connection, then closes the connection and its allotment. @throws {Unreachable} */
 export async function briefly<T>(
   connectionString: string,
   { Client, close }: MerchantAllotment,

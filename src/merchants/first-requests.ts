@@ -1,9 +1,9 @@
-/** Milliseconds after a first request in which another one is expected: a client of many sends them one after the other. */
+/** Milliseconds after a first request in which another is expected: a client of many merchants sends them in a row. */
 const nextMs = 100;
-/** Milliseconds after which one isn't waiting for its merchant any more, but is a live query, or large. */
+/** Milliseconds after which a request no longer waits for its merchant, but is a live query or a long request. */
 const defaultLongestMs = 5_000;
 
-/** Requests that have found their merchant closed, and wait until it is open: most of that is Postgres' work. */
+/** Requests that found their merchant closed and wait until it is open, which is mostly work for Postgres. */
 export class FirstRequests {
   readonly #longestMs: number;
   #running = 0;
@@ -14,7 +14,7 @@ export class FirstRequests {
     this.#longestMs = longestMs;
   }
 
-  /** Notes one. @returns a function to be called when it is answered */
+  /** Notes the beginning of a first request. @returns a function to be called when it has ended */
   begin(): () => void {
     this.#running++;
     this.#begunAt = performance.now();
@@ -24,7 +24,7 @@ export class FirstRequests {
     };
   }
 
-  /** Whether some are being answered, or were a moment ago. */
+  /** Whether first requests are running, or were a moment ago. */
   get areThere(): boolean {
     const now = performance.now();
     return (this.#running > 0 && now - this.#begunAt < this.#longestMs) || now - this.#endedAt < nextMs;

@@ -28,19 +28,19 @@ import type { OpenMerchants } from "./open-merchants.ts";
 import { kindOf, merchantByClient } from "./shared-host.ts";
 
 /**
- * The path of a merchant's API at any host. Only the API is there: pages of several merchants on one host would share
- * cookies.
+ * The path of a merchant's API at any host. Only the API is available there: pages of several merchants on one host would
+ * share cookies.
  */
 const byPath = /^\/m\/([a-z][a-z0-9-]*)(\/api\/.*)$/;
 const absolute = /^https?:\/\/([^/?#]*)(.*)$/i;
 
-/** Why no merchant answers a request. */
+/** The reason why no merchant handles a request. */
 type Refusal = "unknown" | "unknownToken" | "unknownClient" | "suspended" | "unavailable";
 
 export interface FrontOptions {
   logger: Logger;
   readiness: Readiness;
-  /** With the hosts at which a merchant is known by its client. */
+  /** Settings, including the hosts that several merchants share. */
   settings: Pick<Settings, "sharedHosts" | "corsOrigins" | "trustProxy" | "tokenRequestsPerMinute">;
   /** Versions that merchants serve. */
   versions: readonly Version[];
@@ -48,7 +48,7 @@ export interface FrontOptions {
   onWritten: (merchant: string) => void;
 }
 
-/** Passes each request to the merchant that it is for: by its path, or else by its host, or by its client at a shared one. */
+/** Passes each request to its merchant: by its path, or else its host, or its client at a shared host. */
 export function front(
   directory: Directory,
   merchants: OpenMerchants,
@@ -63,7 +63,7 @@ export function front(
     if (!found)
       return isForHealth(request.url!) ? health(request, response) : refuse.unknown(request, response);
     const merchant = found === "shared" ? merchantByClient(directory, request) : found;
-    // Strangers may name any merchant there: a suspended one is as good as none
+    // Anyone may name any merchant at a shared host, so a suspended one looks like an unknown one
     if (!merchant || (found === "shared" && merchant.state === "suspended"))
       return refuse[refusalsAtShared[kindOf(request)]](request, response);
     if (merchant.state === "suspended") return refuse.suspended(request, response);
@@ -82,8 +82,8 @@ export function front(
 }
 
 /**
- * Whether a request may have made work: a mutation, or no operation of GraphQL at all, such as a form or the end of an upload.
- * Tokens make none.
+ * Whether a request may have caused background work: a mutation, or a request that isn't GraphQL, such as a form or an
+ * upload. Token requests cause none.
  */
 function mayHaveWritten(request: IncomingMessage, response: ServerResponse): boolean {
   const { method } = request;
@@ -114,7 +114,7 @@ function findMerchant(
     return named;
   }
   const host = request.headers.host ?? "";
-  // A proxy in front may have gone by the other one
+  // A proxy may have used the other host
   if (target !== undefined && target.toLowerCase() !== host.toLowerCase()) return undefined;
   const bare = host.toLowerCase().replace(/\.?(:\d*)?$/, "");
   return directory.at(bare) ?? (shared.has(bare) && !isForHealth(request.url!) ? "shared" : undefined);
@@ -122,7 +122,7 @@ function findMerchant(
 
 const isForHealth = (url: string): boolean => /^\/(livez|readyz|healthz)($|\?)/.test(url);
 
-/** Answers load balancers, which ask by the address of the process. */
+/** Responds to health checks of load balancers, which use the address of the process. */
 function answerHealth(readiness: Readiness, logger: Logger): RequestListener {
   return new Pipeline()
     .use(requestId(logger))
@@ -136,7 +136,7 @@ function answerHealth(readiness: Readiness, logger: Logger): RequestListener {
     .listener((_error, _request, response) => void response.destroy());
 }
 
-/** Answers that name no merchant, and tell nothing of others. */
+/** Creates the responses that refuse requests. They name no merchant and reveal nothing about others. */
 function refusals(options: FrontOptions): Record<Refusal, RequestListener> {
   const { logger, settings, versions } = options;
   const first = new Pipeline()
@@ -163,11 +163,11 @@ function refusals(options: FrontOptions): Record<Refusal, RequestListener> {
     ),
     unknownClient: tokensOfNobody(options, first),
     suspended: answer((response) =>
-      sendError(response, 403, "SUSPENDED", "Suspended", "This API is suspended. Its operator knows more."),
+      sendError(response, 403, "SUSPENDED", "Suspended", "This API is suspended. Contact its operator."),
     ),
     unavailable: answer((response) => {
       response.setHeader("retry-after", "2");
-      const detail = "This API can't be served now. Nothing was done; try again later.";
+      const detail = "This API can't be served at the moment. Nothing was done. Try again later.";
       sendError(response, 503, "UNAVAILABLE", "Unavailable", detail);
     }),
   };
@@ -183,7 +183,7 @@ function beforeToken(first: Pipeline, versions: readonly Version[]): Pipeline {
   });
 }
 
-/** The token endpoint of a merchant that knows none of its clients. */
+/** Returns a token endpoint that knows no client, and so refuses all. */
 function tokensOfNobody({ logger, settings }: FrontOptions, first: Pipeline): RequestListener {
   const app = express().disable("x-powered-by").disable("etag");
   app.set("trust proxy", trustOf(settings.trustProxy));

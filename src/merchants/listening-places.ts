@@ -1,9 +1,9 @@
 import type { ChangeListener, Listen, Listener } from "../postgres/change-listener.ts";
 
-/** Uses within a second from which on it listens, and milliseconds without any after which it ends that. */
+/** Uses within a second from which a listener starts, and milliseconds without any after which it stops. */
 const [muchPerSecond, idleMs] = [6, 10_000];
 
-/** Places for connections that listen, shared by several databases. */
+/** A limited number of connections that listen for notifications, shared by several databases. */
 export class ListeningPlaces {
   #free: number;
 
@@ -11,7 +11,7 @@ export class ListeningPlaces {
     this.#free = count;
   }
 
-  /** Takes a place. @returns whether there was one */
+  /** Takes a place. @returns whether one was free */
   take(): boolean {
     if (this.#free === 0) return false;
     this.#free--;
@@ -22,15 +22,15 @@ export class ListeningPlaces {
     this.#free++;
   }
 
-  /** Listens from now on, if there is a place. */
+  /** Listens from now on, if a place is free. */
   readonly listen: Listen = (begin) => new PlacedListener(begin, this, false);
 
-  /** Listens while it is used much, if there is a place then. */
+  /** Listens during frequent use, if a place is then free. */
   readonly listenWhileUsed: Listen = (begin) => new PlacedListener(begin, this, true);
 }
 
 /**
- * Listens if there is a place. Otherwise nothing may be relied on that was read before, as while a listener has lost its
+ * A listener that listens if a place is free. Otherwise cached values are unreliable, as when a listener has lost its
  * connection.
  */
 class PlacedListener implements Listener {
@@ -39,12 +39,12 @@ class PlacedListener implements Listener {
   readonly #isForUse: boolean;
   #listener: ChangeListener | null = null;
   #closing: Promise<void> = Promise.resolve();
-  /** Uses since a time. */
+  /** The number of uses since a time. */
   #uses = { count: 0, since: -Infinity };
   #idle: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** @param isForUse whether it listens only while it is used much */
+  /** @param isForUse whether it listens only during frequent use */
   constructor(begin: () => ChangeListener, places: ListeningPlaces, isForUse: boolean) {
     this.#begin = begin;
     this.#places = places;
@@ -52,7 +52,7 @@ class PlacedListener implements Listener {
     if (!isForUse) this.#listen();
   }
 
-  /** Notes that somebody relies on it. */
+  /** Notes that a caller relies on it. */
   use(): void {
     if (!this.#isForUse) return;
     if (this.#listener) return void this.#idle!.refresh();
@@ -62,7 +62,7 @@ class PlacedListener implements Listener {
     this.#idle = setTimeout(() => this.#end(), idleMs).unref();
   }
 
-  /** Whether a change made right now would be heard. */
+  /** Whether it would notice a change made now. */
   get isListening(): boolean {
     return this.#listener?.isListening ?? false;
   }

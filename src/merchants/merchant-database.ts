@@ -13,7 +13,7 @@ import { ensureRoles } from "../postgres/roles.ts";
 import { installQueueSchema } from "../migrations/worker-schema.ts";
 import { UserError } from "../errors/user-error.ts";
 
-/** The name of a merchant's database, and of the role that the service logs in to it as. */
+/** Returns the name of a merchant's database. */
 export const databaseOf = (merchant: string): string => `merchant_${merchant}`;
 const loginOf = (merchant: string): string => `merchant_${merchant}_login`;
 
@@ -21,12 +21,12 @@ const loginOf = (merchant: string): string => `merchant_${merchant}_login`;
 export const serverOf = (url: string): string => placeOf(new URL("/", url).href);
 
 /**
- * Makes a merchant's database: a copy of a template that has all migrations, with roles of its own.
+ * Creates a merchant's database: a copy of a template that has all migrations, with its own roles.
  *
- * @param adminUrl a database of the cluster, with a superuser or a role that may create roles and databases
- * @param template the database that it begins as; by default one with the committed migrations, which is made if it's missing
- * @returns the URL to serve it with
- * @throws {UserError} when there is such a database already
+ * @param adminUrl a database of the cluster, as superuser or a role that may create roles and databases
+ * @param template the database to copy; by default one with the committed migrations, which is created if it is missing
+ * @returns the URL with which the service connects
+ * @throws {UserError} when the database already exists
  */
 export async function addMerchantDatabase(
   adminUrl: string,
@@ -39,10 +39,10 @@ export async function addMerchantDatabase(
     await requireVersion(admin);
     await ensureRoles(admin);
     await fenceNeighbours(url);
-    const there = new UserError(`There is a database ${name} at ${placeOf(adminUrl)} already.`);
+    const there = new UserError(`There is already a database ${name} at ${placeOf(adminUrl)}.`);
     const { rowCount } = await admin.query("select from pg_database where datname = $1", [name]);
     if (rowCount === 1) throw there;
-    // One of that name may be somebody else's, who makes it at the same time
+    // Uses another name first, because another command may create the database at the same time
     let own = `new_merchant_${randomUUID()}`;
     try {
       if (template === undefined) await copyMigrated(admin, adminUrl, own);
@@ -58,7 +58,7 @@ export async function addMerchantDatabase(
   });
 }
 
-/** Migrates a merchant's database, as administrator. Can be repeated. */
+/** Migrates a merchant's database, as administrator. It can be run again. */
 export async function migrateMerchantDatabase(
   adminUrl: string,
   merchant: string,
@@ -66,7 +66,7 @@ export async function migrateMerchantDatabase(
 ): Promise<void> {
   await migrateDatabase(adminUrl, options);
   await installQueueSchema(adminUrl);
-  // Migrations may have granted something
+  // Migrations may have granted rights to other roles
   await takeOver(adminUrl, merchant);
 }
 
@@ -83,7 +83,7 @@ export async function dropMerchantDatabase(
   });
 }
 
-/** Other databases in which a merchant's roles have rights, as where it was moved from: roles with rights can't be dropped. */
+/** Finds other databases in which a merchant's roles have rights, for example after a move. Such roles can't be dropped. */
 export const otherDatabasesOf = (adminUrl: string, merchant: string, database: string): Promise<string[]> =>
   databasesBy(
     adminUrl,
@@ -96,7 +96,7 @@ export const otherDatabasesOf = (adminUrl: string, merchant: string, database: s
     [rolesOf(merchant), database],
   );
 
-/** Other databases of the cluster that a merchant's role may open. Postgres lets every role connect unless told otherwise. */
+/** Finds other databases of the cluster that a merchant's role may open. By default Postgres lets every role connect. */
 export const openDatabases = (adminUrl: string, merchant: string): Promise<string[]> =>
   databasesBy(
     adminUrl,
@@ -113,17 +113,17 @@ const databasesBy = (adminUrl: string, query: string, values: unknown[]): Promis
 
 const apiLoginOf = (merchant: string): string => `merchant_${merchant}_api_login`;
 
-/** All roles of a merchant. */
+/** Returns all roles of a merchant. */
 export const rolesOf = (merchant: string): string[] => [loginOf(merchant), apiLoginOf(merchant)];
 
-/** Makes a database with all committed migrations and the job queue. */
+/** Creates a database with all committed migrations and the job queue. */
 async function copyMigrated(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
   const template = templateName("merchant", (await committedKeys()).at(-1) ?? "none");
   await copyTemplate(admin, adminUrl, name, {
     template,
     async make(made) {
       await createServed(admin, adminUrl, made);
-      // A fifth of it is what migrations left behind, in each copy
+      // Migrations leave dead rows, a fifth of the size, which would be in each copy
       await withClient(besides(adminUrl, made), (client) => client.query("vacuum full"));
     },
   });
@@ -132,14 +132,14 @@ async function copyMigrated(admin: pg.Client, adminUrl: string, name: string): P
 const createFrom = (name: string, template: string): string =>
   `create database ${pg.escapeIdentifier(name)} owner service_owner template ${pg.escapeIdentifier(template)}`;
 
-/** Parameters of a URL that say who connects. They come before the name in front of the host. */
+/** Parameters of a URL that identify the user. They override the user name before the host. */
 const ofAdministrator = ["user", "password", "sslcert", "sslkey"];
 
 /**
- * Gives a database to the roles of a merchant, which are made, and takes it from all others.
+ * Creates the roles of a merchant, gives them access to its database, and revokes everyone else's.
  *
- * @param url as administrator
- * @returns the URL to serve it with, if there is a new password
+ * @param url the URL of the database, as administrator
+ * @returns the URL with which the service connects, if there is a new password
  */
 export async function takeOver(
   url: string,
@@ -149,7 +149,7 @@ export async function takeOver(
   const password = renewPassword ? randomBytes(24).toString("base64url") : "";
   await withClient(url, async (client) => {
     await client.query("begin");
-    // Roles belong to the cluster: set-ups of two databases at the same time would collide
+    // Roles belong to the cluster: concurrent set-ups of two databases would collide
     await client.query("select pg_advisory_xact_lock(hashtext('roles of the service'))");
     const roles = rolesOf(merchant);
     await client.query(
@@ -157,7 +157,7 @@ export async function takeOver(
       roles,
     );
     await client.query(await readFile(new URL("../../db/merchant.sql", import.meta.url), "utf8"));
-    // It is random, so nothing is gained by slow hashing, which takes longer than all else of a new connection
+    // The password is random, so slow hashing gains nothing, and it would take most of the time of a new connection
     await client.query("set local scram_iterations = 1");
     if (renewPassword)
       for (const role of roles)

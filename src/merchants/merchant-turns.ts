@@ -1,13 +1,13 @@
 import { unboundedQueue } from "../lib/fair-queue.ts";
 import type { FairQueue } from "../lib/fair-queue.ts";
 
-/** Turns of merchants at something. Each merchant waits, or has a turn, only once. */
+/** Turns of merchants at some work. A merchant waits for a turn or has one, but never two. */
 export class MerchantTurns {
   readonly #queue: FairQueue;
   /** Turns that run or wait, by merchant. */
   readonly #turns = new Map<string, Promise<void>>();
 
-  /** @param limit turns at a time, in all and of one owner */
+  /** @param limit turns at a time, in total; `limitOfOwner`: of one owner */
   constructor(limit: number, limitOfOwner = limit) {
     this.#queue = unboundedQueue(limit, limitOfOwner);
   }
@@ -22,9 +22,9 @@ export class MerchantTurns {
   }
 
   /**
-   * Does some work when it is the owner's turn, unless the merchant waits or has a turn already.
+   * Does some work when it is the owner's turn, unless the merchant already waits or has a turn.
    *
-   * @param work never fails
+   * @param work must not reject
    */
   run(merchant: string, work: () => Promise<void>, owner = merchant): void {
     if (this.has(merchant)) return;
@@ -32,7 +32,7 @@ export class MerchantTurns {
     this.#turns.set(merchant, turn);
   }
 
-  /** Waits for all turns, which have to end at once. */
+  /** Waits for all turns, which the caller has told to end. */
   async close(): Promise<void> {
     await Promise.all(this.#turns.values());
   }

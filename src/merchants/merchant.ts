@@ -2,33 +2,33 @@ import { UserError } from "../errors/user-error.ts";
 
 /** An entry of the directory of merchants. */
 export interface Merchant {
-  /** Also the name of its file. */
+  /** The name, which is also the name of its file. */
   name: string;
-  /** Its database, with the role that the service logs in as. */
+  /** The URL of its database, with the service's login role. */
   databaseUrl: string;
-  /** Host names by which clients reach it, in small letters and without a port. */
+  /** Host names by which clients reach it, in lower case and without a port. */
   hosts: readonly string[];
-  /** Whether it is reached at `/m/<name>` of any host, too. */
+  /** Whether clients can also reach it at `/m/<name>` of any host. */
   hasPath: boolean;
   state: "active" | "suspended";
 }
 
-/** A part of host names and of names of roles and databases. */
+/** The form of a merchant's name, which is part of host names, roles and databases. */
 const nameForm = /^[a-z][a-z0-9-]{0,39}$/;
 const hostForm = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
-/** @throws {UserError} when it is none */
+/** Checks a merchant's name. @throws {UserError} when it is invalid */
 export function requireName(name: string): void {
   if (!nameForm.test(name))
     throw new UserError(
-      `“${name}” can't be a merchant's name: a small letter, and up to 39 more, digits and hyphens.`,
+      `“${name}” can't be a merchant's name: use a lower-case letter, then up to 39 lower-case letters, digits and hyphens.`,
     );
 }
 
 /**
- * A merchant, from the variables in its file.
+ * Reads a merchant from the variables in its file.
  *
- * @throws {UserError} when something is missing or wrong
+ * @throws {UserError} when a variable is missing or invalid
  */
 export function readMerchant(name: string, variables: Record<string, string | undefined>): Merchant {
   requireName(name);
@@ -38,7 +38,7 @@ export function readMerchant(name: string, variables: Record<string, string | un
     BY_PATH: byPath = "",
     STATE: state = "active",
   } = variables;
-  const wrong = (what: string) => new UserError(`The merchant ${name} has a wrong ${what}.`);
+  const wrong = (what: string) => new UserError(`The merchant ${name} has an invalid ${what}.`);
   if (!/^postgres(ql)?:/.test(databaseUrl) || !URL.canParse(databaseUrl)) throw wrong("DATABASE_URL");
   const names = hosts
     .toLowerCase()
@@ -50,7 +50,7 @@ export function readMerchant(name: string, variables: Record<string, string | un
   return { name, databaseUrl, hosts: names, hasPath: byPath === "true", state };
 }
 
-/** The text of a merchant's file. */
+/** Returns the text of a merchant's file. */
 export function printMerchant({ databaseUrl, hosts, hasPath, state }: Merchant): string {
   const lines = [
     `DATABASE_URL="${databaseUrl}"`,

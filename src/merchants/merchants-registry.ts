@@ -17,11 +17,9 @@ export class MerchantsRegistry extends Registry {
     this.#merchants = merchants;
     this.#own.registerMetric(pruned);
     collectProcessMetrics(this.#own);
-    const open =
-      "Merchants whose requests are answered at the moment; the others are opened by their next request.";
+    const open = "Merchants that are open; the next request opens another one.";
     gaugeOf(this.#own, "service_merchants_open", open, [], () => [[{}, merchants.all.length]]);
-    const connections =
-      "Connections to Postgres of all merchants together: open ones, and those that are waited for.";
+    const connections = "Connections to Postgres of all merchants together: open, and waiting for one.";
     gaugeOf(this.#own, "service_merchants_connections", connections, ["state"], () =>
       Object.entries(budget.counts).map(([state, count]) => [{ state }, count]),
     );
@@ -29,22 +27,22 @@ export class MerchantsRegistry extends Registry {
   }
 
   #watch(background: Background): void {
-    const working = "Merchants that have their turn of background work, or wait for it, by its kind.";
+    const working = "Merchants that have a turn at background work, or wait for one, by kind of work.";
     gaugeOf(this.#own, "service_merchants_working", working, ["work", "state"], () =>
       Object.entries(background.counts).flatMap(([work, counts]) =>
         Object.entries(counts).map(([state, count]) => [{ work, state }, count] as const),
       ),
     );
-    const away = "Merchants whose background work rests because their database can't be asked.";
+    const away = "Merchants whose background work is paused because their database can't be reached.";
     gaugeOf(this.#own, "service_merchants_away", away, [], () => [[{}, background.visits.away]]);
-    const visits = "How often the database of a merchant was asked for background work.";
+    const visits = "Visits to merchants' databases to find background work.";
     counterOf(this.#own, "service_merchants_visits_total", visits, [], () => [[{}, background.visits.done]]);
     const { backlogs } = background;
     watchBacklog(this.#own, async () => backlogs.sum);
     const lag =
-      "How long the oldest waits, of the merchants where that is longest: up to five for each kind of work.";
+      "How long the oldest work has been waiting, for the merchants with the longest waits: up to five per kind of work.";
     const lags = () => backlogs.worst.map(({ seconds, ...labels }) => [labels, seconds] as const);
-    // Several processes see the same
+    // Several processes read the same values
     gaugeOf(this.#own, "service_merchant_lag_seconds", lag, ["merchant", "work"], lags, "max");
   }
 

@@ -1,5 +1,5 @@
 import "../process/graphile-env.ts";
-// One of several processes that serve the same merchants.
+// The program of one of several worker processes that serve the same merchants.
 import { runWorker } from "../process/run-worker.ts";
 import { serveMerchants } from "./serve-merchants.ts";
 import type { ServeMerchantsOptions } from "./serve-merchants.ts";

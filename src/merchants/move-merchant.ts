@@ -11,9 +11,9 @@ import { UserError } from "../errors/user-error.ts";
 import { pause } from "../lib/retry.ts";
 import { databaseOf, rolesOf, takeOver } from "./merchant-database.ts";
 
-/** Has a copy that isn't finished: another attempt drops it. */
+/** The mark of an unfinished copy, which another attempt drops. */
 const unfinished = "npx erp merchants move makes this copy";
-/** Settings that are lists of names. */
+/** Postgres settings whose values are lists of names. */
 const lists = ["local_preload_libraries", "search_path", "session_preload_libraries", "temp_tablespaces"];
 
 /** A merchant to move. Both URLs have superusers. */
@@ -25,15 +25,15 @@ export interface Move {
   adminUrl: string;
   /** Limits for waiting, the same as for migrations. */
   locks: LockLimits;
-  /** Makes sure that it is still to be moved, now that nobody writes. */
+  /** Checks that the merchant should still be moved, now that writes are blocked. */
   onLocked: () => Promise<void>;
-  /** Serves it from the copy: the present database can't be used any more. */
+  /** Switches the service to the copy. The old database can no longer be used. */
   onCopied: (databaseUrl: string) => Promise<void>;
 }
 
 /**
- * Moves a merchant's database to another cluster. Reads go on meanwhile, and writes wait for locks that end with the
- * connection that has taken them: if this is broken off, the merchant is served where it was.
+ * Moves a merchant's database to another cluster. Reads continue meanwhile, and writes wait for locks. The locks end with
+ * their connection, so if the move is interrupted, the merchant is served from where it was.
  */
 export async function moveMerchantDatabase({
   merchant,
@@ -45,7 +45,7 @@ export async function moveMerchantDatabase({
 }: Move): Promise<void> {
   const name = databaseOf(merchant);
   const url = besides(adminUrl, name);
-  // New connections, because one that is silent while it copies may be gone
+  // Uses new connections, because one that is idle during the copy may be dropped
   const there = <T>(work: (admin: pg.Client) => Promise<T>) => withClient(adminUrl, work);
   await withClient(fromUrl, async (from) => {
     await there(requireVersion);
@@ -63,10 +63,10 @@ export async function moveMerchantDatabase({
       await there((admin) => copySettings(from, admin, name));
       await copyDatabase(fromUrl, url);
       const databaseUrl = await takeOver(url, merchant, { renewPassword: true });
-      // From here on nobody drops it by mistake
+      // From now on no other attempt drops it
       await there((admin) => admin.query(markSql(name, null)));
       await switchOver(fromUrl, merchant, async () => {
-        // Fails if the locks are gone, so that somebody may have written since
+        // Fails if the locks are gone: a client may then have written something
         await from.query("select");
         await onCopied(databaseUrl);
         isServed = true;
@@ -85,11 +85,11 @@ async function majorVersion(client: pg.Client): Promise<number> {
   return rows[0]!.version;
 }
 
-/** Drops the copy of an attempt that was broken off. @throws {UserError} when the database is another one */
+/** Drops the copy of an interrupted attempt. @throws {UserError} when the database isn't such a copy */
 async function refuseForeign(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
   if (await dropOwn(admin, name, unfinished)) return;
   throw new UserError(
-    `There is a database ${name} at ${placeOf(adminUrl)} already. Unless it is needed, drop it, and begin again: drop database "${name}";`,
+    `There is already a database ${name} at ${placeOf(adminUrl)}. If it isn't needed, drop it and start again: drop database "${name}";`,
   );
 }
 
@@ -118,7 +118,7 @@ async function lockTables(client: pg.Client, limits: LockLimits): Promise<void> 
   await retryLocked(take, { ...limits, name: "The move", holders: () => "", onWait: () => {} });
 }
 
-/** Makes an empty database with the locale of another. */
+/** Creates an empty database with the locale of another. */
 async function createLike(from: pg.Client, admin: pg.Client, name: string): Promise<void> {
   const { rows } = await from.query<{ made: string }>(
     `select format('encoding %L locale_provider %s lc_collate %L lc_ctype %L', pg_encoding_to_char(d.encoding),
@@ -132,7 +132,7 @@ async function createLike(from: pg.Client, admin: pg.Client, name: string): Prom
   await admin.query(markSql(name, unfinished));
 }
 
-/** Gives a database the settings of another, those for all roles and those for one. */
+/** Copies the settings of a database to another: settings for all roles and for single roles. */
 async function copySettings(from: pg.Client, admin: pg.Client, name: string): Promise<void> {
   const { rows } = await from.query<{ role: string | null; key: string; value: string }>(
     `select r.rolname as role, split_part(setting, '=', 1) as key, substr(setting, strpos(setting, '=') + 1) as value
@@ -151,7 +151,7 @@ async function copySettings(from: pg.Client, admin: pg.Client, name: string): Pr
   }
 }
 
-/** The names of a list in a setting: of those in quotation marks, what is between. */
+/** Parses the list of names in a setting, some of which may be quoted. */
 function namesIn(list: string): string[] {
   const names = Array.from(list.matchAll(/"((?:""|[^"])*)"|[^\s,]+/g), ([plain, quoted]) =>
     quoted === undefined ? plain.toLowerCase() : quoted.replaceAll('""', '"'),
@@ -159,7 +159,7 @@ function namesIn(list: string): string[] {
   return names.length === 0 ? [""] : names;
 }
 
-/** Ends what the service does in the old database for good, before the merchant is served from the new one. */
+/** Ends the service's access to the old database for good, before the merchant is served from the new one. */
 async function switchOver(fromUrl: string, merchant: string, onCopied: () => Promise<void>): Promise<void> {
   const roles = rolesOf(merchant);
   const names = roles.map((role) => pg.escapeIdentifier(role)).join(", ");
@@ -172,12 +172,12 @@ async function switchOver(fromUrl: string, merchant: string, onCopied: () => Pro
       await onCopied();
     });
   } catch (error) {
-    // Its own connection may be what has failed
+    // The connection itself may have failed
     await withClient(fromUrl, (client) => client.query(grant)).catch((cause: Error) => {
       const { message } = error as Error;
       throw new UserError(
-        `${message}\nThe merchant's roles may not connect to its database, and can't be given that back (${cause.message}). ` +
-          `Do it as superuser at ${placeOf(fromUrl)}: ${grant};`,
+        `${message}\nThe merchant's roles can no longer connect to its database, and the right can't be restored (${cause.message}). ` +
+          `Restore it as superuser at ${placeOf(fromUrl)}: ${grant};`,
         { cause: error },
       );
     });
@@ -185,16 +185,16 @@ async function switchOver(fromUrl: string, merchant: string, onCopied: () => Pro
   }
 }
 
-/** Milliseconds for sessions to end. Writers wait meanwhile. */
+/** Milliseconds in which sessions must end. Writes wait meanwhile. */
 const endsWithinMs = 30_000;
 
-/** Ends all sessions of some roles. One that was admitted just before can't be seen yet, so there have to be none twice. */
+/** Ends all sessions of some roles. A session that has just begun may not be visible yet, so it checks twice. */
 async function endSessions(client: pg.Client, roles: readonly string[]): Promise<void> {
   const deadline = performance.now() + endsWithinMs;
   for (let none = 0; none < 2; await pause(20)) {
     if (performance.now() > deadline)
       throw new UserError(
-        "Sessions in the old database don't end. Look for them in pg_stat_activity, and move it later.",
+        "Sessions in the old database don't end. Look for them in pg_stat_activity, and move the merchant later.",
       );
     const { rowCount } = await client.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = any ($1)",

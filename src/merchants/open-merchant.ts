@@ -17,31 +17,31 @@ import { serverOf } from "./merchant-database.ts";
 import type { Common } from "./common.ts";
 import type { Merchant } from "./merchant.ts";
 
-/** Most connections of a merchant for tokens, documents and the administration. */
+/** The maximum number of connections of a merchant for tokens, documents and the administration. */
 const servicePoolSize = 2;
 /**
- * Milliseconds after which a merchant's counts of use are written at the latest. That takes a connection and as much of
- * Postgres as two requests.
+ * Maximum milliseconds until a merchant's usage counts are written. A write takes a connection and as much work in Postgres
+ * as two requests.
  */
 const countsMs = 120_000;
 
-/** A merchant whose requests can be answered. It holds no connection while there are none. */
+/** A merchant that can handle requests. It holds no connections while there are no requests. */
 export interface OpenMerchant {
   merchant: Merchant;
   app: App;
   /** Connections for tokens, documents and the administration. */
   pool: Pool;
-  /** The migrations of its database, as they were when it was opened. */
+  /** The state of its database's migrations when it was opened. */
   state: string;
   close(): Promise<void>;
 }
 
 interface OpenOptions {
-  /** Whether it is opened for an operation, so that a connection for that is opened meanwhile. */
+  /** Whether it is opened for an operation. Then a connection for operations is opened meanwhile. */
   forOperation: boolean;
-  /** Called with the state of its migrations, as it is at later requests. */
+  /** Called at later requests with the state of its migrations. */
   onState: Shared["onState"];
-  /** Called when counts of use have been written, with the number of rows. */
+  /** Called when usage counts have been written, with the number of rows. */
   onCounted: (rows: number) => void;
 }
 
@@ -72,7 +72,7 @@ export async function openMerchant(
   });
   const limiterPool = settings.sharedRates ? open(databaseUrl, 2) : null;
   const ahead = forOperation ? apiPool.connect().then((client) => client.release()) : null;
-  // What needs it finds out why it can't be opened
+  // If this connection fails, the operation gets the error
   const [firstRights] = await Promise.all([readRights(pool, common.migrated), ahead?.catch(() => {})]);
   const app = await openApp({
     settings: { ...settings, hosts, publicUrl: publicUrlOf(merchant, settings.publicUrl) },
@@ -89,7 +89,7 @@ export async function openMerchant(
   return { merchant, app, pool, state: firstRights.state, close: () => closing.disposeAsync() };
 }
 
-/** The process, as the service for a merchant sees it. */
+/** Returns the parts of the process for the service of one merchant. */
 function sharedWith(
   { name, databaseUrl }: Merchant,
   common: Common,
@@ -119,8 +119,8 @@ function sharedWith(
 /**
  * Reads the rights that requests need from a database with all migrations.
  *
- * @param migrated states of migrations that are known to lack none
- * @throws {UserError} when it lacks some
+ * @param migrated states that are known to have all migrations
+ * @throws {UserError} when the database lacks some
  */
 async function readRights(pool: Pool, migrated: Set<string>): Promise<FirstRights> {
   try {
@@ -141,7 +141,7 @@ async function requireMigrations(pool: Pool): Promise<void> {
     throw new UserError("The database lacks migrations: run `npx erp merchants migrate`.");
 }
 
-/** The address that clients of a merchant use, by its first host. */
+/** Returns the address that clients of a merchant use, with its first host. */
 function publicUrlOf({ hosts: [host] }: Merchant, publicUrl: string | undefined): string | undefined {
   if (publicUrl === undefined || host === undefined) return undefined;
   return Object.assign(new URL(publicUrl), { hostname: host }).origin;

@@ -6,31 +6,31 @@ import { openMerchant } from "./open-merchant.ts";
 import type { Common } from "./common.ts";
 import type { OpenMerchant } from "./open-merchant.ts";
 
-/** Milliseconds without requests after which a merchant is closed: its counts of points are full again by then. */
+/** Milliseconds without requests after which a merchant is closed: its buckets of points are full again by then. */
 const idleMs = 120_000;
-/** Milliseconds between two looks for such merchants. */
+/** Milliseconds between two checks for such merchants. */
 const sweepMs = 5_000;
-/** Milliseconds after which it is asked, behind a request, whether the database has had other migrations. */
+/** Milliseconds after which the end of a request triggers a check whether the database has been migrated. */
 const stateHoldsMs = 5_000;
-/** Merchants whose counts of use are written at a time, before the end. */
+/** Merchants whose usage counts are written at a time, before the process ends. */
 const countsAtOnce = 8;
-/** Milliseconds for which a merchant that can't be opened isn't tried again. */
+/** Milliseconds before a merchant that couldn't be opened is tried again. */
 const failureHoldsMs = 1_000;
 
 /** Purpose of opening a merchant: a client's operation, another request, or background work. */
 export type Purpose = "operation" | "other" | "background";
 
-/** A merchant that is open, or being opened, or couldn't be opened a moment ago. */
+/** A merchant that is open, is being opened, or couldn't be opened a moment ago. */
 interface Entry {
   merchant: Merchant;
   opening: Promise<OpenMerchant>;
   /** Once it is open. */
   open: OpenMerchant | null;
-  /** When it couldn't be opened. */
+  /** When opening it failed. */
   failedAt: number | null;
   /** Aborted when it is to be closed. */
   leaving: AbortController;
-  /** Requests that are being answered. */
+  /** The number of running requests. */
   running: number;
   usedAt: number;
   lookedAt: number;
@@ -38,17 +38,17 @@ interface Entry {
   isOutdated: boolean;
 }
 
-/** The merchants of a process. Each is opened by its first request, and closed when there have been none for a while. */
+/** The open merchants of a process. The first request opens a merchant; it is closed after some time without requests. */
 export class OpenMerchants {
   readonly firstRequests = new FirstRequests();
   readonly #common: Common;
   readonly #onCounted: (merchant: string, rows: number) => void;
   readonly #entries = new Map<string, Entry>();
-  /** Merchants that answer their last requests. */
+  /** Merchants that are finishing their last requests. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
 
-  /** @param onCounted called when counts of use of a merchant have been written, with the number of rows */
+  /** @param onCounted called when a merchant's usage counts have been written, with the number of rows */
   constructor(common: Common, onCounted: (merchant: string, rows: number) => void) {
     this.#common = common;
     this.#onCounted = onCounted;
@@ -60,15 +60,15 @@ export class OpenMerchants {
     return [...this.#entries.values()].flatMap(({ open }) => open ?? []);
   }
 
-  /** The merchant of this name, if it is open. */
+  /** Returns the merchant with this name, if it is open. */
   find(name: string): OpenMerchant | null {
     return this.#entries.get(name)?.open ?? null;
   }
 
   /**
-   * Opens a merchant, if it isn't, and keeps it open during some work.
+   * Opens a merchant, unless it is open, and keeps it open during some work.
    *
-   * @param work called with it, at once where it is open, and a signal that it is to be closed within seconds
+   * @param work called with the merchant, at once if it is open, and with a signal that it will be closed within seconds
    * @throws when it can't be opened
    */
   async use<T>(
@@ -89,13 +89,13 @@ export class OpenMerchants {
     }
   }
 
-  /** Closes a merchant that is another now, when its running requests are answered. */
+  /** Closes a merchant that has changed, once its running requests have ended. */
   outdate(name: string): void {
     const entry = this.#entries.get(name);
     if (entry) this.#leave(entry);
   }
 
-  /** Writes what waits of counts of use, before the end. */
+  /** Writes the remaining usage counts, before the process ends. */
   async writeCounts(): Promise<void> {
     const next = this.all.values();
     const write = async () => {
@@ -156,7 +156,7 @@ export class OpenMerchants {
     else logger.error({ merchant: name, err: error }, "a merchant can't be opened");
   }
 
-  /** Asks now and then whether the database has been migrated. One that doesn't listen to changes of rights is told anyway. */
+  /** Checks from time to time whether the database has been migrated. Without a listener, each request checks it anyway. */
   #look(entry: Entry): void {
     if (!entry.open || entry.leaving.signal.aborted) return;
     if (performance.now() - entry.lookedAt < stateHoldsMs) return;
@@ -164,7 +164,7 @@ export class OpenMerchants {
     entry.open.app.rights.look().catch((error: Error) => this.#report(entry.merchant, error));
   }
 
-  /** Notes which migrations a database has had. If they are others, the merchant is opened again beside the old one. */
+  /** Notes the state of a database's migrations. If it has changed, opens the merchant again and then closes the old one. */
   #noteState(entry: Entry, state: string): void {
     entry.lookedAt = performance.now();
     if (!entry.open || entry.isOutdated || entry.open.state === state) return;
@@ -176,7 +176,7 @@ export class OpenMerchants {
       this.#leave(entry);
       this.#entries.set(entry.merchant.name, next);
     };
-    // The old one goes on; the next look tries again
+    // On failure the old one continues; the next check tries again
     const replacing = replace()
       .catch((error: Error) => {
         entry.isOutdated = false;
@@ -194,7 +194,7 @@ export class OpenMerchants {
     }
   }
 
-  /** Lets a merchant answer its running requests, then closes it. */
+  /** Lets a merchant finish its running requests, then closes it. */
   #leave(entry: Entry, withinMs = lastRequestsMs): void {
     if (this.#entries.get(entry.merchant.name) === entry) this.#entries.delete(entry.merchant.name);
     entry.leaving.abort();
@@ -203,7 +203,7 @@ export class OpenMerchants {
   }
 }
 
-/** Milliseconds for the last requests, and between two looks whether they are done. */
+/** Milliseconds for the last requests, and between two checks whether they are done. */
 const [lastRequestsMs, lookMs] = [20_000, 50];
 
 async function closeWhenDone(entry: Entry, withinMs: number): Promise<void> {

@@ -14,13 +14,13 @@ import { OpenMerchants } from "./open-merchants.ts";
 
 export interface ServeMerchantsOptions extends Omit<CommonOptions, "versions"> {
   settings: Settings & { merchants: string };
-  /** Whether it watches all merchants for background work, and not only those that it writes to. */
+  /** Whether this process watches all merchants for background work, and not only those that it writes to. */
   isBackground?: boolean;
   /** For tests. */
   versions?: readonly Version[];
 }
 
-/** The serving of many merchants by one process. */
+/** A running process that serves many merchants. */
 export interface ServingMerchants extends Serving {
   merchants: OpenMerchants;
 }
@@ -59,7 +59,7 @@ export async function serveMerchants(options: ServeMerchantsOptions): Promise<Se
     });
     return { ...serving, merchants };
   } catch (error) {
-    // A service that has begun stops it within a time, before it closes the rest
+    // After a successful start, the stop of the service does this
     await started?.stop();
     await closing.disposeAsync();
     throw error;

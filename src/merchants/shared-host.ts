@@ -7,10 +7,10 @@ import { tokenPath } from "../http/oauth/metadata.ts";
 import type { Directory } from "./directory.ts";
 import type { Merchant } from "./merchant.ts";
 
-/** Characters of a client id or a token that are looked at. */
+/** The maximum length of an `Authorization` header that is read. */
 const maxCharacters = 8_000;
 const bearer = /^Bearer +[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+ *$/i;
-/** A merchant's name and, behind a dot, the client id that the merchant knows. */
+/** A merchant's name and, after a dot, the client ID that the merchant knows. */
 const namedClient = /^([a-z][a-z0-9-]*)\.(.+)$/s;
 
 const upload = /^\/api\/bulk\/[a-z]+$/;
@@ -18,7 +18,7 @@ const upload = /^\/api\/bulk\/[a-z]+$/;
 /** Kind of a request to a host of several merchants. */
 export type SharedRequest = "token" | "api" | "other";
 
-/** Finds what a request is for. Pages and the like need no token, and would show strangers which merchants there are. */
+/** Classifies a request. Pages need no token and would reveal which merchants exist, so shared hosts don't have them. */
 export function kindOf({ url }: IncomingMessage): SharedRequest {
   const path = url!.replace(/^https?:\/\/[^/?#]*/i, "").split("?", 1)[0]!;
   if (path === tokenPath) return "token";
@@ -58,7 +58,7 @@ function byIssuer(directory: Directory, authorization: string): Merchant | undef
   return name === undefined ? undefined : directory.named(name);
 }
 
-/** The issuer that the middle part of a JWT names. */
+/** Returns the issuer in the payload of a JWT. */
 function issuerIn(payload: string): unknown {
   try {
     const claims = JSON.parse(Buffer.from(payload, "base64url").toString()) as { iss?: unknown } | null;

@@ -10,21 +10,21 @@ import { fingerprintOf } from "../versions/fingerprint.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
 
-/** States of migrations, and builds of a version, that are kept. */
+/** The maximum number of cached states of migrations, and of cached builds of a version. */
 const maxKept = { states: 6, builds: 3 };
 
 /**
- * The versions of the API, built once for all merchants whose databases have the same migrations. While half of them are
- * migrated there are two builds of the versions that the migration changes, and one of the others.
+ * The versions of the API, built once for all merchants whose databases have the same migrations. While merchants are being
+ * migrated, versions that the migration changes have two builds, and the others one.
  */
 export class SharedVersions {
   readonly #versions: readonly Version[];
   readonly #build: ReturnType<typeof versionBuilder>;
-  /** By the state of the migrations. */
+  /** Versions by the state of the migrations. */
   readonly #byState = new LRUCache<string, Promise<ServedVersion[]>>({ max: maxKept.states });
-  /** By version and fingerprint of what the catalog has about it. */
+  /** Builds by version and the fingerprint of its catalog. */
   readonly #builds: LRUCache<string, Promise<ServedVersion>>;
-  /** Builds one after the other, because each holds the event loop. */
+  /** The current build. Builds run one after the other, because each blocks the event loop. */
   #building: Promise<unknown> = Promise.resolve();
 
   constructor(options: BuildOptions) {
@@ -34,9 +34,9 @@ export class SharedVersions {
   }
 
   /**
-   * The versions for a merchant.
+   * Returns the versions for a merchant.
    *
-   * @param state of the migrations of its database, whose catalog is read if they aren't known yet
+   * @param state the state of its database's migrations. If it is unknown, the catalog is read
    */
   async for(state: string, { pgService, mutationChecks }: OwnOfVersions): Promise<ServedVersion[]> {
     const { adaptor, adaptorSettings } = pgService;
@@ -54,7 +54,7 @@ export class SharedVersions {
       isComplete = served.every(({ failure }) => failure() === null);
       return served;
     } finally {
-      // The next one tries again
+      // The next merchant tries again
       if (!isComplete && this.#byState.peek(state) === found) this.#byState.delete(state);
     }
   }
@@ -91,7 +91,7 @@ const versionFor = (
   ...shared,
   withPgClient,
   writing: { ...shared.writing, checks },
-  // Another build is another version
+  // Shared versions never change: a new state of migrations has its own
   reload: () => Promise.resolve(false),
   prepare: () => Promise.resolve(null),
 });

@@ -19,41 +19,41 @@ import { MerchantTurns } from "./merchant-turns.ts";
 import type { Merchant } from "./merchant.ts";
 import type { OpenMerchants } from "./open-merchants.ts";
 
-/** Milliseconds without anything to send after which a turn ends, and between two looks whether it should. */
+/** Milliseconds without anything to send after which a turn ends, and between two checks of that. */
 const [idleMs, lookMs] = [2_000, 250];
 /** Milliseconds for closing the connections of a turn. */
 const closingMs = 1_000;
 
-/** Milliseconds after which a turn ends while others wait. */
+/** Milliseconds after which a turn ends if others wait. */
 const turnMs = 10_000;
 
-/** A merchant that is worked on. */
+/** A merchant with background work. */
 export interface Worked {
   merchant: Merchant;
   logger: Logger;
-  /** Aborted when it is another now, or this process stops. */
+  /** Aborted when the merchant changes, or this process stops. */
   leaving: AbortController;
-  /** Turns in a row in which there was nothing to do. */
+  /** The number of consecutive turns in which there was nothing to do. */
   vain: number;
   /** See `JobRunOptions`. */
   held: string[];
 }
 
-/** A merchant's turn at some work. */
+/** A merchant's turn at some kind of work. */
 interface Turn extends Pick<Worked, "merchant" | "logger" | "held"> {
-  /** Aborted when it has to end at once. */
+  /** Aborted when the turn has to end at once. */
   stopping: AbortSignal;
-  /** Whether it should end soon, because others wait. */
+  /** Whether the turn should end soon, because others wait. */
   mustRest: () => boolean;
 }
 
-/** A turn at work for which the merchant is open. */
+/** A turn at work that needs the merchant to be open. */
 interface OpenTurn extends Turn {
-  /** Aborted when it is to be closed, as after a migration. The next turn goes on with the new schemas. */
+  /** Aborted when the merchant will be closed, for example after a migration. The next turn uses the new schemas. */
   leaving: AbortSignal;
 }
 
-/** Works until nothing is due. @returns whether there was anything */
+/** Works until nothing is due. @returns whether there was anything to do */
 type Work = (turn: Turn) => Promise<boolean>;
 
 /** Turns of merchants at each kind of work. */
@@ -72,12 +72,12 @@ export class WorkTurns {
     return { webhooks: webhooks.counts, bulk: bulk.counts, jobs: jobs.counts };
   }
 
-  /** Whether a merchant has a turn, or waits for one. */
+  /** Whether a merchant has a turn or waits for one. */
   has(kind: Kind, merchant: string): boolean {
     return this.#turns[kind].has(merchant);
   }
 
-  /** Gives a merchant its turn. @param onEnd called with whether there was anything to do */
+  /** Queues a merchant for a turn. @param onEnd called with whether there was anything to do */
   take(kind: Kind, worked: Worked, onEnd: (hasWorked: boolean) => void): void {
     const turns = this.#turns[kind];
     const { merchant, logger, held, leaving } = worked;
@@ -95,13 +95,13 @@ export class WorkTurns {
     });
   }
 
-  /** Waits for running turns, which have to end. */
+  /** Waits for running turns, which the caller has told to end. */
   async close(): Promise<void> {
     await Promise.all(Object.values(this.#turns).map((turns) => turns.close()));
   }
 }
 
-/** The work of a turn, by its kind. */
+/** Returns the function that does the work of a turn, by kind. */
 function workOf(common: Common, merchants: OpenMerchants): Record<Kind, Work> {
   const { settings, allot, pruned, tracing } = common;
   const senders: Senders = new Map();
@@ -133,17 +133,17 @@ function workOf(common: Common, merchants: OpenMerchants): Record<Kind, Work> {
   };
 }
 
-/** Merchants that send at present, and how many deliveries each makes. */
+/** Merchants that are sending webhooks, and the number of running deliveries of each. */
 type Senders = Map<string, () => number>;
 
-/** Deliveries that a merchant may make at present: at least one, and a share of all, of which one is left to the next sender. */
+/** Returns how many deliveries a merchant may run now: at least one, and a fair share that leaves one for a new sender. */
 function mayDeliver(merchant: string, senders: Senders, total: number): number {
   const others = [...senders].filter(([name]) => name !== merchant);
   const free = others.reduce((left, [, busy]) => left - busy(), total);
   return Math.max(Math.min(Math.ceil(total / (others.length + 2)), free), 1);
 }
 
-/** Sends webhooks, and numbers events, until there have been none for a while. */
+/** Numbers events and sends webhooks until there have been none for some time. */
 async function send(
   { merchant: { name }, stopping, mustRest, leaving }: OpenTurn,
   service: WorkedFor,
@@ -168,7 +168,7 @@ async function send(
   }
 }
 
-/** Runs the jobs that are due, and chores. */
+/** Runs due jobs and chores. */
 async function runJobs(
   { merchant, logger, held, stopping, mustRest }: Turn,
   allotment: Allotment,

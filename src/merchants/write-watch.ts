@@ -8,36 +8,36 @@ import { briefly, readWrites } from "./due.ts";
 import type { Writes } from "./due.ts";
 import { serverOf } from "./merchant-database.ts";
 
-/** Milliseconds between two looks at a cluster. */
+/** Milliseconds between two checks of a cluster. */
 const everyMs = 2_000;
 /** Milliseconds without writes after which the next one counts as the first. */
 const quietMs = 30_000;
-/** Milliseconds after which Postgres has counted what was written: ten seconds, and two looks. */
+/** Milliseconds after which Postgres' statistics include a write: ten seconds, and two checks. */
 const ownMs = 15_000;
 
-/** A merchant that is watched. */
+/** The state of a merchant that is watched for writes. */
 export interface Watched {
   url: string;
   /** Its cluster. */
   server: string;
   database: string;
-  /** When to ask its database, when that was done last, and how often in a row it failed. Milliseconds of `performance.now()`. */
+  /** When to visit its database and when that was last done (`performance.now()`), and the number of consecutive failures. */
   visitAt: number;
   visitedAt: number;
   failures: number;
-  /** Whether it is to be asked because nothing is known of it since the start. */
+  /** Whether it still needs its first visit since the start. */
   isUnknown: boolean;
-  /** How much had been written at the last look; null before the first. */
+  /** How much had been written at the last check; null before the first. */
   writes: Writes | null;
-  /** Looks since it was quiet, or there was work, that showed something was written. */
+  /** The number of checks with new writes, since a quiet time or a turn with work. */
   changes: number;
   changedAt: number;
-  /** Rows that this process has written itself, which make no work, and until when they are counted at the latest. */
+  /** Rows that this process wrote itself, which cause no work, and when the statistics include them at the latest. */
   own: number;
   ownUntil: number;
 }
 
-/** A merchant of which nothing is known yet. */
+/** Creates the state of a merchant that hasn't been visited yet. */
 export const unseen = (url: string): Watched => ({
   url,
   server: serverOf(url),
@@ -54,8 +54,8 @@ export const unseen = (url: string): Watched => ({
 });
 
 /**
- * Watches which merchants are written to, by anybody: with one brief connection to each cluster, whatever the number of
- * merchants on it. So those that nothing happens to needn't be asked.
+ * Watches which merchants are written to, by anyone, through one brief connection to each cluster, however many merchants it
+ * has. So inactive merchants need no visits.
  */
 export class WriteWatch {
   readonly #watched: ReadonlyMap<string, Watched>;
@@ -63,9 +63,9 @@ export class WriteWatch {
   readonly #logger: Logger;
   readonly #servers: AwayServers;
   readonly #timer: NodeJS.Timeout;
-  /** Servers at which the last look failed. */
+  /** Servers whose last check failed. */
   readonly #failed = new Set<string>();
-  /** Servers that are being looked at. */
+  /** Running checks by server. */
   readonly #looking = new Map<string, Promise<void>>();
 
   constructor(
@@ -95,7 +95,7 @@ export class WriteWatch {
 
   async #lookAt(server: string, merchants: Watched[]): Promise<void> {
     const reachable = merchants.filter(({ failures }) => failures === 0);
-    // Any of them will do; another one the next time
+    // Any merchant of the server will do; chosen at random, so that it is another one next time
     const one = reachable[Math.floor(Math.random() * reachable.length)];
     if (!one || this.#servers.waitUntil(server) !== null) return;
     try {
@@ -105,24 +105,24 @@ export class WriteWatch {
       for (const merchant of merchants) noteWrites(merchant, writes.get(merchant.database));
     } catch (error) {
       if (!this.#failed.has(server))
-        this.#logger.warn({ err: error, server }, "writes of merchants aren't noticed; trying again");
+        this.#logger.warn({ err: error, server }, "can't read which merchants were written to; trying again");
       this.#failed.add(server);
     }
   }
 }
 
-/** Has a merchant asked at a time, or before. */
+/** Schedules a visit to a merchant at a time, unless an earlier one is scheduled. */
 export const visitBy = (merchant: Watched, at: number): void => {
   merchant.visitAt = Math.min(at, merchant.visitAt);
 };
 
-/** Notes rows that this process has written itself. */
+/** Notes rows that this process wrote itself. */
 export function noteOwn(merchant: Watched, rows: number, now = performance.now()): void {
   if (merchant.own === 0) merchant.ownUntil = now + ownMs;
   merchant.own += rows;
 }
 
-/** Has a merchant asked that was written to; ever more rarely, if that never makes work here. */
+/** Schedules a visit to a merchant that was written to. If the writes cause no work here, visits become rarer. */
 export function noteWrites(merchant: Watched, writes: Writes | undefined, now = performance.now()): void {
   const isUnseen = merchant.writes === null && merchant.visitedAt === -Infinity;
   if (writes === undefined || !isOfOthers(merchant, writes, now)) {
@@ -135,8 +135,8 @@ export function noteWrites(merchant: Watched, writes: Writes | undefined, now = 
 }
 
 /**
- * Whether somebody else may have written something. What another one writes before our own rows are counted looks like these,
- * and is noticed when they are, or aren't in time.
+ * Whether anyone else may have written something. Rows that others write before the statistics include our own are mistaken
+ * for those. They are noticed once our own are included, or should have been.
  */
 function isOfOthers(merchant: Watched, writes: Writes, now: number): boolean {
   const before = merchant.writes;

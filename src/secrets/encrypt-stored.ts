@@ -5,7 +5,7 @@ import { refuseLackingKeys } from "./require-keys.ts";
 import type { Secrets } from "./secrets.ts";
 import { signingKeyPlace, UnreadableSecret, webhookSecretPlace } from "./secrets.ts";
 
-/** Rows that one transaction changes and locks. */
+/** The number of rows that one transaction changes and locks. */
 const batch = 100;
 
 const tables = [
@@ -15,12 +15,12 @@ const tables = [
 type Table = (typeof tables)[number];
 
 /**
- * Encrypts stored secrets that are plain, or encrypted with another key, with the current key. When it is interrupted
- * it can be run again.
+ * Encrypts stored secrets with the current key if they are plain text or encrypted with another key. If it is
+ * interrupted, it can be run again.
  *
- * @param connection the owner's
- * @returns how many were encrypted, by kind
- * @throws {UserError} when there is no key to encrypt with, or one is missing to decrypt
+ * @param connection a connection of the owner
+ * @returns the number of encrypted secrets, by kind
+ * @throws {UserError} when SECRETS_KEY is not set, or lacks a key for decryption
  */
 export async function encryptStored(
   connection: ClientBase,
@@ -28,8 +28,8 @@ export async function encryptStored(
 ): Promise<Record<StoredSecrets["kind"], number>> {
   if (secrets.currentKeyId === null) {
     throw new UserError(
-      "SECRETS_KEY is not set. Make a key by `openssl rand -base64 32`, keep it apart from the database and its backups, " +
-        "and give it to every process and to this command.",
+      "SECRETS_KEY is not set. Generate a key by `openssl rand -base64 32`, keep it apart from the database and its backups, " +
+        "and set it for every process and for this command.",
     );
   }
   const { rows } = await connection.query<StoredSecrets>("select * from auth.stored_secrets()");
@@ -52,7 +52,7 @@ async function encryptBatch(
 ): Promise<number> {
   await connection.query("begin");
   try {
-    // An expired secret may be encrypted with a lost key; it is deleted soon anyway
+    // Skips expired secrets that are encrypted with a lost key: they will be deleted soon
     const { rows } = await connection.query<{ id: string; secret: string }>(
       `select id, secret from ${name}
        where secret is not null and auth.secrets_key_id(secret) is distinct from $1

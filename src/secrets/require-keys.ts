@@ -4,10 +4,10 @@ import { readAs } from "../postgres/as-role.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** How many secrets of a kind are stored in the same way: a row of auth.stored_secrets. */
+/** A row of auth.stored_secrets: the number of secrets of one kind that are encrypted with the same key. */
 export interface StoredSecrets {
   kind: "signing key" | "webhook secret";
-  /** Id of the key that encrypts them; null when they are plain. */
+  /** The id of the key that encrypts them; null for plain text. */
   key_id: string | null;
   count: number;
 }
@@ -15,9 +15,9 @@ export interface StoredSecrets {
 const storedSecretsQuery = "select kind, key_id, count::integer as count from auth.stored_secrets()";
 
 /**
- * Checks, at the start, that this process can decrypt the stored secrets.
+ * Checks at the start that this process can decrypt the stored secrets.
  *
- * @param kinds kinds of secrets that it needs
+ * @param kinds the kinds of secrets that it needs
  * @throws {UserError} when SECRETS_KEY lacks a key
  */
 export async function requireSecretsKeys(
@@ -31,27 +31,27 @@ export async function requireSecretsKeys(
   refuseLackingKeys(needed, secrets);
   const plain = needed.filter(({ key_id: keyId }) => keyId === null);
   if (secrets.currentKeyId !== null && plain.length > 0)
-    logger.warn(`${describe(plain)} of the database are not encrypted yet: run \`npx erp keys encrypt\``);
+    logger.warn(`${describe(plain)} in the database are not encrypted yet: run \`npx erp keys encrypt\``);
 }
 
-/** @throws {UserError} when there is no key for some of the secrets */
+/** Checks that there is a key for each stored secret. @throws {UserError} when one is missing */
 export function refuseLackingKeys(stored: readonly StoredSecrets[], { keyIds }: Secrets): void {
   const lacking = stored.filter(({ key_id: keyId }) => keyId !== null && !keyIds.includes(keyId));
   if (lacking.length === 0) return;
   const ids = [...new Set(lacking.map(({ key_id: keyId }) => keyId))].join(", ");
   const problem =
     keyIds.length === 0
-      ? "SECRETS_KEY is not set, but the database has secrets that are encrypted"
-      : `SECRETS_KEY (${keyIds.join(", ")}) lacks a key that the database has secrets encrypted with`;
+      ? "SECRETS_KEY is not set, but the database has encrypted secrets"
+      : `SECRETS_KEY (${keyIds.join(", ")}) lacks a key that encrypts secrets in the database`;
   throw new UserError(
     `${problem}: ${describe(lacking)}, with ${ids}.\n` +
-      "Give every process the key that has this id; docs/guides/keys.md says what to do when it is lost.",
+      "Set the key with this id for every process. docs/guides/keys.md says what to do if it is lost.",
   );
 }
 
 const names: Record<StoredSecrets["kind"], string> = {
   "signing key": "keys that sign access tokens",
-  "webhook secret": "secrets of webhooks",
+  "webhook secret": "webhook secrets",
 };
 
 function describe(stored: readonly StoredSecrets[]): string {

@@ -14,18 +14,18 @@ export class UnreadableSecret extends Error {
 }
 
 /**
- * Encrypts and decrypts stored secrets: AES-256-GCM, with the row of the secret as associated data, so that it is
+ * Encrypts and decrypts stored secrets by AES-256-GCM. The row of a secret is the associated data, so that the secret is
  * useless in another row.
  *
- * Without keys, secrets are stored in plain text. Plain ones can always be read, because they exist until `npx erp keys
- * -- encrypt` has been run.
+ * Without keys, secrets are stored in plain text. Plain text can always be read, because it exists until `npx erp keys
+ * encrypt` has been run.
  */
 export class Secrets {
   readonly #keys: ReadonlyMap<string, KeyObject>;
   /** The key that encrypts; null when nothing is encrypted. */
   readonly currentKeyId: string | null;
 
-  /** @param keys 32 bytes each, in base64. The first encrypts, all decrypt */
+  /** @param keys keys of 32 bytes, in base64. The first encrypts, all decrypt */
   constructor(keys: readonly string[]) {
     this.#keys = new Map(
       keys.map((text) => Buffer.from(text, "base64")).map((key) => [idOf(key), createSecretKey(key)]),
@@ -33,13 +33,13 @@ export class Secrets {
     this.currentKeyId = this.keyIds[0] ?? null;
   }
 
-  /** Ids of all keys, which reveal nothing about them. */
+  /** The ids of all keys, which reveal nothing about the keys. */
   get keyIds(): string[] {
     return [...this.#keys.keys()];
   }
 
   /**
-   * The stored form of a secret.
+   * Returns the stored form of a secret.
    *
    * @param place the table and the id of its row
    */
@@ -54,7 +54,7 @@ export class Secrets {
   }
 
   /**
-   * The secret in a stored form.
+   * Returns the secret from its stored form.
    *
    * @throws {UnreadableSecret} when there is no key for it, or it was changed or moved
    */
@@ -62,8 +62,7 @@ export class Secrets {
     const [, keyId, content] = sealed.exec(stored) ?? [];
     if (keyId === undefined || content === undefined) return stored;
     const key = this.#keys.get(keyId);
-    if (!key)
-      throw new UnreadableSecret(`SECRETS_KEY lacks the key ${keyId}, which ${place} is encrypted with.`);
+    if (!key) throw new UnreadableSecret(`SECRETS_KEY lacks the key ${keyId}, which encrypts ${place}.`);
     const bytes = Buffer.from(content, "base64url");
     try {
       const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, ivBytes), {
@@ -83,12 +82,12 @@ export class Secrets {
 
 const contextOf = (keyId: string, place: string): Buffer => Buffer.from(`${form}:${keyId}:${place}`);
 
-/** The prefix distinguishes it from hashes of the key for other purposes. */
+/** Returns the id of a key. The prefix distinguishes it from hashes of the key for other purposes. */
 const idOf = (key: Buffer): string =>
   createHash("sha256").update("id of a secrets key:").update(key).digest("hex").slice(0, 16);
 
-/** The place of a key that signs access tokens. */
+/** Returns the place of a key that signs access tokens. */
 export const signingKeyPlace = (id: string): string => `auth.signing_key/${id}`;
 
-/** The place of a webhook's secret. */
+/** Returns the place of a webhook's secret. */
 export const webhookSecretPlace = (id: string): string => `events.webhook_secret/${id}`;

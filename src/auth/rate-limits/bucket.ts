@@ -1,8 +1,8 @@
 import type { Limits } from "../../graphql/limits.ts";
 
-/** A bucket of points for each client: spent points flow back evenly, until the bucket is full. */
+/** A kind of bucket of points. Each client has one; spent points flow back evenly until it is full. */
 export interface Bucket {
-  /** Purpose of the points. Clients have a bucket for each name. */
+  /** The purpose of the points. A client has a bucket for each name. */
   name: string;
   /** Points that a full bucket holds. */
   capacity: number;
@@ -10,7 +10,7 @@ export interface Bucket {
   perSecond: number;
 }
 
-/** The bucket that pays for operations. */
+/** Returns the bucket that pays for operations. */
 export const bucketOfPoints = ({ bucket, refill }: Pick<Limits, "bucket" | "refill">): Bucket => ({
   name: "points",
   capacity: bucket,
@@ -28,16 +28,16 @@ export interface Taken {
   retryInSeconds: number;
 }
 
-/** Milliseconds in which so many points flow back. */
+/** Returns the milliseconds in which a number of points flow back. */
 export const refillMs = ({ perSecond }: Bucket, points: number): number => (points / perSecond) * 1_000;
 
-// Rounds away the error of differences between times with fractions
+// Rounds off floating-point errors first
 const wholeSeconds = (ms: number): number => Math.ceil(Math.round(ms) / 1_000);
 
 /**
- * The state of a bucket that will be full in so many milliseconds.
+ * Returns the result for a bucket that will be full in `fullInMs` milliseconds.
  *
- * @param wanted points that could not be taken; 0 when they were
+ * @param wanted the points that could not be taken; 0 when they were
  */
 export function takenOf(bucket: Bucket, fullInMs: number, wanted: number): Taken {
   const left = bucket.capacity - (fullInMs * bucket.perSecond) / 1_000;

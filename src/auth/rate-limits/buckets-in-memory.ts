@@ -3,12 +3,11 @@ import { atMost } from "../../lib/at-most.ts";
 import type { Bucket, Taken } from "./bucket.ts";
 import { refillMs, takenOf } from "./bucket.ts";
 
-/** Buckets that a process remembers. A forgotten one counts as full. */
+/** The maximum number of buckets that a process remembers. A forgotten bucket counts as full. */
 const maxBuckets = 100_000;
 
 /**
- * Buckets of a single process, by the generic cell rate algorithm: each is stored as the moment at which it is full
- * again.
+ * The buckets of one process, by the generic cell rate algorithm: each is stored as the time at which it will be full.
  */
 export class BucketsInMemory {
   readonly #fullAt = new LRUCache<string, number>(atMost(maxBuckets));

@@ -6,12 +6,12 @@ import { refillMs, takenOf } from "./bucket.ts";
 /** Milliseconds between two deletions of full buckets. */
 const clearEveryMs = 60_000;
 
-/** Buckets that processes share, in `auth.bucket`. */
+/** Buckets that processes share, stored in `auth.bucket`. */
 export class BucketsInPostgres {
   readonly #pool: Pool;
   readonly #clearing: NodeJS.Timeout;
 
-  /** @param pool connections of a role that can become service_limiter */
+  /** @param pool connections of a role that can switch to service_limiter */
   constructor(pool: Pool) {
     this.#pool = pool;
     const clear = () => void this.#run("select auth.clear_full_buckets()", []).catch(() => {});

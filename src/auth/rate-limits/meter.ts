@@ -3,9 +3,9 @@ import { atMost } from "../../lib/at-most.ts";
 import type { Bucket } from "./bucket.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-/** Milliseconds of work, of Postgres and Node, that a point pays for. Most operations take a tenth of that. */
+/** Milliseconds of work in Postgres and Node that a point pays for. Most operations take a tenth of that. */
 const msPerPoint = 5;
-/** Paid but unused milliseconds that a client can save, and has at first, so that variations even out. */
+/** The maximum credit of a client, in paid but unused milliseconds, and its first credit. It evens out variations. */
 const maxCreditMs = 500;
 const maxClients = 100_000;
 
@@ -15,7 +15,7 @@ interface Account {
 }
 
 /**
- * Charges operations for the time that they really took. Points are estimated before an operation runs; the time beyond
+ * Charges operations for the time that they actually take. Points are estimated before an operation runs. Time beyond
  * them, for example without an index or until the time-out, is charged to the client's bucket afterwards.
  */
 export class Meter {
@@ -37,7 +37,7 @@ export class Meter {
   /** Notes milliseconds of work for a client. */
   readonly used = (client: string, ms: number): void => {
     const account = this.#accounts.get(client);
-    if (!account) return; // The service itself, which pays nobody
+    if (!account) return; // The service itself, which doesn't pay
     account.creditMs -= ms;
     if (account.creditMs >= 0) return;
     this.#rates.charge(account.bucket, client, -account.creditMs / msPerPoint);

@@ -4,12 +4,12 @@ import type { Bucket, Taken } from "./bucket.ts";
 import { BucketsInMemory } from "./buckets-in-memory.ts";
 import { BucketsInPostgres } from "./buckets-in-postgres.ts";
 
-/** Milliseconds between two log lines about unreachable buckets. */
+/** Milliseconds between two log lines about buckets that can't be reached. */
 const complainEveryMs = 60_000;
 
 /**
- * Counts what clients take. Processes count for themselves, or share buckets in Postgres. While those can't be reached,
- * each counts for itself as well.
+ * Enforces rate limits. Processes count separately, or share buckets in Postgres. While the shared buckets can't be
+ * reached, they count separately too.
  */
 export class RateLimits {
   readonly #own = new BucketsInMemory();
@@ -17,13 +17,13 @@ export class RateLimits {
   readonly #logger: Logger;
   #complainedAt = -Infinity;
 
-  /** @param shared connections whose role may use the buckets in Postgres; null for counting in memory */
+  /** @param shared connections whose role may use the buckets in Postgres; null to count in memory */
   constructor(shared: Pool | null, logger: Logger) {
     this.#shared = shared && new BucketsInPostgres(shared);
     this.#logger = logger;
   }
 
-  /** Takes points of a client, or none if there are too few. Without shared buckets it answers synchronously. */
+  /** Takes points of a client, or none if there are too few. Without shared buckets it returns synchronously. */
   take(bucket: Bucket, client: string, points: number): Taken | Promise<Taken> {
     if (!this.#shared) return this.#own.take(bucket, client, points);
     return this.#shared.take(bucket, client, points).catch((error: unknown) => {
@@ -32,7 +32,7 @@ export class RateLimits {
     });
   }
 
-  /** Takes points of a client afterwards, even if there are too few. Callers don't wait. */
+  /** Takes points of a client after its work, even if there are too few. Callers don't wait. */
   charge(bucket: Bucket, client: string, points: number): void {
     if (!this.#shared) return this.#own.charge(bucket, client, points);
     this.#shared.charge(bucket, client, points).catch((error: unknown) => {
@@ -49,6 +49,6 @@ export class RateLimits {
     const now = performance.now();
     if (now < this.#complainedAt + complainEveryMs) return;
     this.#complainedAt = now;
-    this.#logger.warn({ err: error }, "can't reach the shared buckets; each process counts for itself");
+    this.#logger.warn({ err: error }, "can't reach the shared rate limits; each process counts separately");
   }
 }

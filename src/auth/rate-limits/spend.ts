@@ -4,14 +4,14 @@ import type { Taken } from "./bucket.ts";
 import type { Meter } from "./meter.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-/** Takes points from the bucket of a credential: all of them, or none if there are too few. */
+/** Takes points from the bucket of an API credential: all of them, or none if there are too few. */
 export type Spend = (credentialId: string, points: number) => Promise<Taken>;
 
 /**
- * Spends points of the same buckets that pay for requests, for work of a credential without a request.
+ * Returns a function that spends points for work of an API credential outside requests, from the buckets for requests.
  *
- * @param limitsNow returns the present limits
- * @param meter charges what the work takes beyond its points, if it uses the connections of requests
+ * @param limitsNow returns the current limits
+ * @param meter charges time beyond the points, if the work uses the connections of requests
  */
 export function spender(
   rates: RateLimits,

@@ -1,15 +1,15 @@
-/** The key and secret with which a client authenticates at the token endpoint. */
+/** The client ID and client secret that a client sends to the token endpoint. */
 export interface PresentedCredentials {
   accessKey: string;
   secret: string;
 }
 
-/** `application/x-www-form-urlencoded`, which RFC 6749 §2.3.1 prescribes for key and secret in Basic. */
+/** Decodes `application/x-www-form-urlencoded`, which RFC 6749 §2.3.1 prescribes for Basic authentication. */
 function decodeFormValue(value: string): string {
   return decodeURIComponent(value.replaceAll("+", " "));
 }
 
-/** The client credentials in an `Authorization: Basic` header; null when there are none. */
+/** Returns the client credentials in an `Authorization: Basic` header; null when there are none. */
 export function parseBasic(header: string): PresentedCredentials | null {
   const encoded = /^Basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(header)?.[1];
   if (encoded === undefined) return null;
@@ -22,6 +22,6 @@ export function parseBasic(header: string): PresentedCredentials | null {
       secret: decodeFormValue(pair.slice(colon + 1)),
     };
   } catch {
-    return null; // a percent sign that starts no code
+    return null; // An invalid percent-encoding
   }
 }

@@ -3,7 +3,7 @@ import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
 import { parseBasic } from "./client-credentials.ts";
 import { OAuthError } from "./oauth-error.ts";
 
-/** An address may send this many times as many requests as one client: several clients may share it. */
+/** How many times as many requests as one client an address may send, because several clients may share it. */
 const clientsPerAddress = 10;
 
 /**
@@ -32,7 +32,7 @@ export function limitTokenRequests(rates: RateLimits, perMinute: number): Reques
     throw new OAuthError(
       429,
       "temporarily_unavailable",
-      `There were too many requests for tokens. A token is valid for ten minutes: reuse it. Try again in ${wait} s.`,
+      `Too many token requests. Reuse an access token: it is valid for ten minutes. Try again in ${wait} s.`,
     );
   };
 }

@@ -12,9 +12,9 @@ export const metadataPath = "/.well-known/oauth-authorization-server";
 export const tokenPath = "/api/oauth/token";
 
 /**
- * `GET /.well-known/oauth-authorization-server`: what OAuth clients need to know about the token endpoint.
+ * Handles `GET /.well-known/oauth-authorization-server`: describes the token endpoint for OAuth clients.
  *
- * @param hosts names of the service, for when there is no public URL
+ * @param hosts host names of the service, for use without a public URL
  */
 export function metadata(
   served: readonly ServedVersion[],
@@ -24,7 +24,7 @@ export function metadata(
   return (request, response) => {
     const issuer = publicUrl === undefined ? knownOrigin(request, hosts) : new URL(publicUrl).origin;
     if (issuer === null) {
-      const message = "The address of this API isn't known here. Its operator sets it as PUBLIC_URL.";
+      const message = "The service doesn't know its public address. Its operator must set PUBLIC_URL.";
       return refuse(request, response, 404, "BAD_USER_INPUT", message);
     }
     const built = served.filter(({ failure }) => failure() === null);
@@ -42,7 +42,7 @@ export function metadata(
   };
 }
 
-/** The address that a request names; null unless it is one of this machine or a name of the service. */
+/** Returns the origin in a request's `Host` header; null unless it is this machine or a host name of the service. */
 function knownOrigin({ protocol, headers, socket }: Request, hosts: readonly string[]): string | null {
   const named = URL.parse(`${protocol}://${headers.host}`);
   const address = socket.localAddress?.replace(/^::ffff:/, "") ?? "";
@@ -50,7 +50,7 @@ function knownOrigin({ protocol, headers, socket }: Request, hosts: readonly str
   return named && known.includes(named.hostname) ? named.origin : null;
 }
 
-/** The scopes that fields of a schema require, or that open more of their rows. */
+/** Returns the scopes that fields of a schema require, or that give access to more of their rows. */
 const scopesOf = perObject((schema: GraphQLSchema): string[] => {
   const fields = Object.values(schema.getTypeMap())
     .filter(isObjectType)

@@ -1,7 +1,7 @@
-/** An error of the token endpoint, as in RFC 6749 §5.2. */
+/** An error of the token endpoint (RFC 6749 §5.2). */
 export class OAuthError extends Error {
   readonly status: number;
-  /** For programs: `invalid_client` and so on. */
+  /** The code for programs, such as `invalid_client`. */
   readonly code: string;
 
   constructor(status: number, code: string, description: string) {
@@ -11,7 +11,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** Neither the description nor the response time reveals whether the key or the secret was wrong. */
+/** Creates the error for a failed authentication. It doesn't reveal whether the client ID or the secret was wrong. */
 export const invalidClient = () =>
   new OAuthError(
     401,

@@ -16,7 +16,7 @@ import type { Refusals } from "../middleware/observing/refusals.ts";
 import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
 import { readTokenRequest } from "./token-request.ts";
 
-/** Longest body of a request, in bytes. */
+/** The maximum length of a request's body in bytes. */
 const maxBodyBytes = 16_384;
 
 export interface TokenEndpointOptions {
@@ -26,11 +26,11 @@ export interface TokenEndpointOptions {
   rates: RateLimits;
   /** Notes refused requests. */
   refusals: Refusals;
-  /** Limit of requests of one client from one address. */
+  /** Requests per minute of one client from one address. */
   perMinute: number;
 }
 
-/** `POST /api/oauth/token`: exchanges a credential's key and secret for an access token. */
+/** Handles `POST /api/oauth/token`: exchanges a client ID and client secret for an access token. */
 export function tokenEndpoint({
   of,
   logger,
@@ -44,7 +44,7 @@ export function tokenEndpoint({
     response.setHeader("pragma", "no-cache");
     next();
   });
-  // Errors of this endpoint (RFC 6749) also report when the plan can't be read
+  // If the plan can't be read, the error has the form of this endpoint too (RFC 6749)
   router.use(async (_request, response, next) => {
     const plan = await of?.merchantPlan.of("current");
     if (plan?.name === "none") refuseWithoutMerchantPlan(response);
@@ -74,12 +74,12 @@ export function tokenEndpoint({
 const onlyPost: RequestHandler = ({ method }, response, next) => {
   if (method === "POST") return next();
   response.setHeader("allow", "POST");
-  throw new OAuthError(405, "invalid_request", "Ask for a token by POST.");
+  throw new OAuthError(405, "invalid_request", "Request a token by POST.");
 };
 
 async function authenticate(pool: Pool, accessKey: string, secret: string) {
   const hash = createHash("sha256").update(secret).digest();
-  // Postgres refuses null characters. No key is empty.
+  // Postgres refuses null characters. No client ID is empty
   const key = accessKey.includes("\0") ? "" : accessKey;
   const [credential] = await readAs<{ id: string; scopes: string[] }>(
     pool,
@@ -91,16 +91,12 @@ async function authenticate(pool: Pool, accessKey: string, secret: string) {
   return { credentialId: credential.id, scopes: credential.scopes };
 }
 
-/** The scopes of the token: the requested ones, or all. Writing a resource includes reading it. */
+/** Returns the scopes of the token: the requested ones, or all. Writing a resource includes reading it. */
 function narrow(held: string[], wanted: string[] | null): string[] {
   if (!wanted) return held;
   const lacking = wanted.find((scope) => !held.includes(scope));
   if (lacking !== undefined) {
-    throw new OAuthError(
-      400,
-      "invalid_scope",
-      "The credential doesn't have one of the scopes that were asked for.",
-    );
+    throw new OAuthError(400, "invalid_scope", "The API credential lacks one of the requested scopes.");
   }
   return [...new Set(wanted.flatMap((scope) => [scope, scope.replace(/:write$/, ":read")]))];
 }
@@ -112,7 +108,7 @@ function sendOAuthError(logger: Logger, refusals: Refusals): ErrorRequestHandler
     const { status, code, message } = oauthError(error, (level) => {
       logger[level]({ requestId, err: error }, "token exchange failed");
     });
-    // RFC 9110 §15.5.2 demands a challenge with every 401; RFC 6749 at least for clients that tried Basic.
+    // RFC 9110 §15.5.2 requires a challenge with every 401, RFC 6749 only for clients that tried Basic
     if (status === 401) response.setHeader("www-authenticate", 'Basic realm="service", charset="UTF-8"');
     if (status === 503) response.setHeader("retry-after", "1");
     if (status < 500) refusals.note(code, request.ip ?? "", { requestId: response.locals.requestId, status });
@@ -123,9 +119,9 @@ function sendOAuthError(logger: Logger, refusals: Refusals): ErrorRequestHandler
 function oauthError(error: unknown, log: (level: "warn" | "error") => void): OAuthError {
   if (error instanceof OAuthError) return error;
   if (error instanceof Error && "type" in error && "status" in error) {
-    // By Express's body parsers
+    // Thrown by Express's body parsers
     if (error.status === 413) return new OAuthError(413, "invalid_request", "The body is too large.");
-    return invalidRequest("The body can't be read: it isn't what its Content-Type says.");
+    return invalidRequest("The body can't be read: it doesn't match its Content-Type.");
   }
   const failure = databaseFailure(error);
   const isAway = failure !== null && failure.code !== "BAD_USER_INPUT";
@@ -134,7 +130,7 @@ function oauthError(error: unknown, log: (level: "warn" | "error") => void): OAu
     return new OAuthError(
       503,
       "temporarily_unavailable",
-      "Tokens can't be issued at the moment. Try again in a little while.",
+      "Tokens can't be issued at the moment. Try again later.",
     );
   }
   return new OAuthError(500, "server_error", "Something went wrong on our side.");

@@ -3,25 +3,29 @@ import { parseBasic } from "./client-credentials.ts";
 import type { PresentedCredentials } from "./client-credentials.ts";
 import { invalidClient, invalidRequest, OAuthError } from "./oauth-error.ts";
 
-/** A well-formed request for a token. */
+/** A valid request for an access token. */
 export interface TokenRequest {
   client: PresentedCredentials;
-  /** The requested scopes; null for all that the credential has. */
+  /** The requested scopes; null for all scopes of the API credential. */
   scopes: string[] | null;
 }
 
 /**
- * Reads a token request with the client-credentials grant (RFC 6749 §4.4). The client may authenticate in the body, as
+ * Reads a token request with the client credentials grant (RFC 6749 §4.4). The client may authenticate in the body, as
  * JSON or a form, or by HTTP Basic.
  *
- * @throws {OAuthError} when it isn't one
+ * @throws {OAuthError} when it is invalid
  */
 export function readTokenRequest(request: Request): TokenRequest {
   const parameters = readParameters(request.body);
   const grantType = parameters.get("grant_type");
   if (grantType === undefined) throw invalidRequest("grant_type is missing.");
   if (grantType !== "client_credentials") {
-    throw new OAuthError(400, "unsupported_grant_type", "The only grant_type here is client_credentials.");
+    throw new OAuthError(
+      400,
+      "unsupported_grant_type",
+      "The only supported grant_type is client_credentials.",
+    );
   }
   const scopes = parameters.get("scope")?.split(" ").filter(Boolean);
   return {
@@ -30,10 +34,10 @@ export function readTokenRequest(request: Request): TokenRequest {
   };
 }
 
-/** The parameters that have a value: an empty one counts as left out (RFC 6749 §3.2). */
+/** Returns the parameters that have a value: an empty one counts as omitted (RFC 6749 §3.2). */
 function readParameters(body: unknown): Map<string, string> {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw invalidRequest("Send a JSON object or a form, with the Content-Type that says so.");
+    throw invalidRequest("Send a JSON object or a form, with the matching Content-Type.");
   }
   const parameters = new Map<string, string>();
   for (const [name, value] of Object.entries(body)) {
@@ -57,7 +61,7 @@ function readClient(header: string | undefined, parameters: Map<string, string>)
   const presented = parseBasic(header);
   if (!presented) throw invalidClient();
   if (accessKey !== undefined && accessKey !== presented.accessKey) {
-    throw invalidRequest("The client_id of the body is not that of the header.");
+    throw invalidRequest("The client_id in the body differs from the one in the header.");
   }
   return presented;
 }

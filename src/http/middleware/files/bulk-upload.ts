@@ -118,7 +118,11 @@ async function pay(spend: Spend, credentialId: string, response: Response): Prom
   const { isAllowed, retryInSeconds } = await spend(credentialId, pointsToBegin);
   if (isAllowed) return;
   response.setHeader("retry-after", retryInSeconds);
-  throw new RefusedFile(429, `An upload costs ${pointsToBegin} points; the API credential has fewer.`, "THROTTLED");
+  throw new RefusedFile(
+    429,
+    `An upload costs ${pointsToBegin} points; the API credential has fewer.`,
+    "THROTTLED",
+  );
 }
 
 function tooMany(response: Response, isOwn: boolean): RefusedFile {

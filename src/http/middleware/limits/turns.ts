@@ -51,7 +51,8 @@ export function refuseTurn(request: Request, response: Response): (error: unknow
     if (!(error instanceof NoTurn)) throw error;
     response.setHeader("retry-after", "1");
     if (error.isOwn) {
-      const message = "Too many long documents of this API credential are waiting to be read. Send fewer at once.";
+      const message =
+        "Too many long documents of this API credential are waiting to be read. Send fewer at once.";
       return refuse(request, response, 429, "THROTTLED", message);
     }
     const message = "Too many long documents are waiting to be read. Send the request again in a moment.";

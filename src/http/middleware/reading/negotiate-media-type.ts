@@ -19,7 +19,8 @@ export const negotiateStream: Middleware<"served", "isStream"> = (request, respo
 export const negotiateMediaType: Middleware = (request, response, next) => {
   const type = mediaTypeFor(request.headers.accept ?? "*/*");
   if (!type) {
-    const message = "Responses are application/json or application/graphql-response+json. Accept one of these.";
+    const message =
+      "Responses are application/json or application/graphql-response+json. Accept one of these.";
     return refuse(request, response, 406, "BAD_USER_INPUT", message);
   }
   // Later middlewares read the choice from there

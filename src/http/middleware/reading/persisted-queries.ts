@@ -43,7 +43,8 @@ export function persistedQueries(stored: StoredOperations): Middleware<Needed, "
       return refuse(request, response, 400, "BAD_USER_INPUT", message);
     } else if (!isRestricted) kept.set(key, body.query);
     else if (!(await stored.has(slug, sha256, credentialId))) {
-      const message = "This API credential may send stored operations only, and this operation is not stored for it.";
+      const message =
+        "This API credential may send stored operations only, and this operation is not stored for it.";
       return refuse(request, response, statusOfRefusal(request), "FORBIDDEN", message);
     } else isStored = true;
     next({ isStored });

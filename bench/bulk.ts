@@ -18,16 +18,16 @@ import { describeMachine } from "./report/machine.ts";
 import { writeResults } from "./report/write.ts";
 import { openCluster, openTestbed } from "./testbed.ts";
 
-/** Rows of the files that are loaded, and of the list that is written. */
+/** Rows of the imported files and of the exported list. */
 const sizes = { full: { rows: 100_000, movements: 1_000_000 }, quick: { rows: 5_000, movements: 100_000 } };
-/** Milliseconds between two looks at the memory. */
+/** Milliseconds between two measurements of memory. */
 const lookEveryMs = 250;
 
 const ids = `
   select (select 'gid://service/Currency/' || id from erp.currency where is_default_currency) as currency,
     (select 'gid://service/SalesChannel/' || id from erp.sales_channel limit 1) as channel`;
 
-/** Adds movements like those that are there. Triggers would book each. */
+/** Adds copies of existing movements, without triggers, which would book each of them. */
 async function addMovements(client: pg.Client, count: number): Promise<void> {
   const { rows } = await client.query<{ names: string; values: string }>(`
     select string_agg(name, ', ') as names,
@@ -74,9 +74,9 @@ const order = (n: number, rows: number, { channel }: Names) => ({
 });
 
 /**
- * Measures how long it takes to load files and to write a list to one, and the service's memory meanwhile.
+ * Measures the time of imports and of an export, and the service's memory meanwhile.
  *
- * @returns whether every row was done
+ * @returns whether all rows were processed
  */
 export async function bulk(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const { rows, movements } = options.quick ? sizes.quick : sizes.full;

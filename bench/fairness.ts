@@ -13,16 +13,16 @@ import { writeResults } from "./report/write.ts";
 import { openCluster, openData } from "./testbed.ts";
 
 /**
- * Plays attacks of one client beside ordinary clients, with the default limits.
+ * Runs attacks of one client while ordinary clients send requests, with the default limits.
  *
- * @returns whether the ordinary clients noticed none
+ * @returns whether no attack affected ordinary clients
  */
 export async function fairness(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const { attacks: names, seconds, scale = 1 } = options;
   const unknown = names.filter((name) => attacks.every((attack) => attack.name !== name));
   if (unknown.length > 0) throw new UserError(`There is no attack called ${unknown.join(", ")}.`);
   const cluster = await openCluster(cleanup);
-  // A copy, because it is changed
+  // A copy, because the attacks change it
   const database = await (await openData(cluster, scale)).copy();
   cleanup.add(() => database.drop());
   const arena = await Arena.open({ database });

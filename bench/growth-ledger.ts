@@ -23,13 +23,13 @@ import { writeResults } from "./report/write.ts";
 import type { RunningContestants, Testbed } from "./testbed.ts";
 import { openCluster, startContestants, testbedOn } from "./testbed.ts";
 
-/** Movements in the ledgers; a shop has so many more as its own make up a whole copy. */
+/** Requested movements of the ledgers. Only whole copies of the shop's movements are added, so a ledger may have more. */
 const sizes = { full: [34_000, 3_400_000, 30_000_000], quick: [34_000, 340_000] };
-/** Different requests of each read. */
+/** Number of different requests of each read. */
 const variants = 100;
-/** Requests that pages and log are counted for, at a time. */
+/** Requests for which pages and write-ahead log are counted together. */
 const counted = 60;
-/** Events in the log: as many as movements, but not more. */
+/** Most events in the log; otherwise as many as movements. */
 const mostEvents = 200_000;
 const bookings = [
   { query: "W1", connections: 1 },
@@ -42,14 +42,14 @@ interface Grown {
   database: DroppableDatabase;
   testbed: Testbed;
   contestants: RunningContestants;
-  /** What it was before it was measured. */
+  /** Its size before the measurement. */
   size: LedgerSize;
 }
 
 /**
- * Measures pages and bookings with a short, a long and a very long ledger, and its upkeep.
+ * Measures pages, bookings and maintenance with a short, a long and a very long ledger.
  *
- * @returns whether all answers were right
+ * @returns whether all responses were correct
  */
 export async function growthOfLedger(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const wanted = options.quick ? sizes.quick : sizes.full;
@@ -89,9 +89,9 @@ export async function growthOfLedger(options: BenchOptions, cleanup: Cleanup): P
 }
 
 /**
- * Makes those that are missing.
+ * Creates missing ledgers.
  *
- * @returns the seconds that each took
+ * @returns the seconds that each of them took
  */
 async function makeLedgers(wanted: readonly number[], cleanup: Cleanup): Promise<Map<number, number>> {
   const cluster = await openCluster(cleanup, hasty);
@@ -107,7 +107,7 @@ async function makeLedgers(wanted: readonly number[], cleanup: Cleanup): Promise
   return made;
 }
 
-/** The requests of a read. Their answers are right if they stay the same. */
+/** Makes the requests of a read. Responses are correct if they stay the same. */
 async function readsOf(
   { database, contestants }: Grown,
   { parameters, ask }: LedgerRead,
@@ -125,7 +125,7 @@ async function readsOf(
   return requests;
 }
 
-/** Lets the ledgers answer in turns, and counts what it costs each. */
+/** Measures all ledgers in turns, with the costs of their statements. */
 async function rowOf(
   name: string,
   title: string,

@@ -26,9 +26,9 @@ interface Grown {
 }
 
 /**
- * Measures the time of pages with little, more and much data, and at the beginning and the end of it.
+ * Measures the time of pages with little, more and much data, and at different positions in a list.
  *
- * @returns whether all answers were right
+ * @returns whether all responses were correct
  */
 export async function growth(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const cluster = await openCluster(cleanup);
@@ -75,7 +75,7 @@ async function playerOf(
   return { name, child: ready!.child, token: contestants.tokens, nextRequests: () => requests };
 }
 
-/** Lets contestants that differ in size or depth answer in turns, one at a time. */
+/** Measures contestants of different size or depth in turns, with one request at a time. */
 async function rowOf(
   title: string,
   players: readonly Player[],

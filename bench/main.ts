@@ -4,7 +4,7 @@ import { Cleanup } from "./cleanup.ts";
 import type { BenchOptions } from "./options.ts";
 import { readOptions, usage } from "./options.ts";
 
-/** Runs the requested measurement, and ends everything that was started for it, also when it is interrupted. */
+/** Runs the requested measurement. Stops everything that it started, also if it is interrupted. */
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   if (options.mode === "help") return void process.stdout.write(usage);
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** @returns whether all answers were right, or no attack was noticed */
+/** Runs a mode. @returns whether all responses were correct, or no attack affected other clients */
 async function run(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   if (options.mode === "growth" && options.movements)
     return (await import("./growth-ledger.ts")).growthOfLedger(options, cleanup);

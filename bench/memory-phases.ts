@@ -9,7 +9,7 @@ const streamMs = 1_000;
 /** Status of the answer to a wrong password. */
 const wrongPassword = 422;
 
-/** The service, and what the phases know about it. */
+/** The service and shared data of the phases. */
 export interface Playground {
   url: string;
   client: ApiClient;
@@ -19,11 +19,11 @@ export interface Playground {
   pages: string[];
 }
 
-/** A kind of work that makes the service take memory. */
+/** A kind of work that uses memory of the service. */
 export interface Phase {
   name: string;
   connections: number;
-  /** @throws when the service refuses it */
+  /** Does the work once. @throws if the service refuses it */
   once(playground: Playground, n: number): Promise<unknown>;
 }
 
@@ -44,7 +44,7 @@ export async function openPlayground(url: string, { credential }: Testbed): Prom
   };
 }
 
-/** An address of the service, which may not know its own port. */
+/** Corrects a URL of the service, which may not know its own port. */
 function onService(url: string, address: string): string {
   const { pathname, search } = new URL(address, url);
   return url + pathname + search;
@@ -58,7 +58,7 @@ async function read(url: string, init?: RequestInit): Promise<string> {
   return text;
 }
 
-/** Asks for a page of the documentation, and notes the links in it. */
+/** Requests a page of the documentation, and collects its links. */
 async function visit({ url, pages }: Playground, n: number): Promise<void> {
   const text = await read(url + pages[n % pages.length]!);
   const links = [...text.matchAll(/href="(\/docs[^"#?]*)"/g)].map(([, path]) => path!);
@@ -108,7 +108,7 @@ const introspect = ({ client }: Playground, n: number): Promise<unknown> =>
     {},
   );
 
-/** Everything but reads, in the order in which it is measured. */
+/** All phases except reads, in the order of measurement. */
 export const phases: readonly Phase[] = [
   {
     name: "PDFs",
@@ -129,7 +129,7 @@ export interface Done {
   failures: string[];
 }
 
-/** Plays phases at once, for some time. */
+/** Runs phases concurrently for some time. */
 export async function play(playground: Playground, played: readonly Phase[], seconds: number): Promise<Done> {
   const end = performance.now() + seconds * 1_000;
   const done: Done = { count: 0, failures: [] };

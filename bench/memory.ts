@@ -24,13 +24,13 @@ import { openCluster, openData, scaleFor, startContestants, testbedOn } from "./
 const milestones = [10_000, 100_000];
 const starts = 5;
 const connections = 32;
-/** Seconds of a pause, after which threads without work have ended. */
+/** Seconds of a pause, after which idle threads have ended. */
 const pauseSeconds = 75;
 
 /**
- * Measures the service's memory while it does all that takes memory, and the time of its start.
+ * Measures the service's memory during all kinds of work, and the time of its start.
  *
- * @returns whether all answers were right, and what remains of memory is within its bound
+ * @returns whether all responses were correct, and the remaining memory is within its bound
  */
 export async function memory(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const cluster = await openCluster(cleanup);
@@ -59,7 +59,7 @@ export async function memory(options: BenchOptions, cleanup: Cleanup): Promise<b
   return points.every(({ failures }) => failures === 0) && points.at(-1)!.megabytes <= boundMegabytes;
 }
 
-/** Has the service do one kind of work after the other, then all at once, and then nothing. */
+/** Measures memory with one kind of work after the other, then with all at once, and then idle. */
 async function measurePhases(
   contestants: RunningContestants,
   testbed: Testbed,
@@ -109,7 +109,7 @@ async function measurePhases(
 
 const inMegabytes = (bytes: number): number => bytes / 2 ** 20;
 
-/** Time from the start of the service's process until it answers, without a start of Postgres. */
+/** Measures the time from the start of the service's process until it responds, without a start of Postgres. */
 async function measureStarts(testbed: Testbed): Promise<Start[]> {
   const times: Start[] = [];
   for (let start = 0; start < starts; start++) {

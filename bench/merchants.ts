@@ -9,13 +9,13 @@ import { describeMachine } from "./report/machine.ts";
 import { besideBounds, merchantFiles } from "./report/merchants.ts";
 import { writeResults } from "./report/write.ts";
 
-/** Milliseconds after which no merchant holds a connection, and all counts of use are written: src/auth/usage.ts. */
+/** Milliseconds after which no merchant holds a connection, and all use counts are written (src/auth/usage.ts). */
 const untilIdleMs = 60_000;
 
 /**
  * Measures one process with many merchants.
  *
- * @returns whether all answers were right, and the busy merchant was no trouble to others
+ * @returns whether all responses were correct, and the busy merchant didn't affect others
  */
 export async function merchants(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const made = await openMerchants(options.merchants, { keep: options.keep, cleanup, say });

@@ -3,7 +3,7 @@ import { UsageError } from "../src/commands/terminal.ts";
 import type { ReadName } from "./queries/reads.ts";
 import { readNames } from "./queries/reads.ts";
 
-/** What is measured, and how thoroughly. */
+/** The measurement to run, and its extent. */
 export interface BenchOptions {
   mode:
     | "side by side"
@@ -16,11 +16,11 @@ export interface BenchOptions {
     | "merchants"
     | "help";
   quick: boolean;
-  /** For the mode growth: of the ledger alone. */
+  /** In the mode growth: whether only the ledger grows. */
   movements: boolean;
-  /** How many merchants. */
+  /** Number of merchants. */
   merchants: number;
-  /** Whether to keep databases that are erased otherwise: those of merchants, and of long ledgers. */
+  /** Whether to keep databases of merchants and of long ledgers, which are otherwise deleted. */
   keep: boolean;
   /** Scale of the data; by default 100, or the existing one for a quick run. */
   scale: number | undefined;
@@ -32,9 +32,9 @@ export interface BenchOptions {
   connections: number[];
   reads: ReadName[];
   writes: boolean;
-  /** Names of attacks; none: all. */
+  /** Names of attacks; empty for all. */
   attacks: string[];
-  /** Names of the contestants beside LIMIT and the service. */
+  /** Names of further contestants, besides LIMIT and the service. */
   with: string[];
 }
 
@@ -68,7 +68,7 @@ Results are written to bench/results/. Exit code 0: done, 1: an answer was wrong
 failed, 2: invalid arguments.
 `;
 
-/** @throws {UsageError} when the arguments are invalid */
+/** Parses the arguments. @throws {UsageError} if they are invalid */
 export function readOptions(args: string[]): BenchOptions {
   const { values, positionals } = parse(args);
   const { quick } = values;

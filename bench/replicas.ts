@@ -26,14 +26,14 @@ import type { ReadRound, Standby, WriteRound } from "./report/replicas.ts";
 import { replicaFiles } from "./report/replicas.ts";
 import { writeResults } from "./report/write.ts";
 
-/** Clients with a token of their own, and connections of each. */
+/** Number of clients, each with its own access token, and connections of each. */
 const [clients, connectionsEach] = [8, 4];
 const path = "/api/graphql/unstable";
 
 /**
- * Measures what replicas take off the primary, and what reading one's own writes costs.
+ * Measures how much load replicas take off the primary, and the cost of reading one's own writes.
  *
- * @returns whether every answer was right, and showed what its client had written
+ * @returns whether all responses were correct, and showed their clients' writes
  */
 export async function replicas(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const { servers, loginUrl, ownerUrl } = await startServers(cleanup);

@@ -1,7 +1,7 @@
 /**
- * Deadlines for several parts within a total time: time that a part saves or exceeds is divided among the rest.
+ * Computes deadlines for several parts within a total time. Time that a part saves or exceeds is divided among the rest.
  *
- * @param begin when everything began, in milliseconds
+ * @param begin start time, in milliseconds
  * @param budget in seconds
  */
 export function deadlines(

@@ -15,14 +15,14 @@ import type { WriteName } from "./queries/writes.ts";
 import { writeNames, writeQueries } from "./queries/writes.ts";
 import { matchLine } from "./report/progress.ts";
 
-/** Open orders of each round of each writer: fewer are over before code and connections are warm. */
+/** Open orders of each round of each contestant. Fewer would be shipped before code and connections are warm. */
 const ordersPerRound = { quick: 10, ordinary: 150 };
 
-/** At some hundreds a second, mutations need longer than reads until compilers have seen thousands of them. */
+/** Longer than for reads: at some hundreds per second, it takes time until compilers have seen thousands of mutations. */
 const warmUpSeconds = 5;
 
 /**
- * Measures mutations on a copy of the database, which LIMIT's own ledger is added to.
+ * Measures mutations on a copy of the database, to which LIMIT's own ledger is added.
  *
  * @param contestants the service first
  */
@@ -44,7 +44,7 @@ export async function measureWrites(
   }
   await addBareLedger(copy);
   await dropReceivers(copy);
-  // Otherwise it is vacuumed while it is measured
+  // Otherwise autovacuum runs during the measurement
   await withClient(copy.adminUrl, (client) => client.query("vacuum analyze"));
   const writers = contestants.filter(({ answers }) => writeNames.some((query) => answers.includes(query)));
   const children = await Promise.all(
@@ -81,26 +81,26 @@ export async function measureWrites(
   return cells;
 }
 
-/** Adds LIMIT's ledger, after everything else that the requests need is there. */
+/** Adds LIMIT's ledger, after all other data that the requests need. */
 async function addBareLedger({ adminUrl }: BenchDatabase): Promise<void> {
   const text = await readFile(new URL("limit/ledger.sql", import.meta.url), "utf8");
   await withClient(adminUrl, (client) => client.query(text));
 }
 
-/** Events are numbered as usual, but not sent: the receivers of the demonstration shop don't exist, and LIMIT has none. */
+/** Deletes webhook subscriptions: the demonstration shop's receivers don't exist, and LIMIT has none. Events are still numbered. */
 async function dropReceivers({ adminUrl }: BenchDatabase): Promise<void> {
   await withClient(adminUrl, (client) =>
     client.query("update events.webhook_subscription set enabled = false"),
   );
 }
 
-/** A contestant in writing, and the requests of its next round. */
+/** A contestant, and the requests of its next round. */
 interface Deal {
   writer: Contestant;
   nextRequests(): readonly PreparedRequest[];
 }
 
-/** Calls that can be made only once belong to one round of one contestant. */
+/** Assigns calls to contestants. A call that can be made only once belongs to one round of one contestant. */
 async function dealOut(
   query: WriteName,
   database: BenchDatabase,

@@ -24,9 +24,9 @@ import { measureWrites } from "./side-by-side-writes.ts";
 const quickVariants = 30;
 
 /**
- * Measures all contestants, in turns, and writes the report.
+ * Measures all contestants in turns, and writes the report.
  *
- * @returns whether all answers were right
+ * @returns whether all responses were correct
  */
 export async function sideBySide(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const begin = performance.now();
@@ -80,7 +80,7 @@ export async function sideBySide(options: BenchOptions, cleanup: Cleanup): Promi
   return notes.length === 0 && cells.every(({ rounds }) => rounds.every(({ failures }) => failures === 0));
 }
 
-/** The contestants whose answers are right; wrong answers of the others are noted. */
+/** Returns the contestants with correct responses. Wrong responses of the others are reported. */
 async function compare(
   query: ReadName,
   { ready, tokens }: RunningContestants,

@@ -26,7 +26,7 @@ export interface Testbed {
 }
 
 /**
- * Starts the cluster of the measurements, until the run closes.
+ * Starts the benchmark's cluster. It stops at the end of the run.
  *
  * @param flags other settings of Postgres
  */
@@ -39,24 +39,24 @@ export async function openCluster(
   return cluster;
 }
 
-/** The scale to measure at: 100, unless a quick run would have to make it first. */
+/** Returns the scale to measure: 100, unless a quick run would have to create it first. */
 export async function scaleFor(cluster: BenchCluster, { scale, quick }: BenchOptions): Promise<number> {
   return scale ?? (quick && !(await cluster.filledScales()).includes(100) ? 10 : 100);
 }
 
-/** Opens the data of a scale, and makes it if it is missing. */
+/** Opens the database of a scale, which is created if it is missing. */
 export async function openData(cluster: BenchCluster, scale: number): Promise<BenchDatabase> {
   const isFilled = (await cluster.filledScales()).includes(scale);
   say(isFilled ? `Data of scale ${scale}` : `Making data of scale ${scale}, which takes a while`);
   return cluster.open(scale, isFilled ? () => {} : say);
 }
 
-/** Opens the data of a scale, and the means to measure on it. */
+/** Opens the database of a scale as a testbed. */
 export async function openTestbed(cluster: BenchCluster, scale: number): Promise<Testbed> {
   return testbedOn(await openData(cluster, scale));
 }
 
-/** The means to measure on a database. */
+/** Makes a testbed from a database. */
 export async function testbedOn(database: BenchDatabase): Promise<Testbed> {
   return {
     database,
@@ -66,13 +66,13 @@ export async function testbedOn(database: BenchDatabase): Promise<Testbed> {
   };
 }
 
-/** Running contestants, and the access tokens that all of them accept. */
+/** Running contestants, and access tokens that all of them accept. */
 export interface RunningContestants {
   ready: Ready[];
   tokens: () => Promise<string>;
 }
 
-/** Starts the service, and then the others, until the run closes. */
+/** Starts the service, then the other contestants. They stop at the end of the run. */
 export async function startContestants(
   others: readonly Contestant[],
   testbed: Testbed,

@@ -10,19 +10,19 @@ import type { Save } from "./report/watch.ts";
 import { watchFiles } from "./report/watch.ts";
 import { writeResults } from "./report/write.ts";
 
-/** The third version: the head as it is, frozen. */
+/** The third version: a frozen copy of `unstable`. */
 const third = "2027-01-unstable";
 const saves = { full: 20, quick: 8 };
 /** Pauses between two requests of a client, and between two saves, in milliseconds. */
 const askEveryMs = 5;
 const pauseMs = 1_000;
-/** How long after a start its shadow is made, with some room. */
+/** Milliseconds after a start until the shadow database surely exists. */
 const shadowMs = 10_000;
 
 /**
- * Measures how long it takes from saving a file to the changed API, and how long other requests wait meanwhile.
+ * Measures the time from saving a file to the changed API, and how long other requests wait meanwhile.
  *
- * @returns whether every change arrived, and no other request failed
+ * @returns whether all changes arrived, and no other request failed
  */
 export async function watch(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const project = await Project.copy();
@@ -45,9 +45,9 @@ export async function watch(options: BenchOptions, cleanup: Cleanup): Promise<bo
   const products = await project.read("db/fixtures/api/products.sql");
   const done: Save[] = [];
   const count = options.quick ? saves.quick : saves.full;
-  // Until the shadow is made, saves hold their locks for longer
+  // Without the shadow database, saves hold their locks for longer
   await sleep(shadowMs);
-  // The first ones also warm up what compiles as it runs
+  // The first rounds warm up code that is compiled while it runs
   for (let round = -2; round < count; round++) {
     await sleep(pauseMs);
     const number = round + 10;
@@ -75,7 +75,7 @@ async function addThirdVersion(project: Project): Promise<void> {
   await rm(join(project.path, "db/current/1-current.sql"), { force: true });
 }
 
-/** A migration that gives products another column, as CONTRIBUTING.md has it. */
+/** Returns a migration that adds a column to products, as in CONTRIBUTING.md. */
 const withWeight = (products: string, number: number) => `
 alter table erp.product drop column if exists weight_${number - 1} cascade;
 alter table erp.product drop column if exists weight_${number} cascade;
@@ -84,7 +84,7 @@ comment on column erp.product.weight_${number} is 'Weight of one unit, in grams.
 drop view if exists api_unstable.products;
 ${products.replace(/^select id,/m, `select id, weight_${number},`)}`;
 
-/** Saves a change and waits until the API has it, while clients go on asking for something else. */
+/** Saves a change and waits until the API has it, while clients send other requests. */
 async function saveOnce(client: Client, number: number, write: () => Promise<void>): Promise<Save> {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -100,7 +100,7 @@ async function saveOnce(client: Client, number: number, write: () => Promise<voi
   const query = `{ products(first: 1) { edges { node { weight${number} } } } }`;
   while (!(await client.ask("unstable", query))) await sleep(askEveryMs);
   const ms = performance.now() - begin;
-  await sleep(pauseMs); // What comes after the answer must not be felt either
+  await sleep(pauseMs); // Work after the response must not delay other requests either
   stopping.abort();
   const waits = await Promise.all(others);
   const own = await same;
@@ -108,7 +108,7 @@ async function saveOnce(client: Client, number: number, write: () => Promise<voi
   return { ms, others: Math.max(...waits.map((wait) => wait.longest)), same: own.longest, failures };
 }
 
-/** Asks the service, with one token. */
+/** A client of the service with one access token. */
 class Client {
   readonly #url: string;
   readonly #token: string;
@@ -129,7 +129,7 @@ class Client {
     return new Client(url, token);
   }
 
-  /** Whether the answer is without errors. */
+  /** Sends a query. @returns whether the response has no errors */
   async ask(version: string, query: string): Promise<boolean> {
     const answer = await fetch(`${this.#url}/api/graphql/${version}`, {
       method: "POST",
@@ -140,7 +140,7 @@ class Client {
     return errors === undefined;
   }
 
-  /** Asks again and again, until it is stopped. */
+  /** Repeats a query until it is stopped. @returns the longest time */
   async longest(
     version: string,
     query: string,

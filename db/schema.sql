@@ -1,10 +1,10 @@
--- What all committed migrations make together, for people to read and review: written by npx erp db commit,
--- never run and never edited. The source is in db/fixtures and db/committed; db/dump.sql makes this of it.
+-- The result of all committed migrations, for people to read and review. npx erp db commit writes it by
+-- db/dump.sql; nobody runs or edits it. The source is in db/fixtures and db/committed.
 
 create schema administration;
 grant usage on schema administration to service_administration;
 grant usage on schema administration to service_registrar;
-comment on schema administration is 'Functions behind the pages of the administration. Each but those about logging in asks for a session that is alive.';
+comment on schema administration is 'Functions behind the pages of the administration. Each one, except those for logging in, requires a live session.';
 
 CREATE OR REPLACE FUNCTION administration.activity(about uuid, before uuid, how_many integer)
  RETURNS TABLE(id uuid, happened_at timestamp with time zone, actor text, administrator_name text, address text, action text, credential_id uuid, credential_exists boolean, subject text, details jsonb)
@@ -632,7 +632,7 @@ end
 $function$;
 alter function administration.webhook_delivery(uuid) owner to service_registrar;
 grant execute on function administration.webhook_delivery(uuid) to service_administration;
-comment on function administration.webhook_delivery(uuid) is 'A delivery, with the body that it sends unless a payload query is asked for the data.';
+comment on function administration.webhook_delivery(uuid) is 'Returns a delivery, with the body that it sends if the subscription has no payload query.';
 
 CREATE OR REPLACE FUNCTION administration.webhook_subscriptions(wanted uuid DEFAULT NULL::uuid, before uuid DEFAULT NULL::uuid, troubled boolean DEFAULT false, how_many integer DEFAULT 200)
  RETURNS TABLE(id uuid, topic text, url text, api_version text, fields text[], payload_query text, credential_id uuid, credential_name text, enabled boolean, health text, health_reason text, backlog_count bigint, last_delivered_at timestamp with time zone, failing_since timestamp with time zone, next_attempt_at timestamp with time zone, created_at timestamp with time zone)
@@ -4119,7 +4119,7 @@ create table api_meta.backfill (
   constraint backfill_pkey PRIMARY KEY (name)
 );
 alter table api_meta.backfill enable row level security;
-comment on table api_meta.backfill is 'What background work fills, or has filled, in batches: declared by migrations, by api_meta.backfill().';
+comment on table api_meta.backfill is 'Columns that background work fills in batches, or has filled. Migrations declare them by api_meta.backfill().';
 comment on column api_meta.backfill.columns is 'The columns to fill.';
 comment on column api_meta.backfill.expression is 'SQL for their values, out of the other columns of the row.';
 comment on column api_meta.backfill.condition is 'SQL for the rows that still need it.';
@@ -4146,8 +4146,8 @@ create table api_meta.frozen_part (
   constraint frozen_part_version_fkey FOREIGN KEY (version) REFERENCES api_meta.frozen_version(name) ON DELETE CASCADE
 );
 alter table api_meta.frozen_part enable row level security;
-comment on table api_meta.frozen_part is 'What each frozen version consisted of when it was recorded, as api_meta.current_parts tells it.';
-comment on column api_meta.frozen_part.parent is 'The view, type or function that it belongs to; null for these themselves.';
+comment on table api_meta.frozen_part is 'The parts of each frozen version when it was recorded, from api_meta.current_parts.';
+comment on column api_meta.frozen_part.parent is 'The view, type or function that the part belongs to; null for views, types and functions themselves.';
 comment on column api_meta.frozen_part.tree is 'For queries and bodies: a hash of how Postgres keeps them, which renaming a table does not change.';
 
 create table api_meta.frozen_promise (
@@ -4159,8 +4159,8 @@ create table api_meta.frozen_promise (
   constraint frozen_promise_version_fkey FOREIGN KEY (version) REFERENCES api_meta.frozen_version(name) ON DELETE CASCADE
 );
 alter table api_meta.frozen_promise enable row level security;
-comment on table api_meta.frozen_promise is 'What keeps null out of the columns of frozen versions that are never null, as far as that lies in tables.';
-comment on column api_meta.frozen_promise.name is 'view.column; or the view, of whose expressions nobody knows which of its columns they rely on.';
+comment on table api_meta.frozen_promise is 'Columns and checks of tables that keep null out of columns of frozen versions that are never null.';
+comment on column api_meta.frozen_promise.name is 'view.column, or the view alone if it isn''t known which of its columns rely on the expression.';
 comment on column api_meta.frozen_promise.ground is 'The column of a table that is not null, or the check, by name.';
 comment on column api_meta.frozen_promise.tree is 'The same by object ids, which renaming does not change, as restoring a dump does.';
 
@@ -4308,7 +4308,7 @@ UNION
   WHERE cardinality(o.names) > 0 AND NOT o.names <@ (( SELECT m.key
            FROM main m
           WHERE m.view = o.view));
-comment on view api_meta.index_tag is 'What the indexes of its main table do for each view of the head, as tags of its columns: @indexed, its values are found by an index; @foundExactly, its texts are, but not by how they begin, and with unique they stand for few rows; @orders, an index has the order of it, of the columns that follow, and of the key.';
+comment on view api_meta.index_tag is 'Tags that follow from the indexes of each view''s main table, by column. The tag @indexed: an index finds its values. The tag @foundExactly: an index finds whole texts but not their beginnings; with unique, a text has few rows. The tag @orders: an index has the order of this column, of the columns that follow, and of the key.';
 
 create view api_meta.index_use as
  WITH index AS MATERIALIZED (
@@ -4362,7 +4362,7 @@ create view api_meta.index_use as
                    FROM filter f
                   WHERE f.table_id = i.table_id AND f.attnum = i.columns[1]), i.own], NULL::text) AS array_remove) n(needs)
      LEFT JOIN covered c ON c.id = i.id;
-comment on view api_meta.index_use is 'What needs each index: a rule, a relation (a foreign key, which deletions look up too), a filter of the API, or what its own comment says. covered_by names others that begin with the same columns, and have its rows.';
+comment on view api_meta.index_use is 'The use of each index: a constraint, a relation (a foreign key, which deletions look up too), a filter of the API, or a use that its comment names. Column covered_by lists other indexes that begin with the same columns and have its rows.';
 
 create view api_meta.own_role as
  SELECT oid,
@@ -4382,7 +4382,7 @@ create view api_meta.own_schema as
   WHERE n.nspname !~ '^graphile_'::text AND n.nspname <> 'extensions'::name AND (o.rolname = 'service_owner'::name OR (EXISTS ( SELECT
            FROM api_meta.exposed_schema e
           WHERE e.name = n.nspname)));
-comment on view api_meta.own_schema is 'The schemas of the service: those that service_owner owns, but for those of packages, called graphile_… and extensions, and those of others that are exposed to the API. is_api: it holds a version of the API; is_frozen: a released one.';
+comment on view api_meta.own_schema is 'The schemas of the service: schemas of service_owner, except the packages'' (graphile_… and extensions), and schemas of others that are exposed to the API. Column is_api: the schema is a version of the API; is_frozen: a released version.';
 
 create view api_meta.promise_ground as
  SELECT format('%I.%I.%I'::text, s.name, c.relname, t.name) AS ground,
@@ -4398,7 +4398,7 @@ UNION ALL
    FROM api_meta.own_schema s
      JOIN pg_class c ON c.relnamespace = s.oid
      JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'c'::"char";
-comment on view api_meta.promise_ground is 'What can make true that the API never shows null: columns of tables, and checks. tree names them by object ids, ground by names, and holds says whether no row has null there, or breaks the check.';
+comment on view api_meta.promise_ground is 'Columns and checks of tables that can keep null out of the API. Column tree names them by object ids, ground by names. Column holds is true if no row has null there, or breaks the check.';
 
 create view api_meta.read_policy as
  SELECT s.table_id,
@@ -4487,7 +4487,7 @@ create view api_meta.searched_view as
     r.through
    FROM sourced s
      LEFT JOIN related r ON r.view = s.view;
-comment on view api_meta.searched_view is 'The views whose lists can be searched, by the tag @search: `@search number,name,customer_id`. A column with a @foreignKey to such a view finds what belongs to the rows that are found there. words: the text of the other columns that is searched, as an expression over the table that the view is about; links: columns with such a key; targets: the views that they lead to; through: the functions that search these. `in erp.product_words` names a table that keeps that text, by id, for a table that bookings change: there, an index of it would cost each of them.';
+comment on view api_meta.searched_view is 'The views whose lists can be searched, by the tag @search: `@search number,name,customer_id`. A column with a @foreignKey to such a view also finds rows that belong to matches there. Column words: the searched text of the other columns, an expression over the view''s main table. Column links: columns with such a key; targets: the views that they lead to; through: the functions that search these. The tag `in erp.product_words` names a table that keeps the text by id. Tables that bookings change need it, because an index would slow down each booking.';
 
 create view api_meta.table_column as
  SELECT attrelid AS relation,
@@ -4602,7 +4602,7 @@ create view api_meta.upholding as
 '::text ORDER BY r.name) FILTER (WHERE r.keeps IS NOT NULL) AS kept
            FROM rule r
           WHERE r.relation::oid = w.relation::oid AND (w.asked IS NULL OR r.columns && w.asked)) m;
-comment on view api_meta.upholding is 'The triggers that uphold checks which are declared as not enforced: uphold_figures those of columns that bookings update, uphold_rules all. columns: those by whose change it has to fire.';
+comment on view api_meta.upholding is 'The triggers that uphold checks which are declared as not enforced: uphold_figures for columns that bookings update, uphold_rules for all. columns: the trigger fires when one of them changes.';
 
 create view api_meta.view_column_source as
  WITH RECURSIVE link AS MATERIALIZED (
@@ -4632,7 +4632,7 @@ create view api_meta.view_column_source as
    FROM read v
      JOIN link l ON l.reader = v.through AND l.attnum > 0
      JOIN api_meta.table_column a ON a.relation = l.relation AND a.attnum = l.attnum;
-comment on view api_meta.view_column_source is 'Which columns of which tables each API view reads, also through other views. The table with the greatest weight is what the view is about.';
+comment on view api_meta.view_column_source is 'The columns of tables that each API view reads, also through other views. The table with the greatest weight is the view''s main table.';
 
 CREATE OR REPLACE FUNCTION api_meta.add_values(enum regtype, VARIADIC labels text[])
  RETURNS void
@@ -4673,7 +4673,7 @@ begin
   end loop;
 end
 $function$;
-comment on function api_meta.allow(regrole,regclass,text[]) is 'Gives a role that runs functions rights on a table: select, insert, update or delete, each with a list of columns in parentheses if not all, and the policies that open the rows. Which rows it changes is up to the functions.';
+comment on function api_meta.allow(regrole,regclass,text[]) is 'Grants a role that runs functions rights on a table, with policies for all rows. A right is select, insert, update or delete, with a list of columns in parentheses if not all are meant.';
 
 CREATE OR REPLACE FUNCTION api_meta.backfill(name text, relation regclass, columns name[], expression text, condition text)
  RETURNS void
@@ -4701,7 +4701,7 @@ begin
   end if;
 end
 $function$;
-comment on function api_meta.backfill(text,regclass,name[],text,text) is 'Has background work fill columns of a table in batches: those rows that meet the condition, with the expression, or a list of them for several columns. Filled rows must not meet it any more. Declared again, it begins anew.';
+comment on function api_meta.backfill(text,regclass,name[],text,text) is 'Lets background work fill columns of a table in batches. Rows that meet the condition get the value of the expression, or of a list of expressions for several columns. Filled rows must no longer meet the condition. A second call starts it again.';
 
 CREATE OR REPLACE FUNCTION api_meta.clone_column_comments(source name, target name, relation name)
  RETURNS void
@@ -4720,7 +4720,7 @@ begin
   end loop;
 end
 $function$;
-comment on function api_meta.clone_column_comments(name,name,name) is 'Copies the comments of the columns of a view or a composite type to that of the same name in another API schema.';
+comment on function api_meta.clone_column_comments(name,name,name) is 'Copies the comments of the columns of a view or composite type to another API schema.';
 
 CREATE OR REPLACE FUNCTION api_meta.clone_functions(source name, target name)
  RETURNS void
@@ -4858,7 +4858,7 @@ AS $function$
     md5(p.prosqlbody::text)
   from pg_proc p where p.pronamespace = (select h.oid from home h)
 $function$;
-comment on function api_meta.current_parts(name) is 'What a version of the API consists of now: views with their queries and columns, types with their attributes, functions with their bodies. definition ends with the comment; that of a query or body is an MD5 hash of its text, and tree one of how Postgres keeps it, by object ids.';
+comment on function api_meta.current_parts(name) is 'Returns the parts of a version of the API: views with their queries and columns, types with their attributes, functions with their bodies. A definition ends with the comment. Queries and bodies are hashed by MD5: definition has the hash of the text, tree the hash of Postgres'' own form with object ids.';
 
 CREATE OR REPLACE FUNCTION api_meta.derive()
  RETURNS void
@@ -4937,7 +4937,7 @@ begin
   end loop;
 end
 $function$;
-comment on function api_meta.derive_references() is 'Makes triggers of the foreign keys that are declared as not enforced, which ask once for each statement, where an enforced one asks for each row: of the rows that new ones refer to, and of what becomes of those that refer to a deleted one. Neither side of a reference can be changed. Bookings write no reference to what they have not locked (ledger.lock_stock). Runs after each migration.';
+comment on function api_meta.derive_references() is 'Creates triggers for foreign keys that are declared as not enforced. They check once per statement, while an enforced key checks each row. New rows must refer to existing ones; deleting a referenced row does what the key declares. Neither side of a reference can be changed. Bookings only refer to rows that they have locked (ledger.lock_stock). Runs after each migration.';
 
 CREATE OR REPLACE FUNCTION api_meta.derive_rules()
  RETURNS void
@@ -4980,7 +4980,7 @@ begin
   end loop;
 end
 $function$;
-comment on function api_meta.derive_rules() is 'Makes triggers of the checks of each table that are declared as not enforced, which refuse the same rows with the same error: uphold_figures of the checks of columns that bookings update, uphold_rules of all. They fire for what changes such a column by another trigger, too. Postgres compiles an enforced check anew in each statement, and a generated column as well, so tables that every booking writes to declare theirs in this way. Runs after each migration.';
+comment on function api_meta.derive_rules() is 'Creates triggers for checks that are declared as not enforced. They refuse the same rows with the same error: uphold_figures has the checks of columns that bookings update, uphold_rules has all. They also fire if another trigger changes such a column. Tables that every booking writes to declare their checks in this way, because Postgres compiles enforced checks and generated columns again in each statement. Runs after each migration.';
 
 CREATE OR REPLACE FUNCTION api_meta.derive_searches()
  RETURNS void
@@ -5136,7 +5136,7 @@ begin
     select d.schema, d.name, d.attname, w.words
     from described d
     cross join lateral (select nullif(concat_ws(E'\n', nullif(d.tags, ''), d.text), '') as words) w
-    -- a comment written by hand beside the view stays; what this function wrote before is written anew
+    -- A comment in the view's own file stays. A comment that this function wrote is written again
     where (d.own is null or d.table_id is not null and d.text is not null
         or d.own ~ '^(@notNull(\n|$))?(@behavior -\*(\n|$))?(@(nullElements|indexed|orders)[^\n]*(\n|$))*$')
       and w.words is distinct from d.own
@@ -5145,7 +5145,7 @@ begin
   end loop;
 end
 $function$;
-comment on function api_meta.describe() is 'Writes the comments of the columns of the views of api_unstable: description and nullability from the table''s column of the same name, corrected by the view''s tags @nullable, @hidden, @columnEnum and @fullLists, and what indexes do for it. Columns that are expressions carry comments of their own. Changes only what differs.';
+comment on function api_meta.describe() is 'Writes the comments of the columns of views in api_unstable. Description and nullability come from the table''s column of the same name. The view''s tags @nullable, @hidden, @columnEnum and @fullLists correct them, and tags of indexes are added. Columns that are expressions have their own comments. Only changed comments are written.';
 
 CREATE OR REPLACE FUNCTION api_meta.expose(schema name)
  RETURNS void
@@ -5465,7 +5465,7 @@ begin
   return null;
 end
 $function$;
-comment on function api_meta.follow_deletion() is 'Trigger after rows were deleted that foreign keys refer to which are declared as not enforced: does what these say of a deletion, with the rights of the tables'' owner, as foreign keys do.';
+comment on function api_meta.follow_deletion() is 'Trigger after a delete in a table that foreign keys refer to which are declared as not enforced. Does what these keys declare for a deletion, with the rights of the tables'' owner, like an enforced key.';
 
 CREATE OR REPLACE FUNCTION api_meta.forget_version(version name)
  RETURNS void
@@ -5542,7 +5542,7 @@ begin
     with home as materialized (
       select distinct v.schema from api_meta.api_view v
     ), routine as materialized (
-      -- An array and apart, so that rights are asked for of these only
+      -- An array, and materialized, so that rights are only checked for these
       select p.oid, p.provolatile from pg_proc p
       where p.pronamespace = any (array(select h.schema::text::regnamespace::oid from home h))
     )
@@ -5626,7 +5626,7 @@ BEGIN ATOMIC
                     FROM pg_constraint c
                    WHERE ((c.contype = 'c'::"char") AND c.convalidated AND (((c.conrelid = has_null_elements.relation) AND (has_null_elements.attnum = ANY (c.conkey))) OR (c.contypid = has_null_elements.type)) AND (pg_get_constraintdef(c.oid) ~ 'array_position\([\w"]+, NULL::[^)]+\) IS NULL'::text)))))))) AND (relation IS NOT NULL));
 END;
-comment on function api_meta.has_null_elements(oid,integer,oid) is 'Whether a column of a table is an array that may hold null: neither a check of array_position(…, null) is null nor the domain of the array or of its elements forbids that.';
+comment on function api_meta.has_null_elements(oid,integer,oid) is 'Whether a column of a table is an array that may hold null: no check array_position(…, null) is null forbids it, and no domain of the array or its elements.';
 
 CREATE OR REPLACE FUNCTION api_meta.index_search(wanted regclass)
  RETURNS void
@@ -5650,7 +5650,7 @@ begin
   execute format('comment on index %s is %L', index, statement);
 end
 $function$;
-comment on function api_meta.index_search(regclass) is 'Makes the index by which a view with the tag @search is searched, anew where there is one. Nobody can write the table meanwhile: on a large one, run the statement of api_meta.search_index in a migration of its own, and then comment the index with it.';
+comment on function api_meta.index_search(regclass) is 'Creates the index for searches of a view with the tag @search, and replaces an existing one. Writes to the table wait meanwhile. For a large table, run the statement of api_meta.search_index in a separate migration, and then comment on the index with it.';
 
 CREATE OR REPLACE FUNCTION api_meta.keep_words(wanted api_meta.searched_view)
  RETURNS void
@@ -5703,7 +5703,7 @@ begin
   end if;
 end
 $function$;
-comment on function api_meta.keep_words(api_meta.searched_view) is 'Makes the trigger that keeps the text by which rows are found in a table of its own, and fills that table where it is something else that is searched now.';
+comment on function api_meta.keep_words(api_meta.searched_view) is 'Creates the trigger that keeps the searched text of rows in a separate table. Fills that table again if other columns are searched now.';
 
 CREATE OR REPLACE FUNCTION api_meta.listed(view regclass, tag text, col name)
  RETURNS boolean
@@ -5941,7 +5941,7 @@ AS $function$
     'alter view %s set (security_invoker = true);', view, relation, relation)
   from source where relkind = 'v' and not as_caller
 $function$;
-comment on function api_meta.read_faults() is 'What views of the API read without its being protected, or without the schema''s being exposed, each with what to do.';
+comment on function api_meta.read_faults() is 'Returns tables that views of the API read although no policy protects them or their schema isn''t exposed, each with a remedy.';
 
 CREATE OR REPLACE FUNCTION api_meta.record_promises(version name)
  RETURNS void
@@ -6221,7 +6221,7 @@ begin
     || ' that are declared as not enforced.');
 end
 $function$;
-comment on function api_meta.uphold(api_meta.upholding) is 'Makes the function of a trigger that upholds the checks of a table which are declared as not enforced, of some columns or all, if it is not as it should be.';
+comment on function api_meta.uphold(api_meta.upholding) is 'Creates or replaces the trigger function that upholds a table''s checks that are declared as not enforced, for some columns or all.';
 
 CREATE OR REPLACE FUNCTION api_meta.version_faults()
  RETURNS TABLE(version name, fault text)
@@ -6277,7 +6277,7 @@ AS $function$
   order by 1, 2
 $function$;
 grant execute on function api_meta.version_faults() to service_login;
-comment on function api_meta.version_faults() is 'How the frozen versions differ from what was recorded of them, a line for each part. Columns, types, attributes and functions must be as they were, in their order and with their comments. A renamed table or column behind a view is no difference; a view that reads something else is, and so is a column or check beneath it that no longer keeps null out of what clients are told is never null.';
+comment on function api_meta.version_faults() is 'Returns differences between the frozen versions and their records, one row per part. Columns, types, attributes and functions must have the same order and comments. Renaming a table or column behind a view is no difference. A view that reads other data is one, and so is a dropped not-null column or check that a promise to clients relies on.';
 
 CREATE OR REPLACE FUNCTION api_meta.view_origins(version name)
  RETURNS TABLE(view regclass, name name, column_name name, expression text, relation regclass, attnum smallint, is_never_null boolean, is_promised boolean)
@@ -6335,7 +6335,7 @@ BEGIN ATOMIC
       JOIN pg_attribute a ON (((a.attrelid = l.view) AND (a.attnum = l.attnum))))
       LEFT JOIN api_meta.table_column t ON (((t.relation = l.relation) AND (t.attnum = l.relation_attnum))));
 END;
-comment on function api_meta.view_origins(name) is 'For each column of the views of a version the column of the table that it shows, through other views, and whether that is never null; for others their expression alone. is_promised: clients are told that it is never null, as the tag @notNull and keys do. It reads how Postgres keeps the views, which takes a tenth of a second, so no migration does so in passing.';
+comment on function api_meta.view_origins(name) is 'Returns the table column behind each column of a version''s views, also through other views, and whether it is never null; for other columns the expression alone. Column is_promised: the tag @notNull or a key promises clients that it is never null. It takes a tenth of a second, because it reads Postgres'' form of the views, so migrations don''t call it routinely.';
 
 CREATE OR REPLACE FUNCTION api_meta.view_tag(view regclass, tag text)
  RETURNS SETOF text
@@ -6391,7 +6391,7 @@ BEGIN ATOMIC
     FROM target t
    WHERE (t.part IS NOT NULL);
 END;
-comment on function api_meta.view_targets(regclass) is 'The columns of a view as Postgres keeps them: the expression of each, and for a column that stands in the view as it stands in a table or another view, that one. A column that an outer join may empty is an expression.';
+comment on function api_meta.view_targets(regclass) is 'Returns the columns of a view from Postgres'' own form: the expression of each, or the column of a table or another view that it shows unchanged. A column that an outer join may set to null is an expression.';
 
 create schema api_unstable;
 grant usage on schema api_unstable to service_api;
@@ -6424,7 +6424,7 @@ create type api_unstable.bin_location_delete_payload as (
   deleted_bin_location_id uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.bin_location_delete_payload is 'What deleting a bin answers.';
+comment on type api_unstable.bin_location_delete_payload is 'The result of deleting a bin.';
 comment on column api_unstable.bin_location_delete_payload.deleted_bin_location_id is '@gid BinLocation
 Id of the bin that is gone; null when it was refused.';
 comment on column api_unstable.bin_location_delete_payload.user_errors is 'Why it was not deleted; empty when it was.';
@@ -6433,7 +6433,7 @@ create type api_unstable.bin_location_payload as (
   bin_location uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.bin_location_payload is 'What creating or changing a bin answers.';
+comment on type api_unstable.bin_location_payload is 'The result of creating or changing a bin.';
 comment on column api_unstable.bin_location_payload.bin_location is '@entity BinLocation
 The bin as it is now; null when it was refused.';
 comment on column api_unstable.bin_location_payload.user_errors is 'Why nothing was changed; empty when it was.';
@@ -6462,7 +6462,7 @@ create type api_unstable.bulk_operation_cancel_payload as (
   bulk_operation uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.bulk_operation_cancel_payload is 'What stopping a bulk operation answers.';
+comment on type api_unstable.bulk_operation_cancel_payload is 'The result of stopping a bulk operation.';
 comment on column api_unstable.bulk_operation_cancel_payload.bulk_operation is '@entity BulkOperation
 The bulk operation as it is now; null when it was refused.';
 comment on column api_unstable.bulk_operation_cancel_payload.user_errors is 'Why it was not stopped; empty when it was.';
@@ -6472,9 +6472,9 @@ create type api_unstable.bulk_operation_kind as enum (
   'export'
 );
 comment on type api_unstable.bulk_operation_kind is '
-@value import Rows of a file are taken in, as by the upsert of their resource.
-@value export The rows of a list are written to a file.
-What a bulk operation does.';
+@value import Imports the rows of a file, like the upsert of their resource.
+@value export Exports the rows of a list to a file.
+The kind of a bulk operation.';
 
 create type api_unstable.bulk_operation_run_input as (
   query text,
@@ -6483,7 +6483,7 @@ create type api_unstable.bulk_operation_run_input as (
 );
 comment on type api_unstable.bulk_operation_run_input is 'A list to be written to a file.';
 comment on column api_unstable.bulk_operation_run_input.query is '@notNull
-A GraphQL document with one query of one list, up to 10,000 characters. Its pages and those of lists within it don''t count: all rows are written.';
+A GraphQL document with one query of one list, up to 10,000 characters. Page sizes are ignored, also in nested lists: all rows are exported.';
 comment on column api_unstable.bulk_operation_run_input.variables is 'Values of the variables of the query: an object.';
 comment on column api_unstable.bulk_operation_run_input.format is 'Format of the file: jsonl, which is meant when it is left out, or csv. In csv, an apostrophe stands before texts that a spreadsheet would run as formulas; in csv_raw it does not.';
 
@@ -6491,7 +6491,7 @@ create type api_unstable.bulk_operation_run_payload as (
   bulk_operation uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.bulk_operation_run_payload is 'What asking for an export answers.';
+comment on type api_unstable.bulk_operation_run_payload is 'The result of requesting an export.';
 comment on column api_unstable.bulk_operation_run_payload.bulk_operation is '@entity BulkOperation
 The bulk operation; null when it was refused.';
 comment on column api_unstable.bulk_operation_run_payload.user_errors is 'Why it was refused; empty when it was not.';
@@ -6522,7 +6522,7 @@ comment on type api_unstable.currency_factor_origin_type is '
 @value ExchangeRateImport The automatic update of exchange rates.
 @value Manual Somebody set it for this goods receipt.
 @value ShopCurrencyFactor The factor of the currency in the shop, kept without the automatic update.
-Where the exchange rate of a goods receipt came from.';
+Origin of a goods receipt''s exchange rate.';
 
 create type api_unstable.customer_account_type as enum (
   'Private',
@@ -6554,7 +6554,7 @@ create type api_unstable.customer_upsert_input as (
   salutation_id uuid,
   tags text[]
 );
-comment on type api_unstable.customer_upsert_input is 'A customer as they are to be. What is left out stays as it is; null empties it.';
+comment on type api_unstable.customer_upsert_input is 'A customer as they are to be. Omitted fields keep their value; null clears them.';
 comment on column api_unstable.customer_upsert_input.id is '@gid Customer
 Id of the customer. Without it, the customer is known by storefrontId and salesChannelId, or else by customerNumber.';
 comment on column api_unstable.customer_upsert_input.storefront_id is 'Id in the external storefront platform, unique in the sales channel; at most 255 characters.';
@@ -6571,7 +6571,7 @@ comment on column api_unstable.customer_upsert_input.vat_ids is 'VAT identificat
 comment on column api_unstable.customer_upsert_input.active is 'Whether the account may log in and buy. True when left out of a new one.';
 comment on column api_unstable.customer_upsert_input.guest is 'Whether the customer bought without opening an account. False when left out of a new one.';
 comment on column api_unstable.customer_upsert_input.group_id is '@gid CustomerGroup
-Id of the customer group whose terms apply. That of the sales channel when left out of a new one.';
+Id of the customer group whose terms apply. A new customer gets the group of the sales channel by default.';
 comment on column api_unstable.customer_upsert_input.requested_group_id is '@gid CustomerGroup
 Id of the group that the customer wants to belong to.';
 comment on column api_unstable.customer_upsert_input.bound_sales_channel_id is '@gid SalesChannel
@@ -6597,9 +6597,9 @@ create type api_unstable.customers_upsert_payload as (
   customers uuid[],
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.customers_upsert_payload is 'What an upsert of customers answers.';
+comment on type api_unstable.customers_upsert_payload is 'The result of upserting customers.';
 comment on column api_unstable.customers_upsert_payload.results is '@resultOf Customer
-What became of each row, in their order; empty when all were refused together.';
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
 comment on column api_unstable.customers_upsert_payload.customers is '@entity Customer
 @perLine customers
 The customers of the rows that were not refused, in their order.';
@@ -6634,7 +6634,7 @@ The new document; null when it was refused.';
 comment on column api_unstable.document_create_payload."order" is '@entity Order
 The order that it is about; null when it was refused.';
 comment on column api_unstable.document_create_payload.user_errors is 'Why nothing was made; empty when it was.';
-comment on column api_unstable.document_create_payload.warnings is 'What to look at, although it was done; empty when there is nothing.';
+comment on column api_unstable.document_create_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.fulfillment_cancel_input as (
   id uuid,
@@ -6654,7 +6654,7 @@ create type api_unstable.fulfillment_cancel_payload as (
   user_errors api_unstable.user_error[],
   warnings api_unstable.warning[]
 );
-comment on type api_unstable.fulfillment_cancel_payload is 'What cancelling a fulfillment answers.';
+comment on type api_unstable.fulfillment_cancel_payload is 'The result of cancelling a fulfillment.';
 comment on column api_unstable.fulfillment_cancel_payload.fulfillment is '@entity Fulfillment
 The fulfillment as it is now; null when it was refused.';
 comment on column api_unstable.fulfillment_cancel_payload.fulfillment_orders is '@entity FulfillmentOrder
@@ -6664,7 +6664,7 @@ The movements that brought the units back.';
 comment on column api_unstable.fulfillment_cancel_payload.documents is '@entity Document
 The cancellation of the invoice over the fulfillment, and a new invoice over what else it charged; empty when it was not invoiced.';
 comment on column api_unstable.fulfillment_cancel_payload.user_errors is 'Why nothing was changed; empty when it was.';
-comment on column api_unstable.fulfillment_cancel_payload.warnings is 'What to look at, although it was done; empty when there is nothing.';
+comment on column api_unstable.fulfillment_cancel_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.fulfillment_create_input as (
   fulfillment_order_id uuid,
@@ -6673,7 +6673,7 @@ create type api_unstable.fulfillment_create_input as (
   documents text[],
   comment text
 );
-comment on type api_unstable.fulfillment_create_input is 'What of a fulfillment order is shipped.';
+comment on type api_unstable.fulfillment_create_input is 'The lines of a fulfillment order that are shipped.';
 comment on column api_unstable.fulfillment_create_input.fulfillment_order_id is '@notNull
 @gid FulfillmentOrder
 Id of the fulfillment order.';
@@ -6693,7 +6693,7 @@ comment on column api_unstable.fulfillment_create_line_input.fulfillment_order_l
 Id of the line of the fulfillment order.';
 comment on column api_unstable.fulfillment_create_line_input.quantity is '@notNull
 How many; at least 1, and no more than are open.';
-comment on column api_unstable.fulfillment_create_line_input.places is 'Where the units are taken from, the whole quantity. Left out, they are picked: the bins by their position, then by code, and at last what lies in no bin; of products that are kept in batches, the oldest batch first.';
+comment on column api_unstable.fulfillment_create_line_input.places is 'Places that the units are taken from; together they have the whole quantity. By default the service picks: from bins by position, then by code, and last from stock without a bin; of products in batches, from the oldest batch first.';
 
 create type api_unstable.fulfillment_create_payload as (
   fulfillment uuid,
@@ -6703,7 +6703,7 @@ create type api_unstable.fulfillment_create_payload as (
   user_errors api_unstable.user_error[],
   warnings api_unstable.warning[]
 );
-comment on type api_unstable.fulfillment_create_payload is 'What shipping from a fulfillment order answers.';
+comment on type api_unstable.fulfillment_create_payload is 'The result of shipping from a fulfillment order.';
 comment on column api_unstable.fulfillment_create_payload.fulfillment is '@entity Fulfillment
 The record of what was shipped; null when it was refused.';
 comment on column api_unstable.fulfillment_create_payload.fulfillment_order is '@entity FulfillmentOrder
@@ -6711,9 +6711,9 @@ The fulfillment order as it is now; null when it was refused.';
 comment on column api_unstable.fulfillment_create_payload.stock_movements is '@entity StockMovement
 The movements that took the units to the order: first those from places that were named, then those that were picked.';
 comment on column api_unstable.fulfillment_create_payload.documents is '@entity Document
-The documents that were made, in the order in which they were asked for.';
+The documents that were created, in the order of the input.';
 comment on column api_unstable.fulfillment_create_payload.user_errors is 'Why nothing was shipped; empty when it was.';
-comment on column api_unstable.fulfillment_create_payload.warnings is 'What to look at, although it was done; empty when there is nothing.';
+comment on column api_unstable.fulfillment_create_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.fulfillment_create_place_input as (
   place api_unstable.stock_place_input,
@@ -6722,7 +6722,7 @@ create type api_unstable.fulfillment_create_place_input as (
 );
 comment on type api_unstable.fulfillment_create_place_input is 'Units that are taken from a place.';
 comment on column api_unstable.fulfillment_create_place_input.place is '@notNull
-Where they lie: the warehouse of the fulfillment order, or one of its bins.';
+The place of the units: the warehouse of the fulfillment order, or one of its bins.';
 comment on column api_unstable.fulfillment_create_place_input.quantity is '@notNull
 How many; at least 1.';
 comment on column api_unstable.fulfillment_create_place_input.batch_id is '@gid Batch
@@ -6776,11 +6776,11 @@ create type api_unstable.fulfillment_order_payload as (
   user_errors api_unstable.user_error[],
   warnings api_unstable.warning[]
 );
-comment on type api_unstable.fulfillment_order_payload is 'What changing the state of a fulfillment order answers.';
+comment on type api_unstable.fulfillment_order_payload is 'The result of changing the state of a fulfillment order.';
 comment on column api_unstable.fulfillment_order_payload.fulfillment_order is '@entity FulfillmentOrder
 The fulfillment order as it is now; null when it was refused.';
 comment on column api_unstable.fulfillment_order_payload.user_errors is 'Why nothing was changed; empty when it was.';
-comment on column api_unstable.fulfillment_order_payload.warnings is 'What to look at, although it was done; empty when there is nothing.';
+comment on column api_unstable.fulfillment_order_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.fulfillment_order_release_hold_input as (
   id uuid
@@ -6820,7 +6820,7 @@ create type api_unstable.fulfillment_order_type as enum (
 comment on type api_unstable.fulfillment_order_type is '
 @value WarehouseLocationToOrder A location of the merchant ships to the customer, and the work is done in this system.
 @value ExternalToOrder A location outside this system ships, such as a fulfillment network; this system only mirrors it.
-Who ships a fulfillment order.';
+Kind of location that ships a fulfillment order.';
 
 create type api_unstable.fulfillment_state as enum (
   'Fulfilled',
@@ -6846,7 +6846,7 @@ create type api_unstable.goods_receipt_booking_payload as (
   user_errors api_unstable.user_error[],
   warnings api_unstable.warning[]
 );
-comment on type api_unstable.goods_receipt_booking_payload is 'What booking a goods receipt answers.';
+comment on type api_unstable.goods_receipt_booking_payload is 'The result of booking a goods receipt.';
 comment on column api_unstable.goods_receipt_booking_payload.goods_receipt is '@entity GoodsReceipt
 The goods receipt as it is now; null when it was refused.';
 comment on column api_unstable.goods_receipt_booking_payload.stock_movements is '@entity StockMovement
@@ -6858,7 +6858,7 @@ comment on column api_unstable.goods_receipt_booking_payload.stocks is '@entity 
 @perLine put_away
 The stock that has changed, as it is now.';
 comment on column api_unstable.goods_receipt_booking_payload.user_errors is 'Why nothing was booked; empty when all was.';
-comment on column api_unstable.goods_receipt_booking_payload.warnings is 'What to look at, although it was done; empty when there is nothing.';
+comment on column api_unstable.goods_receipt_booking_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.goods_receipt_complete_input as (
   id uuid,
@@ -6868,7 +6868,7 @@ comment on type api_unstable.goods_receipt_complete_input is 'A goods receipt to
 comment on column api_unstable.goods_receipt_complete_input.id is '@notNull
 @gid GoodsReceipt
 Id of the goods receipt.';
-comment on column api_unstable.goods_receipt_complete_input.put_away is 'Where the goods were put. A line that is not named goes to its own bin, else to the usual bin of the product, else to the warehouse.';
+comment on column api_unstable.goods_receipt_complete_input.put_away is 'Places where the goods were put. Any other line goes to its own bin, or else to the usual bin of the product, or else to the warehouse.';
 
 create type api_unstable.goods_receipt_create_input as (
   type text,
@@ -6885,22 +6885,22 @@ create type api_unstable.goods_receipt_create_input as (
 );
 comment on type api_unstable.goods_receipt_create_input is 'A new goods receipt.';
 comment on column api_unstable.goods_receipt_create_input.type is '@enum goods_receipt_type
-Where the goods come from. When left out: Supplier if supplier orders are named, Customer if return orders or a customer are, else Free.';
+Origin of the goods. By default Supplier if supplier orders are named, Customer if return orders or a customer are named, and otherwise Free.';
 comment on column api_unstable.goods_receipt_create_input.warehouse_id is '@gid Warehouse
 Id of the warehouse that receives the goods. When left out, the one where goods are received by default.';
 comment on column api_unstable.goods_receipt_create_input.supplier_id is '@gid Supplier
-Id of the supplier. When left out, that of the supplier orders that are named here or by the lines. Orders of other suppliers are refused.';
+Id of the supplier. By default the supplier of the supplier orders that are named here or by the lines. Orders of other suppliers are refused.';
 comment on column api_unstable.goods_receipt_create_input.customer_id is '@gid Customer
 Id of the customer who sends goods back; on receipts of type Customer only.';
 comment on column api_unstable.goods_receipt_create_input.currency_id is '@gid Currency
-Id of the currency of all amounts. When left out, that of the first supplier order that is named here or by a line, else that of the supplier.';
-comment on column api_unstable.goods_receipt_create_input.currency_factor is 'Exchange rate: units of the currency per unit of the default currency. When left out, the imported rate of the day, else that of the shop.';
+Id of the currency of all amounts. By default the currency of the first supplier order that is named here or by a line, or else the supplier''s currency.';
+comment on column api_unstable.goods_receipt_create_input.currency_factor is 'Exchange rate: units of the currency per unit of the default currency. By default the imported rate of the day, or else the shop''s own rate.';
 comment on column api_unstable.goods_receipt_create_input.tax_status is 'Whether prices are net, gross or tax-free. When left out, as on the first supplier order; net without one.';
 comment on column api_unstable.goods_receipt_create_input.comment is 'Free note.';
 comment on column api_unstable.goods_receipt_create_input.is_draft is '@neverNull
 Whether the receipt is only a draft. False when left out.';
 comment on column api_unstable.goods_receipt_create_input.supplier_order_ids is '@gid SupplierOrder
-Ids of the supplier orders that are delivered; those of the lines need not be named.';
+Ids of the supplier orders that are delivered. Orders that the lines name can be left out.';
 comment on column api_unstable.goods_receipt_create_input.line_items is 'The lines, up to 250.';
 
 create type api_unstable.goods_receipt_delete_input as (
@@ -6916,11 +6916,11 @@ create type api_unstable.goods_receipt_delete_payload as (
   user_errors api_unstable.user_error[],
   warnings api_unstable.warning[]
 );
-comment on type api_unstable.goods_receipt_delete_payload is 'What deleting a goods receipt answers.';
+comment on type api_unstable.goods_receipt_delete_payload is 'The result of deleting a goods receipt.';
 comment on column api_unstable.goods_receipt_delete_payload.deleted_goods_receipt_id is '@gid GoodsReceipt
 Id of the goods receipt that is gone; null when it was refused.';
 comment on column api_unstable.goods_receipt_delete_payload.user_errors is 'Why nothing was changed; empty when it was.';
-comment on column api_unstable.goods_receipt_delete_payload.warnings is 'What to look at, although it was done; empty when there is nothing.';
+comment on column api_unstable.goods_receipt_delete_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.goods_receipt_line_input as (
   id uuid,
@@ -6953,8 +6953,8 @@ comment on column api_unstable.goods_receipt_line_input.supplier_order_id is '@g
 Id of the supplier order whose lines with this product are delivered.';
 comment on column api_unstable.goods_receipt_line_input.return_order_id is '@gid ReturnOrder
 Id of the return order that the goods come from; on receipts of type Customer.';
-comment on column api_unstable.goods_receipt_line_input.unit_price is 'Price of one unit, in the currency of the receipt and by its tax status. When left out, that of the supplier order, converted where that is in another currency or states tax otherwise.';
-comment on column api_unstable.goods_receipt_line_input.tax_rate is 'Tax rate in percent. When left out, that of the supplier order or of the product.';
+comment on column api_unstable.goods_receipt_line_input.unit_price is 'Price of one unit, in the currency of the receipt and by its tax status. By default the price of the supplier order, converted if the order has another currency or tax status.';
+comment on column api_unstable.goods_receipt_line_input.tax_rate is 'Tax rate in percent. By default the rate of the supplier order or of the product.';
 comment on column api_unstable.goods_receipt_line_input.planned_disposal_quantity is 'Units that are to be thrown away instead of stocked. 0 when left out.';
 comment on column api_unstable.goods_receipt_line_input.destination_bin_location_id is '@gid BinLocation
 Id of the bin that the units are to be put into.';
@@ -6975,11 +6975,11 @@ create type api_unstable.goods_receipt_payload as (
   user_errors api_unstable.user_error[],
   warnings api_unstable.warning[]
 );
-comment on type api_unstable.goods_receipt_payload is 'What a mutation of a goods receipt answers.';
+comment on type api_unstable.goods_receipt_payload is 'The result of a mutation of a goods receipt.';
 comment on column api_unstable.goods_receipt_payload.goods_receipt is '@entity GoodsReceipt
 The goods receipt as it is now; null when it was refused.';
 comment on column api_unstable.goods_receipt_payload.user_errors is 'Why nothing was changed; empty when it was.';
-comment on column api_unstable.goods_receipt_payload.warnings is 'What to look at, although it was done; empty when there is nothing.';
+comment on column api_unstable.goods_receipt_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.goods_receipt_start_input as (
   id uuid
@@ -6998,7 +6998,7 @@ comment on type api_unstable.goods_receipt_type is '
 @value Free Stands alone: neither a supplier order nor a return is behind it.
 @value Customer Books what a customer sends back.
 @value Supplier Books what supplier orders bring.
-Where the goods of a receipt come from.';
+Origin of the goods of a receipt.';
 
 create type api_unstable.goods_receipt_update_input as (
   id uuid,
@@ -7022,8 +7022,8 @@ Id of the supplier.';
 comment on column api_unstable.goods_receipt_update_input.customer_id is '@gid Customer
 Id of the customer who sends goods back; on receipts of type Customer only.';
 comment on column api_unstable.goods_receipt_update_input.currency_id is '@gid Currency
-Id of the currency of all amounts, which are not converted; the exchange rate is taken anew.';
-comment on column api_unstable.goods_receipt_update_input.currency_factor is 'Exchange rate, set by hand: units of the currency per unit of the default currency. Null takes the rate of this moment. It can be changed until a stock valuation report counts with it.';
+Id of the currency of all amounts, which are not converted. The exchange rate is looked up again.';
+comment on column api_unstable.goods_receipt_update_input.currency_factor is 'Exchange rate, entered manually: units of the currency per unit of the default currency. Null takes the rate of this moment. It can be changed until a stock valuation report counts with it.';
 comment on column api_unstable.goods_receipt_update_input.tax_status is 'Whether prices are net, gross or tax-free.';
 comment on column api_unstable.goods_receipt_update_input.comment is 'Free note.';
 comment on column api_unstable.goods_receipt_update_input.is_draft is '@neverNull
@@ -7042,7 +7042,7 @@ create type api_unstable.order_cancel_payload as (
   fulfillment_orders uuid[],
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.order_cancel_payload is 'What cancelling an order answers.';
+comment on type api_unstable.order_cancel_payload is 'The result of cancelling an order.';
 comment on column api_unstable.order_cancel_payload."order" is '@entity Order
 The order as it is now; null when it was refused.';
 comment on column api_unstable.order_cancel_payload.fulfillment_orders is '@entity FulfillmentOrder
@@ -7064,12 +7064,12 @@ create type api_unstable.order_line_upsert_input as (
   tax_rate numeric,
   "position" integer
 );
-comment on type api_unstable.order_line_upsert_input is 'A line of an order as it is to be. What is left out stays as it is; null empties it.';
+comment on type api_unstable.order_line_upsert_input is 'A line of an order as it is to be. Omitted fields keep their value; null clears them.';
 comment on column api_unstable.order_line_upsert_input.id is '@gid OrderLineItem
 Id of the line. Without it, the line is known by its storefrontId, or else by its identifier.';
 comment on column api_unstable.order_line_upsert_input.storefront_id is 'Id of the line in the external storefront platform.';
 comment on column api_unstable.order_line_upsert_input.identifier is 'Identifier taken over from the cart. When left out of a new line, its storefrontId, number of the product or label.';
-comment on column api_unstable.order_line_upsert_input.type is 'What the line stands for: product, custom, promotion, credit or another word. When left out of a new line, product or custom.';
+comment on column api_unstable.order_line_upsert_input.type is 'Kind of the line: product, custom, promotion, credit or another word. A new line is product or custom by default.';
 comment on column api_unstable.order_line_upsert_input.product_id is '@gid Product
 Id of the product that was ordered.';
 comment on column api_unstable.order_line_upsert_input.product_number is 'Number of the product, instead of its id.';
@@ -7107,7 +7107,7 @@ create type api_unstable.order_shipment_complete_payload as (
   user_errors api_unstable.user_error[],
   warnings api_unstable.warning[]
 );
-comment on type api_unstable.order_shipment_complete_payload is 'What shipping an order answers.';
+comment on type api_unstable.order_shipment_complete_payload is 'The result of shipping an order.';
 comment on column api_unstable.order_shipment_complete_payload."order" is '@entity Order
 The order as it is now; null when it was refused.';
 comment on column api_unstable.order_shipment_complete_payload.fulfillments is '@entity Fulfillment
@@ -7118,9 +7118,9 @@ comment on column api_unstable.order_shipment_complete_payload.stock_movements i
 The movements that took the units to the order, in the order in which they were picked.';
 comment on column api_unstable.order_shipment_complete_payload.documents is '@entity Document
 @perLine documents
-The documents that were made, in the order in which they were asked for.';
+The documents that were created, in the order of the input.';
 comment on column api_unstable.order_shipment_complete_payload.user_errors is 'Why nothing was shipped; empty when all was.';
-comment on column api_unstable.order_shipment_complete_payload.warnings is 'What to look at, although it was done; empty when there is nothing.';
+comment on column api_unstable.order_shipment_complete_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.order_upsert_input as (
   id uuid,
@@ -7139,7 +7139,7 @@ create type api_unstable.order_upsert_input as (
   line_items api_unstable.order_line_upsert_input[],
   tags text[]
 );
-comment on type api_unstable.order_upsert_input is 'An order as it is to be. What is left out stays as it is; null empties it.';
+comment on type api_unstable.order_upsert_input is 'An order as it is to be. Omitted fields keep their value; null clears them.';
 comment on column api_unstable.order_upsert_input.id is '@gid Order
 Id of the order. Without it, the order is known by storefrontId and salesChannelId, or else by orderNumber.';
 comment on column api_unstable.order_upsert_input.storefront_id is 'Id in the external storefront platform, unique in the sales channel; at most 255 characters. It needs the sales channel.';
@@ -7150,15 +7150,15 @@ comment on column api_unstable.order_upsert_input.order_date_time is 'When the c
 comment on column api_unstable.order_upsert_input.payment_state is 'State of the primary payment, for example open, paid or refunded.';
 comment on column api_unstable.order_upsert_input.tax_status is 'Whether prices are gross, net or tax-free. Gross when left out of a new one.';
 comment on column api_unstable.order_upsert_input.currency_id is '@gid Currency
-Id of the currency of all amounts. That of the sales channel when left out of a new one.';
+Id of the currency of all amounts. A new one gets the currency of the sales channel by default.';
 comment on column api_unstable.order_upsert_input.customer_id is '@gid Customer
 Id of the customer.';
 comment on column api_unstable.order_upsert_input.shipping_method_id is '@gid ShippingMethod
 Id of the way to ship.';
 comment on column api_unstable.order_upsert_input.payment_method_id is '@gid PaymentMethod
 Id of the way to pay.';
-comment on column api_unstable.order_upsert_input.shipping_address is 'Where to ship to: an object with the keys of FulfillmentOrder.shippingAddress.';
-comment on column api_unstable.order_upsert_input.billing_address is 'Where the invoice goes: an object of the same keys.';
+comment on column api_unstable.order_upsert_input.shipping_address is 'Shipping address: an object with the keys of FulfillmentOrder.shippingAddress.';
+comment on column api_unstable.order_upsert_input.billing_address is 'Billing address: an object with the same keys.';
 comment on column api_unstable.order_upsert_input.line_items is 'All lines that the order is to have, up to 250. Lines that are not among them go.';
 comment on column api_unstable.order_upsert_input.tags is 'Names of tags, which take the place of all present ones. A tag that does not exist is made.';
 
@@ -7177,9 +7177,9 @@ create type api_unstable.orders_upsert_payload as (
   orders uuid[],
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.orders_upsert_payload is 'What an upsert of orders answers.';
+comment on type api_unstable.orders_upsert_payload is 'The result of upserting orders.';
 comment on column api_unstable.orders_upsert_payload.results is '@resultOf Order
-What became of each row, in their order; empty when all were refused together.';
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
 comment on column api_unstable.orders_upsert_payload.orders is '@entity Order
 @perLine orders
 The orders of the rows that were not refused, in their order.';
@@ -7211,7 +7211,7 @@ comment on type api_unstable.product_image_translation is 'The alternative text 
 comment on column api_unstable.product_image_translation.locale is '@notNull
 The language, perhaps with script and region, such as de or de-AT.';
 comment on column api_unstable.product_image_translation.alt_text is '@notNull
-What the image shows.';
+Description of the image.';
 
 create type api_unstable.product_price_input as (
   currency_id uuid,
@@ -7250,7 +7250,7 @@ comment on column api_unstable.product_supplier_configuration_create_input.suppl
 comment on column api_unstable.product_supplier_configuration_create_input.min_purchase is 'Least quantity that can be ordered; at least 1.';
 comment on column api_unstable.product_supplier_configuration_create_input.purchase_steps is 'Quantities are ordered in multiples of this; at least 1.';
 comment on column api_unstable.product_supplier_configuration_create_input.delivery_time_days is 'Days from order to delivery.';
-comment on column api_unstable.product_supplier_configuration_create_input.purchase_prices is 'What the product costs there, one price per currency. They take the place of all present ones. Those of the default supplier become the purchase prices of the product.';
+comment on column api_unstable.product_supplier_configuration_create_input.purchase_prices is 'Prices of the product at this supplier, one per currency. They replace all existing prices. Prices of the default supplier become the purchase prices of the product.';
 comment on column api_unstable.product_supplier_configuration_create_input.supplier_is_default is 'Whether it takes the place of the present default supplier. False when left out.';
 
 create type api_unstable.product_supplier_configuration_delete_input as (
@@ -7265,7 +7265,7 @@ create type api_unstable.product_supplier_configuration_delete_payload as (
   deleted_product_supplier_configuration_id uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.product_supplier_configuration_delete_payload is 'What deleting an assignment answers.';
+comment on type api_unstable.product_supplier_configuration_delete_payload is 'The result of removing a supplier from a product.';
 comment on column api_unstable.product_supplier_configuration_delete_payload.deleted_product_supplier_configuration_id is '@gid ProductSupplierConfiguration
 Id of the assignment that is gone; null when it was refused.';
 comment on column api_unstable.product_supplier_configuration_delete_payload.user_errors is 'Why nothing was changed; empty when it was.';
@@ -7274,7 +7274,7 @@ create type api_unstable.product_supplier_configuration_payload as (
   product_supplier_configuration uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.product_supplier_configuration_payload is 'What a mutation of how a supplier sells a product answers.';
+comment on type api_unstable.product_supplier_configuration_payload is 'The result of setting how a supplier sells a product.';
 comment on column api_unstable.product_supplier_configuration_payload.product_supplier_configuration is '@entity ProductSupplierConfiguration
 The assignment as it is now; null when it was refused.';
 comment on column api_unstable.product_supplier_configuration_payload.user_errors is 'Why nothing was changed; empty when it was.';
@@ -7303,7 +7303,7 @@ comment on column api_unstable.product_supplier_configuration_update_input.suppl
 comment on column api_unstable.product_supplier_configuration_update_input.min_purchase is 'Least quantity that can be ordered; at least 1.';
 comment on column api_unstable.product_supplier_configuration_update_input.purchase_steps is 'Quantities are ordered in multiples of this; at least 1.';
 comment on column api_unstable.product_supplier_configuration_update_input.delivery_time_days is 'Days from order to delivery.';
-comment on column api_unstable.product_supplier_configuration_update_input.purchase_prices is 'What the product costs there, one price per currency. They take the place of all present ones. Those of the default supplier become the purchase prices of the product.';
+comment on column api_unstable.product_supplier_configuration_update_input.purchase_prices is 'Prices of the product at this supplier, one per currency. They replace all existing prices. Prices of the default supplier become the purchase prices of the product.';
 
 create type api_unstable.product_translation as (
   locale text,
@@ -7324,7 +7324,7 @@ create type api_unstable.product_upsert_image_input as (
 comment on type api_unstable.product_upsert_image_input is 'An image of a product.';
 comment on column api_unstable.product_upsert_image_input.url is '@notNull
 Address of the image, which begins with https:// or http://; at most 2048 characters, without a user. It is kept, and not fetched.';
-comment on column api_unstable.product_upsert_image_input.alt_text is 'What the image shows, for those who can''t see it; at most 1000 characters.';
+comment on column api_unstable.product_upsert_image_input.alt_text is 'Description of the image for people who can''t see it; at most 1,000 characters.';
 comment on column api_unstable.product_upsert_image_input.translations is 'The alternative text in other languages, each of them once; at most 250.';
 
 create type api_unstable.product_upsert_image_translation_input as (
@@ -7334,7 +7334,7 @@ create type api_unstable.product_upsert_image_translation_input as (
 comment on type api_unstable.product_upsert_image_translation_input is 'The alternative text of an image in another language. Without a text it counts as left out.';
 comment on column api_unstable.product_upsert_image_translation_input.locale is '@notNull
 The language, perhaps with script and region: de, de-AT, zh-Hant-TW.';
-comment on column api_unstable.product_upsert_image_translation_input.alt_text is 'What the image shows; at most 1000 characters.';
+comment on column api_unstable.product_upsert_image_translation_input.alt_text is 'Description of the image; at most 1,000 characters.';
 
 create type api_unstable.product_upsert_input as (
   id uuid,
@@ -7357,7 +7357,7 @@ create type api_unstable.product_upsert_input as (
   translations api_unstable.product_upsert_translation_input[],
   images api_unstable.product_upsert_image_input[]
 );
-comment on type api_unstable.product_upsert_input is 'A product as it is to be. What is left out stays as it is; null empties it.';
+comment on type api_unstable.product_upsert_input is 'A product as it is to be. Omitted fields keep their value; null clears them.';
 comment on column api_unstable.product_upsert_input.id is '@gid Product
 Id of the product. Without it, the product is known by its number.';
 comment on column api_unstable.product_upsert_input.product_number is 'Stock keeping unit (SKU), unique; 1 to 255 characters. Beside an id it is the number that the product gets.';
@@ -7396,7 +7396,7 @@ create type api_unstable.product_warehouse_configuration_payload as (
   product_warehouse_configuration uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.product_warehouse_configuration_payload is 'What setting the configuration of a product in a warehouse answers.';
+comment on type api_unstable.product_warehouse_configuration_payload is 'The result of configuring a product in a warehouse.';
 comment on column api_unstable.product_warehouse_configuration_payload.product_warehouse_configuration is '@entity ProductWarehouseConfiguration
 The settings as they are now; null when they were refused.';
 comment on column api_unstable.product_warehouse_configuration_payload.user_errors is 'Why nothing was changed; empty when it was.';
@@ -7436,14 +7436,14 @@ create type api_unstable.products_upsert_payload as (
   user_errors api_unstable.user_error[],
   warnings api_unstable.warning[]
 );
-comment on type api_unstable.products_upsert_payload is 'What an upsert of products answers.';
+comment on type api_unstable.products_upsert_payload is 'The result of upserting products.';
 comment on column api_unstable.products_upsert_payload.results is '@resultOf Product
-What became of each row, in their order; empty when all were refused together.';
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
 comment on column api_unstable.products_upsert_payload.products is '@entity Product
 @perLine products
 The products of the rows that were not refused, in their order.';
 comment on column api_unstable.products_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
-comment on column api_unstable.products_upsert_payload.warnings is 'What should be known of what was done.';
+comment on column api_unstable.products_upsert_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.purchase_price_input as (
   currency_id uuid,
@@ -7466,7 +7466,7 @@ create type api_unstable.put_away_input as (
   place api_unstable.stock_place_input,
   quantity integer
 );
-comment on type api_unstable.put_away_input is 'Where units of a line are put.';
+comment on type api_unstable.put_away_input is 'A place where units of a line are put.';
 comment on column api_unstable.put_away_input.goods_receipt_line_item_id is '@notNull
 @gid GoodsReceiptLineItem
 Id of the line.';
@@ -7481,7 +7481,7 @@ create type api_unstable.stock_adjust_input as (
 );
 comment on type api_unstable.stock_adjust_input is 'Units that come in and go out.';
 comment on column api_unstable.stock_adjust_input.lines is '@notNull
-What changes; 1 to 250 lines. A product and place may occur in several.';
+The changes; 1 to 250 lines. Several lines may have the same product and place.';
 comment on column api_unstable.stock_adjust_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
 
 create type api_unstable.stock_adjust_line_input as (
@@ -7496,7 +7496,7 @@ comment on column api_unstable.stock_adjust_line_input.product_id is '@notNull
 @gid Product
 Id of the product.';
 comment on column api_unstable.stock_adjust_line_input.place is '@notNull
-Where it lies.';
+Place of the stock.';
 comment on column api_unstable.stock_adjust_line_input.delta is '@notNull
 Units that come in; negative for units that go out. Not 0.';
 comment on column api_unstable.stock_adjust_line_input.batch_id is '@gid Batch
@@ -7509,7 +7509,7 @@ create type api_unstable.stock_payload as (
   user_errors api_unstable.user_error[],
   warnings api_unstable.warning[]
 );
-comment on type api_unstable.stock_payload is 'What a mutation of stock answers.';
+comment on type api_unstable.stock_payload is 'The result of a mutation of stock.';
 comment on column api_unstable.stock_payload.stock_movements is '@entity StockMovement
 @perLine lines
 The movements that were booked, in the order of the lines. Empty when there was nothing to book.';
@@ -7517,7 +7517,7 @@ comment on column api_unstable.stock_payload.stocks is '@entity Stock
 @perLine lines 2
 The stock in the places of the lines, as it is now.';
 comment on column api_unstable.stock_payload.user_errors is 'Why nothing was booked; empty when all was.';
-comment on column api_unstable.stock_payload.warnings is 'What to look at, although it was done; empty when there is nothing.';
+comment on column api_unstable.stock_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.stock_place_input as (
   warehouse_id uuid,
@@ -7546,18 +7546,18 @@ create type api_unstable.stock_set_line_input as (
   expected_quantity integer,
   counted_at timestamp with time zone
 );
-comment on type api_unstable.stock_set_line_input is 'What the stock of a product in a place is to be.';
+comment on type api_unstable.stock_set_line_input is 'The stock that a product has in a place.';
 comment on column api_unstable.stock_set_line_input.product_id is '@notNull
 @gid Product
 Id of the product.';
 comment on column api_unstable.stock_set_line_input.place is '@notNull
-Where it lies.';
+Place of the stock.';
 comment on column api_unstable.stock_set_line_input.quantity is '@notNull
 Units that are there; not negative.';
 comment on column api_unstable.stock_set_line_input.batch_id is '@gid Batch
 Id of the batch that was counted. The line then sets the stock of this batch only. Needed for products that are kept in batches.';
 comment on column api_unstable.stock_set_line_input.expected_quantity is 'Units that the caller believes to be there now. When there are others, nothing is booked: QUANTITY_CHANGED.';
-comment on column api_unstable.stock_set_line_input.counted_at is 'When the quantity was counted, to the microsecond; a moment without decimals is the beginning of its second. What came and went later stays on top of it: the stock becomes the quantity and all later movements, save what other counts have corrected. Counts may come late, in any order, and more than once: one that is older than another of the same stock is kept, changes nothing, and is told by the warning COUNT_SUPERSEDED. Of two counts of the same moment, the one that comes later stands. Without it the quantity holds for now.';
+comment on column api_unstable.stock_set_line_input.counted_at is 'When the quantity was counted, to the microsecond; a time without decimals is the beginning of its second. Later movements are added: the stock becomes the quantity plus all later movements, except corrections by other counts. Counts may arrive late, in any order, and more than once. A count that is older than another one of the same stock is kept and changes nothing; the warning COUNT_SUPERSEDED reports it. Of two counts of the same time, the one that arrives later is valid. By default the quantity was counted now.';
 
 create type api_unstable.stock_transfer_input as (
   lines api_unstable.stock_transfer_line_input[],
@@ -7565,7 +7565,7 @@ create type api_unstable.stock_transfer_input as (
 );
 comment on type api_unstable.stock_transfer_input is 'Units that move within the warehouses.';
 comment on column api_unstable.stock_transfer_input.lines is '@notNull
-What moves; 1 to 250 lines.';
+The transfers; 1 to 250 lines.';
 comment on column api_unstable.stock_transfer_input.comment is 'Note that is kept with the movements, of at most 1,000 characters.';
 
 create type api_unstable.stock_transfer_line_input as (
@@ -7581,9 +7581,9 @@ comment on column api_unstable.stock_transfer_line_input.product_id is '@notNull
 @gid Product
 Id of the product.';
 comment on column api_unstable.stock_transfer_line_input.source is '@notNull
-Where it is taken from.';
+Place that the units are taken from.';
 comment on column api_unstable.stock_transfer_line_input.destination is '@notNull
-Where it goes.';
+Place that the units go to.';
 comment on column api_unstable.stock_transfer_line_input.quantity is '@notNull
 Units that move; at least 1.';
 comment on column api_unstable.stock_transfer_line_input.batch_id is '@gid Batch
@@ -7659,11 +7659,11 @@ create type api_unstable.supplier_order_delete_payload as (
   user_errors api_unstable.user_error[],
   warnings api_unstable.warning[]
 );
-comment on type api_unstable.supplier_order_delete_payload is 'What deleting a supplier order answers.';
+comment on type api_unstable.supplier_order_delete_payload is 'The result of deleting a supplier order.';
 comment on column api_unstable.supplier_order_delete_payload.deleted_supplier_order_id is '@gid SupplierOrder
 Id of the supplier order that is gone; null when it was refused.';
 comment on column api_unstable.supplier_order_delete_payload.user_errors is 'Why nothing was changed; empty when it was.';
-comment on column api_unstable.supplier_order_delete_payload.warnings is 'What to look at, although it was done; empty when there is nothing.';
+comment on column api_unstable.supplier_order_delete_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.supplier_order_line_input as (
   id uuid,
@@ -7682,7 +7682,7 @@ Id of the product.';
 comment on column api_unstable.supplier_order_line_input.quantity is '@notNull
 Units; at least 1.';
 comment on column api_unstable.supplier_order_line_input.unit_price is 'Price of one unit, with tax if the order''s tax status is gross. When left out, the supplier''s price in the currency of the order.';
-comment on column api_unstable.supplier_order_line_input.tax_rate is 'Tax rate in percent. When left out, that of the product.';
+comment on column api_unstable.supplier_order_line_input.tax_rate is 'Tax rate in percent. By default the rate of the product.';
 comment on column api_unstable.supplier_order_line_input.expected_delivery_date is 'When the units are expected.';
 
 create type api_unstable.supplier_order_line_items_set_input as (
@@ -7701,11 +7701,11 @@ create type api_unstable.supplier_order_payload as (
   user_errors api_unstable.user_error[],
   warnings api_unstable.warning[]
 );
-comment on type api_unstable.supplier_order_payload is 'What a mutation of a supplier order answers.';
+comment on type api_unstable.supplier_order_payload is 'The result of a mutation of a supplier order.';
 comment on column api_unstable.supplier_order_payload.supplier_order is '@entity SupplierOrder
 The supplier order as it is now; null when it was refused.';
 comment on column api_unstable.supplier_order_payload.user_errors is 'Why nothing was changed; empty when it was.';
-comment on column api_unstable.supplier_order_payload.warnings is 'What to look at, although it was done; empty when there is nothing.';
+comment on column api_unstable.supplier_order_payload.warnings is 'Warnings about a call that succeeded; empty if there are none.';
 
 create type api_unstable.supplier_order_send_input as (
   id uuid
@@ -7759,7 +7759,7 @@ create type api_unstable.supplier_upsert_input as (
   vat_id text,
   active boolean
 );
-comment on type api_unstable.supplier_upsert_input is 'A supplier as it is to be. What is left out stays as it is; null empties it.';
+comment on type api_unstable.supplier_upsert_input is 'A supplier as it is to be. Omitted fields keep their value; null clears them.';
 comment on column api_unstable.supplier_upsert_input.id is '@gid Supplier
 Id of the supplier. Without it, the supplier is known by the number.';
 comment on column api_unstable.supplier_upsert_input.number is 'Number of the supplier, unique; 1 to 255 characters. Beside an id it is the number that the supplier gets.';
@@ -7791,9 +7791,9 @@ create type api_unstable.suppliers_upsert_payload as (
   suppliers uuid[],
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.suppliers_upsert_payload is 'What an upsert of suppliers answers.';
+comment on type api_unstable.suppliers_upsert_payload is 'The result of upserting suppliers.';
 comment on column api_unstable.suppliers_upsert_payload.results is '@resultOf Supplier
-What became of each row, in their order; empty when all were refused together.';
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
 comment on column api_unstable.suppliers_upsert_payload.suppliers is '@entity Supplier
 @perLine suppliers
 The suppliers of the rows that were not refused, in their order.';
@@ -7805,11 +7805,11 @@ create type api_unstable.upsert_outcome as enum (
   'UNCHANGED',
   'REFUSED'
 );
-comment on type api_unstable.upsert_outcome is '@value CREATED It was not there, and was made.
-@value UPDATED It was there, and something about it was changed.
-@value UNCHANGED It is as the row says already: nothing was written, and no event tells of it.
-@value REFUSED The row was refused, for its user errors. Nothing of it was done.
-What became of a row of an upsert.';
+comment on type api_unstable.upsert_outcome is '@value CREATED The object was created.
+@value UPDATED The object existed, and was changed.
+@value UNCHANGED The object has the values of the row already. Nothing was written, and there is no event.
+@value REFUSED The row was refused because of its user errors. Nothing of it was written.
+The outcome of a row of an upsert.';
 
 create type api_unstable.upsert_result as (
   index integer,
@@ -7817,13 +7817,13 @@ create type api_unstable.upsert_result as (
   id uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.upsert_result is 'What became of a row of an upsert.';
+comment on type api_unstable.upsert_result is 'The outcome of a row of an upsert.';
 comment on column api_unstable.upsert_result.index is '@notNull
 The place of the row in the input, counted from 0.';
 comment on column api_unstable.upsert_result.outcome is '@notNull
-What became of it.';
+The outcome of the row.';
 comment on column api_unstable.upsert_result.id is '@gid Node
-Id of what the row is about; null when it is new and was refused.';
+Id of the object; null if it is new and was refused.';
 comment on column api_unstable.upsert_result.user_errors is '@notNull
 Why it was refused; empty otherwise.';
 
@@ -7835,10 +7835,10 @@ create type api_unstable.user_error as (
 );
 comment on type api_unstable.user_error is 'Why a mutation was refused. Nothing has been changed then.';
 comment on column api_unstable.user_error.code is '@notNull
-What is wrong, for programs.';
+Code of the error, for programs.';
 comment on column api_unstable.user_error.message is '@notNull
-What is wrong, for people.';
-comment on column api_unstable.user_error.field is 'Way to the part of the input that is at fault, for example ["lines", "0", "quantity"]; null when no single part is.';
+Message for people.';
+comment on column api_unstable.user_error.field is 'Path to the input that is wrong, for example ["lines", "0", "quantity"]; null if no single input is.';
 comment on column api_unstable.user_error.details is 'Further facts, for programs; which ones depends on the code.';
 
 create type api_unstable.user_error_code as enum (
@@ -7869,11 +7869,11 @@ create type api_unstable.user_error_code as enum (
   'SUPPLIER_INACTIVE',
   'TOO_MANY_SUBSCRIPTIONS'
 );
-comment on type api_unstable.user_error_code is '@value REQUIRED Something is missing, or null where it must not be.
-@value INVALID A value makes no sense here; the message says why.
-@value NOT_FOUND An id leads to nothing.
-@value NOT_UNIQUE Something else has this value already.
-@value OUT_OF_RANGE A number, a moment or the length of a text is too small or too large.
+comment on type api_unstable.user_error_code is '@value REQUIRED A value is missing, or null.
+@value INVALID The value is not valid here; the message says why.
+@value NOT_FOUND There is no object with this id.
+@value NOT_UNIQUE Another object has this value.
+@value OUT_OF_RANGE A number, date or text length is outside the allowed range.
 @value INVALID_STATE_TRANSITION The state does not allow this. Field details names the actions that it allows.
 @value NOT_EDITABLE The state, or where it comes from, does not allow changes.
 @value INSUFFICIENT_STOCK A place would be left with less than nothing. Field details has what is available and requested.
@@ -7883,9 +7883,9 @@ comment on type api_unstable.user_error_code is '@value REQUIRED Something is mi
 @value BATCH_REQUIRED The units are kept in batches: a batch must be named.
 @value BATCH_MISMATCH The batch is of another product.
 @value WAREHOUSE_NOT_EMPTY The warehouse or bin still holds stock. Field details has the quantity.
-@value REFERENCE_IN_USE Something that cannot do without it still refers to it.
+@value REFERENCE_IN_USE Another object still refers to it, and can''t exist without it.
 @value CURRENCY_FACTOR_LOCKED The exchange rate is part of a stock valuation report.
-@value EXTERNALLY_MANAGED Another system manages it; here it can only be read.
+@value EXTERNALLY_MANAGED Another system manages it; it is read-only here.
 @value ON_HOLD It is on hold.
 @value IDEMPOTENCY_KEY_MISMATCH The idempotency key was used for something else in the last 24 hours.
 @value TOO_MANY_LINES The input has more lines than are allowed at once.
@@ -7893,9 +7893,9 @@ comment on type api_unstable.user_error_code is '@value REQUIRED Something is mi
 @value SCOPE_MISSING The access token lacks a scope that depends on the input.
 @value PRODUCT_HAS_VARIANTS The product only stands for its variants: they are kept in stock, it is not.
 @value SUPPLIER_MISMATCH A goods receipt delivers orders of one supplier, its own. Field details names the order or the receipt that is of another.
-@value SUPPLIER_INACTIVE The shop orders nothing from the supplier any more. What was ordered before can still be received.
-@value TOO_MANY_SUBSCRIPTIONS There are as many webhook subscriptions as are allowed. Field details has how many.
-What kept a mutation from being done. A version never shows codes that it does not list: later ones appear as INVALID.';
+@value SUPPLIER_INACTIVE The shop no longer orders from the supplier. Earlier orders can still be received.
+@value TOO_MANY_SUBSCRIPTIONS The maximum number of webhook subscriptions is reached. Field details has the number.
+The code of a user error. A version only shows codes that it lists: later ones appear as INVALID.';
 
 create type api_unstable.warehouse_create_input as (
   code text,
@@ -7928,7 +7928,7 @@ create type api_unstable.warehouse_delete_payload as (
   deleted_warehouse_id uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.warehouse_delete_payload is 'What deleting a warehouse answers.';
+comment on type api_unstable.warehouse_delete_payload is 'The result of deleting a warehouse.';
 comment on column api_unstable.warehouse_delete_payload.deleted_warehouse_id is '@gid Warehouse
 Id of the warehouse that is gone; null when it was refused.';
 comment on column api_unstable.warehouse_delete_payload.user_errors is 'Why it was not deleted; empty when it was.';
@@ -7937,7 +7937,7 @@ create type api_unstable.warehouse_payload as (
   warehouse uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.warehouse_payload is 'What creating or changing a warehouse answers.';
+comment on type api_unstable.warehouse_payload is 'The result of creating or changing a warehouse.';
 comment on column api_unstable.warehouse_payload.warehouse is '@entity Warehouse
 The warehouse as it is now; null when it was refused.';
 comment on column api_unstable.warehouse_payload.user_errors is 'Why nothing was changed; empty when it was.';
@@ -7971,7 +7971,7 @@ create type api_unstable.warehouse_upsert_input as (
   is_stock_available_for_sale boolean,
   address jsonb
 );
-comment on type api_unstable.warehouse_upsert_input is 'A warehouse as it is to be. What is left out stays as it is; null empties it.';
+comment on type api_unstable.warehouse_upsert_input is 'A warehouse as it is to be. Omitted fields keep their value; null clears them.';
 comment on column api_unstable.warehouse_upsert_input.id is '@gid Warehouse
 Id of the warehouse. Without it, the warehouse is known by its code.';
 comment on column api_unstable.warehouse_upsert_input.code is 'Short name, unique; 1 to 100 characters. Beside an id it is the code that the warehouse gets.';
@@ -7996,9 +7996,9 @@ create type api_unstable.warehouses_upsert_payload as (
   warehouses uuid[],
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.warehouses_upsert_payload is 'What an upsert of warehouses answers.';
+comment on type api_unstable.warehouses_upsert_payload is 'The result of upserting warehouses.';
 comment on column api_unstable.warehouses_upsert_payload.results is '@resultOf Warehouse
-What became of each row, in their order; empty when all were refused together.';
+The outcome of each row, in the order of the input; empty when the whole call was refused.';
 comment on column api_unstable.warehouses_upsert_payload.warehouses is '@entity Warehouse
 @perLine warehouses
 The warehouses of the rows that were not refused, in their order.';
@@ -8010,12 +8010,12 @@ create type api_unstable.warning as (
   field text[],
   details jsonb
 );
-comment on type api_unstable.warning is 'What to look at, although the mutation was done.';
+comment on type api_unstable.warning is 'A warning about a mutation that succeeded.';
 comment on column api_unstable.warning.code is '@notNull
-What it is about, for programs.';
+Code of the warning, for programs.';
 comment on column api_unstable.warning.message is '@notNull
-What it is about, for people.';
-comment on column api_unstable.warning.field is 'Way to the part of the input that it is about, for example ["lines", "0", "quantity"]; null when that is no single part.';
+Message for people.';
+comment on column api_unstable.warning.field is 'Path to the input that the warning is about, for example ["lines", "0", "quantity"]; null if it is about no single input.';
 comment on column api_unstable.warning.details is 'Further facts, for programs; which ones depends on the code.';
 
 create type api_unstable.warning_code as enum (
@@ -8028,15 +8028,15 @@ create type api_unstable.warning_code as enum (
   'PRICE_CONVERTED',
   'DOCUMENT_INCOMPLETE'
 );
-comment on type api_unstable.warning_code is '@value OTHER Something that this version has no code for; the message says what.
-@value COUNT_SUPERSEDED A count was kept and changes nothing, for there is a later one. Field details has its countedAt and quantity.
-@value STOCK_PROMISED Units were booked out that orders are waiting for. Field details has the productId, what is reserved, and what is available now: less than nothing; and the warehouseId when only that warehouse is short.
+comment on type api_unstable.warning_code is '@value OTHER A warning that this version has no code for; the message describes it.
+@value COUNT_SUPERSEDED A count was kept and changes nothing, because a later one exists. Field details has its countedAt and quantity.
+@value STOCK_PROMISED Units were booked out that orders wait for. Field details has the productId, the reserved stock and the available stock, which is negative now; and the warehouseId if only that warehouse is short.
 @value PRODUCT_HAS_VARIANTS The product only stands for its variants, and its stock cannot be sold. After productsUpsert, field details has its number, stock and reserved stock.
-@value SURPLUS More comes in than the supplier order has open, or goes back than it received. When the receipt is completed, the rest becomes a line without an order. Field details has the quantity, the product, the order and then the line.
-@value ORDER_CANCELLED The supplier order is cancelled. When the receipt is completed, what comes in of it becomes a line without an order. Field details is that of SURPLUS.
-@value PRICE_CONVERTED Prices of a supplier order were taken in another currency, by the known rates. Field details names the order and both currencies.
-@value DOCUMENT_INCOMPLETE A document was made that lacks something the law asks for. Field details names it in missing, for example merchant.vatId, and the documentNumber.
-What a mutation tells although it was done. A version never shows codes that it does not list: later ones appear as OTHER.';
+@value SURPLUS More units arrive than the supplier order has open, or go back than it received. When the receipt is completed, the surplus becomes a line without an order. Field details has the quantity, the product, the order and then the line.
+@value ORDER_CANCELLED The supplier order is cancelled. When the receipt is completed, its units become a line without an order. Field details is the same as for SURPLUS.
+@value PRICE_CONVERTED Prices of a supplier order were converted from another currency. Field details names the order and both currencies.
+@value DOCUMENT_INCOMPLETE A document was created without data that the law demands. Field details lists it in missing, for example merchant.vatId, and has the documentNumber.
+The code of a warning. A version only shows codes that it lists: later ones appear as OTHER.';
 
 create type api_unstable.webhook_deliveries_replay_input as (
   id uuid,
@@ -8062,7 +8062,7 @@ create type api_unstable.webhook_deliveries_replay_payload as (
   replayed_count integer,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.webhook_deliveries_replay_payload is 'What replaying answers.';
+comment on type api_unstable.webhook_deliveries_replay_payload is 'The result of a replay.';
 comment on column api_unstable.webhook_deliveries_replay_payload.webhook_subscription is '@entity WebhookSubscription
 The subscription as it is now; null when it was refused.';
 comment on column api_unstable.webhook_deliveries_replay_payload.replayed_count is 'How many events are sent; those that waited anyway are not counted. Null when it was refused.';
@@ -8079,7 +8079,7 @@ create type api_unstable.webhook_delivery_attempt as (
   response_body text
 );
 comment on type api_unstable.webhook_delivery_attempt is '@name WebhookDeliveryAttempt
-What came of an attempt to deliver an event.';
+An attempt to deliver an event.';
 comment on column api_unstable.webhook_delivery_attempt.number is '@notNull
 Counts the attempts, from 1.';
 comment on column api_unstable.webhook_delivery_attempt.at is '@notNull
@@ -8103,7 +8103,7 @@ create type api_unstable.webhook_delivery_retry_payload as (
   webhook_delivery_id uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.webhook_delivery_retry_payload is 'What trying a delivery again answers.';
+comment on type api_unstable.webhook_delivery_retry_payload is 'The result of retrying a delivery.';
 comment on column api_unstable.webhook_delivery_retry_payload.webhook_delivery_id is '@gid WebhookDelivery
 Id of the delivery; null when it was refused.';
 comment on column api_unstable.webhook_delivery_retry_payload.user_errors is 'Why it is not tried again; empty when it is.';
@@ -8136,7 +8136,7 @@ comment on column api_unstable.webhook_subscription_create_input.url is '@notNul
 Address that events are sent to by POST: https or http, a host of the public internet, 2,000 characters at most.';
 comment on column api_unstable.webhook_subscription_create_input.api_version is '@notNull
 Version of the API that payloadQuery is written for, for example 2026-06-unstable.';
-comment on column api_unstable.webhook_subscription_create_input.fields is 'Fields, as the data of the topic names them, of which one must have changed. Only for topics that tell of changes; without it, every change is told.';
+comment on column api_unstable.webhook_subscription_create_input.fields is 'Fields of the topic''s data, of which one must have changed. Only for topics about changes. By default every change is sent.';
 comment on column api_unstable.webhook_subscription_create_input.payload_query is 'GraphQL query whose answer is the data of each message; the variable $id is the id of what the event is about. 10,000 characters at most.';
 comment on column api_unstable.webhook_subscription_create_input.enabled is '@neverNull
 Whether events are sent from now on. True when left out.';
@@ -8153,7 +8153,7 @@ create type api_unstable.webhook_subscription_delete_payload as (
   deleted_webhook_subscription_id uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.webhook_subscription_delete_payload is 'What deleting a webhook subscription answers.';
+comment on type api_unstable.webhook_subscription_delete_payload is 'The result of deleting a webhook subscription.';
 comment on column api_unstable.webhook_subscription_delete_payload.deleted_webhook_subscription_id is '@gid WebhookSubscription
 Id of the subscription that is gone; null when it was refused.';
 comment on column api_unstable.webhook_subscription_delete_payload.user_errors is 'Why it was not deleted; empty when it was.';
@@ -8170,7 +8170,7 @@ create type api_unstable.webhook_subscription_payload as (
   webhook_subscription uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.webhook_subscription_payload is 'What changing a webhook subscription answers.';
+comment on type api_unstable.webhook_subscription_payload is 'The result of changing a webhook subscription.';
 comment on column api_unstable.webhook_subscription_payload.webhook_subscription is '@entity WebhookSubscription
 The subscription as it is now; null when it was refused.';
 comment on column api_unstable.webhook_subscription_payload.user_errors is 'Why nothing was changed; empty when it was.';
@@ -8188,11 +8188,11 @@ create type api_unstable.webhook_subscription_secret_payload as (
   secret text,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.webhook_subscription_secret_payload is 'What subscribing and a new secret answer.';
+comment on type api_unstable.webhook_subscription_secret_payload is 'The result of subscribing, or of changing the secret.';
 comment on column api_unstable.webhook_subscription_secret_payload.webhook_subscription is '@entity WebhookSubscription
 The subscription as it is now; null when it was refused.';
 comment on column api_unstable.webhook_subscription_secret_payload.secret is '@secret
-What deliveries are signed with, by Standard Webhooks: whsec_ and the key in Base64. Shown this once: null when the mutation is repeated with its idempotency key.';
+Secret that signs deliveries, by Standard Webhooks: whsec_ and the key in Base64. It is shown once: null when the mutation is repeated with its idempotency key.';
 comment on column api_unstable.webhook_subscription_secret_payload.user_errors is 'Why nothing was changed; empty when it was.';
 
 create type api_unstable.webhook_subscription_test_input as (
@@ -8207,7 +8207,7 @@ create type api_unstable.webhook_subscription_test_payload as (
   webhook_delivery_id uuid,
   user_errors api_unstable.user_error[]
 );
-comment on type api_unstable.webhook_subscription_test_payload is 'What a test of a webhook subscription answers.';
+comment on type api_unstable.webhook_subscription_test_payload is 'The result of testing a webhook subscription.';
 comment on column api_unstable.webhook_subscription_test_payload.webhook_delivery_id is '@gid WebhookDelivery
 Id of the delivery; null when it was refused.';
 comment on column api_unstable.webhook_subscription_test_payload.user_errors is 'Why nothing is sent; empty when it is.';
@@ -8226,7 +8226,7 @@ comment on column api_unstable.webhook_subscription_update_input.id is '@notNull
 Id of the subscription.';
 comment on column api_unstable.webhook_subscription_update_input.url is 'Address that events are sent to by POST: https or http, a host of the public internet, 2,000 characters at most.';
 comment on column api_unstable.webhook_subscription_update_input.api_version is 'Version of the API that payloadQuery is written for, for example 2026-06-unstable.';
-comment on column api_unstable.webhook_subscription_update_input.fields is 'Fields, as the data of the topic names them, of which one must have changed. Only for topics that tell of changes; without it, every change is told. Null for every change.';
+comment on column api_unstable.webhook_subscription_update_input.fields is 'Fields of the topic''s data, of which one must have changed. Only for topics about changes. By default every change is sent. Null for every change.';
 comment on column api_unstable.webhook_subscription_update_input.payload_query is 'GraphQL query whose answer is the data of each message; the variable $id is the id of what the event is about. 10,000 characters at most. Null for none.';
 comment on column api_unstable.webhook_subscription_update_input.enabled is 'False stops it: what waits is kept until it is enabled again, and what happens in between is not sent.';
 
@@ -8374,31 +8374,31 @@ comment on column api_unstable.bulk_operations.id is '@notNull
 Id of the bulk operation.';
 comment on column api_unstable.bulk_operations.kind is '@notNull
 @enum bulk_operation_kind
-Whether rows come in or go out.';
+Whether it imports or exports rows.';
 comment on column api_unstable.bulk_operations.state is '@notNull
 @enum bulk_operation_state
-How far it is.';
+State of the operation.';
 comment on column api_unstable.bulk_operations.resource is '@notNull
-What the rows are: products, customers, suppliers, warehouses or orders; of an export, the field of the query.';
+The kind of rows: products, customers, suppliers, warehouses or orders; for an export, the field of the query.';
 comment on column api_unstable.bulk_operations.format is '@notNull
 Format of the file: jsonl, csv or csv_raw.';
-comment on column api_unstable.bulk_operations.row_count is 'Rows of the file, known when it has arrived; of an export, rows of the list, known at its end.';
+comment on column api_unstable.bulk_operations.row_count is 'Rows of the file, known when it has arrived; for an export, rows of the list, known at its end.';
 comment on column api_unstable.bulk_operations.done_count is '@notNull
-Rows that were done: created, updated or unchanged; of an export, lines that are written.';
+Rows that succeeded: created, updated or unchanged; for an export, written lines.';
 comment on column api_unstable.bulk_operations.created_count is '@notNull
-Rows that made something new.';
+Rows that created an object.';
 comment on column api_unstable.bulk_operations.updated_count is '@notNull
-Rows that changed something.';
+Rows that changed an object.';
 comment on column api_unstable.bulk_operations.refused_count is '@notNull
-Rows that were refused. The errors say why.';
+Refused rows. The errors say why.';
 comment on column api_unstable.bulk_operations.progress is 'The part that is done, from 0 to 1; null while that isn''t known.';
-comment on column api_unstable.bulk_operations.error_code is 'Why it failed, for programs; null unless it did.';
-comment on column api_unstable.bulk_operations.error_message is 'Why it failed, for people; null unless it did.';
+comment on column api_unstable.bulk_operations.error_code is 'Code of the error that ended it; null unless it failed.';
+comment on column api_unstable.bulk_operations.error_message is 'Message of the error that ended it; null unless it failed.';
 comment on column api_unstable.bulk_operations.created_at is '@notNull
 @indexed
-When it was asked for.';
+When it was requested.';
 comment on column api_unstable.bulk_operations.started_at is 'When work on it began.';
-comment on column api_unstable.bulk_operations.finished_at is 'When it ended, in whatever way.';
+comment on column api_unstable.bulk_operations.finished_at is 'When it ended: completed, failed or cancelled.';
 comment on column api_unstable.bulk_operations.expires_at is 'When it is deleted with its files: 7 days after its end.';
 comment on column api_unstable.bulk_operations.result_url is 'Address of the file that an export has written, relative to the address of the service. It needs no token: anyone with the address may read it.';
 comment on column api_unstable.bulk_operations.errors_url is 'Address of a file about the rows that were refused, a line of JSON each: line, code, message and field. It needs no token, as the result.';
@@ -8454,7 +8454,7 @@ comment on column api_unstable.currencies.name is 'Full name, in the language of
 comment on column api_unstable.currencies.short_name is 'Short name, in the language of the request.';
 comment on column api_unstable.currencies.factor is '@notNull
 Units of this currency per unit of the default currency; 1 for the default.';
-comment on column api_unstable.currencies."position" is 'Where the symbol stands: 1 after the amount, 0 before it.';
+comment on column api_unstable.currencies."position" is 'Place of the symbol: 1 after the amount, 0 before it.';
 comment on column api_unstable.currencies.is_default_currency is '@notNull
 Whether this is the default currency of the system. Exactly one is.';
 
@@ -8651,8 +8651,8 @@ comment on column api_unstable.documents.deep_link_code is '@notNull
 @orders
 Random code that opens the document without a login.';
 comment on column api_unstable.documents.config is '@notNull
-What the document is rendered from, as it was when it was made: a JSON object. Empty for uploaded files.';
-comment on column api_unstable.documents.static is 'Whether the document was uploaded as a finished file instead of rendered.';
+Data that the document is rendered from, as they were when it was created: a JSON object. Empty for uploaded files.';
+comment on column api_unstable.documents.static is 'Whether the document is an uploaded file, and not rendered.';
 comment on column api_unstable.documents.sent is 'Whether the document was marked as sent to the customer.';
 comment on column api_unstable.documents.download_url is '@notNull
 Address that opens the document without a token, relative to the address of the service; stays the same as long as the document lives.';
@@ -8686,7 +8686,7 @@ comment on view api_unstable.events is '@primaryKey id
 Something that happened, as the log has it: in the order in which it was committed, without gaps, for 30 days. Shown are the events whose subjects the caller may read.';
 comment on column api_unstable.events.id is '@notNull
 @indexed
-Begins with the sequence, so that ids sort as the log does.';
+Id that begins with the sequence, so that ids sort as the log does.';
 comment on column api_unstable.events.sequence is '@notNull
 @indexed
 @orders
@@ -8698,7 +8698,7 @@ The topic, as resource.event.';
 comment on column api_unstable.events.occurred_at is '@notNull
 @indexed
 When it happened.';
-comment on column api_unstable.events.changed_fields is 'Fields that the update changed; null when it was no update.';
+comment on column api_unstable.events.changed_fields is 'Fields that the update changed; null if the event is no update.';
 comment on column api_unstable.events.cause is '@notNull
 The request that caused it: an object with credentialId, requestId and idempotencyKey, each null for changes by other programs.';
 comment on column api_unstable.events.data is '@notNull
@@ -8719,7 +8719,7 @@ comment on view api_unstable.fulfillment_line_items is '@primaryKey id
 @foreignKey (fulfillment_id) references fulfillments (id)|@fieldName fulfillment|@foreignFieldName lineItems
 @foreignKey (fulfillment_order_line_item_id) references fulfillment_order_line_items (id)|@fieldName fulfillmentOrderLineItem|@foreignFieldName fulfillmentLineItems
 @foreignKey (product_id) references products (id)|@fieldName product
-What a fulfillment shipped of one line of a fulfillment order.';
+The units of a fulfillment order''s line that a fulfillment shipped.';
 comment on column api_unstable.fulfillment_line_items.id is '@notNull
 @indexed
 Global id.';
@@ -8771,12 +8771,12 @@ comment on view api_unstable.fulfillment_order_line_items is '@primaryKey id
 @foreignKey (fulfillment_order_id) references fulfillment_orders (id)|@fieldName fulfillmentOrder|@foreignFieldName lineItems
 @foreignKey (destination_order_line_item_id) references order_line_items (id)|@fieldName destinationOrderLineItem
 @foreignKey (product_id) references products (id)|@fieldName product
-What a fulfillment order is to ship of one line of the order.';
+The units of an order line that a fulfillment order has to ship.';
 comment on column api_unstable.fulfillment_order_line_items.id is '@notNull
 @indexed
 Global id.';
 comment on column api_unstable.fulfillment_order_line_items.quantity is '@notNull
-Units of the order line that are assigned here; what has been fulfilled is not subtracted.';
+Units of the order line that are assigned here, including fulfilled ones.';
 comment on column api_unstable.fulfillment_order_line_items.storefront_id is 'Id in the external storefront platform; null when the order was not imported from it.';
 comment on column api_unstable.fulfillment_order_line_items.fulfillment_order_id is '@notNull
 @behavior -*
@@ -8830,12 +8830,12 @@ comment on column api_unstable.fulfillment_orders.number is '@notNull
 Number of the fulfillment order.';
 comment on column api_unstable.fulfillment_orders.type is '@notNull
 @enum fulfillment_order_type
-Who ships: one of the merchant''s locations, or somebody outside the system.';
+Kind of location that ships: one of the merchant''s own, or one outside the system.';
 comment on column api_unstable.fulfillment_orders.state is '@notNull
 @enum fulfillment_order_state
 @foundExactly
 @orders
-How far the work is.';
+Progress of the work: a state of erp.state_transition.';
 comment on column api_unstable.fulfillment_orders.is_partially_fulfilled is '@notNull
 Whether something has been fulfilled while some quantity is still open.';
 comment on column api_unstable.fulfillment_orders.destination_order_id is '@indexed
@@ -9040,11 +9040,11 @@ comment on column api_unstable.goods_receipts.number is '@notNull
 Number of the goods receipt; unique.';
 comment on column api_unstable.goods_receipts.type is '@notNull
 @enum goods_receipt_type
-Where the goods come from: a supplier, a customer who sends back, or neither.';
+Origin of the goods: a supplier, a customer who returns them, or neither.';
 comment on column api_unstable.goods_receipts.state is '@notNull
 @foundExactly
 @orders
-draft, created, approved, in_progress or completed.';
+State: draft, created, approved, in_progress or completed.';
 comment on column api_unstable.goods_receipts.goods_receipt_date_time is '@notNull
 When the goods moved: the time of completion, and of creation until then.';
 comment on column api_unstable.goods_receipts.warehouse_id is '@indexed
@@ -9063,11 +9063,11 @@ comment on column api_unstable.goods_receipts.currency_id is '@indexed
 Currency of all amounts of the receipt.';
 comment on column api_unstable.goods_receipts.currency_factor is 'Exchange rate: units of the receipt''s currency per unit of the default currency. Taken when the receipt is made; can change until the receipt is part of a stock valuation report.';
 comment on column api_unstable.goods_receipts.currency_factor_origin_type is '@enum currency_factor_origin_type
-Where the exchange rate came from; null on receipts older than this record.';
-comment on column api_unstable.goods_receipts.currency_factor_origin_source is 'Who published the exchange rate, when it was imported; null otherwise.';
+Origin of the exchange rate; null on receipts older than this record.';
+comment on column api_unstable.goods_receipts.currency_factor_origin_source is 'Publisher of the exchange rate, if it was imported; null otherwise.';
 comment on column api_unstable.goods_receipts.currency_factor_reference_date is 'Day for which the exchange rate was published, when it was imported; null otherwise.';
-comment on column api_unstable.goods_receipts.currency_factor_captured_at is 'When the exchange rate was taken, or last set by hand; null on receipts older than this record.';
-comment on column api_unstable.goods_receipts.tax_status is 'gross, net or tax-free.';
+comment on column api_unstable.goods_receipts.currency_factor_captured_at is 'When the exchange rate was looked up, or last entered manually; null on receipts older than this record.';
+comment on column api_unstable.goods_receipts.tax_status is 'Tax status of prices: gross, net or tax-free.';
 comment on column api_unstable.goods_receipts.amount_net is 'Total without tax, in the currency of the receipt.';
 comment on column api_unstable.goods_receipts.amount_total is 'Total with tax, in the currency of the receipt.';
 comment on column api_unstable.goods_receipts.position_price is 'Sum of the lines before discounts and charges on the whole receipt.';
@@ -9143,7 +9143,7 @@ Order that the line belongs to.';
 comment on column api_unstable.order_line_items.product_id is '@indexed
 @orders
 Product that was ordered; set on lines of type product only.';
-comment on column api_unstable.order_line_items.type is 'What the line stands for: product, custom, promotion, credit or another word.';
+comment on column api_unstable.order_line_items.type is 'Kind of the line: product, custom, promotion, credit or another word.';
 comment on column api_unstable.order_line_items.identifier is '@notNull
 @indexed
 @orders
@@ -9230,12 +9230,12 @@ comment on column api_unstable.orders.payment_state is '@foundExactly
 @orders order_date_time
 State of the primary payment, for example open, paid or refunded.';
 comment on column api_unstable.orders.amount_net is 'Total without tax, in the currency of the order.';
-comment on column api_unstable.orders.amount_total is 'Total with tax, in the currency of the order; computed anew when a line changes.';
+comment on column api_unstable.orders.amount_total is 'Total with tax, in the currency of the order; recomputed when a line changes.';
 comment on column api_unstable.orders.currency_id is '@notNull
 @indexed
 @orders
 Currency of all amounts of the order.';
-comment on column api_unstable.orders.tracking_codes is 'Tracking codes of the primary delivery, as a JSON array of strings: those of shipping labels that are not cancelled, and those entered by hand. Empty when there are none yet, null when the order has no delivery.';
+comment on column api_unstable.orders.tracking_codes is 'Tracking codes of the primary delivery, as a JSON array of strings: codes of shipping labels that are not cancelled, and codes entered manually. Empty if there are none yet, null if the order has no delivery.';
 comment on column api_unstable.orders.storefront_id is '@foundExactly unique
 Id of the order in the external storefront platform; null when not imported from it.';
 comment on column api_unstable.orders.created_at is '@notNull
@@ -9303,18 +9303,18 @@ comment on view api_unstable.product_images is '
 @requiresScopes products:read
 @filters product_id,position,url
 @foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName images
-@describe productImages All images of products that the caller may read, those of a product in their order.
-An image of a product. Its id says which product''s, and the place among its images.';
+@describe productImages All images of products that the caller may read, ordered within each product.
+An image of a product. Its id contains the product and the position among its images.';
 comment on column api_unstable.product_images.product_id is '@notNull
 @indexed
 Product that the image shows.';
 comment on column api_unstable.product_images."position" is '@notNull
-Place of the image among those of the product, counted from 1.';
+Position of the image in the product''s list, counted from 1.';
 comment on column api_unstable.product_images.url is '@notNull
 @indexed
 @orders product_id
-Address of the image, which begins with https:// or http://. It is kept, and not fetched.';
-comment on column api_unstable.product_images.alt_text is 'What the image shows, for those who can''t see it.';
+Address of the image, which begins with https:// or http://. The service stores it without fetching the image.';
+comment on column api_unstable.product_images.alt_text is 'Description of the image for people who can''t see it.';
 comment on column api_unstable.product_images.translations is '@notNull
 The alternative text in other languages: an object from locale to an object of texts.';
 
@@ -9367,7 +9367,7 @@ comment on view api_unstable.product_supplier_configurations is '@primaryKey id
 @filters *
 @foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName supplierConfigurations
 @foreignKey (supplier_id) references suppliers (id)|@fieldName supplier|@foreignFieldName productConfigurations
-What a supplier sells a product for, and on what terms.';
+A supplier''s prices and terms for a product.';
 comment on column api_unstable.product_supplier_configurations.id is '@notNull
 @indexed
 Global id.';
@@ -9386,7 +9386,7 @@ Least quantity that can be ordered.';
 comment on column api_unstable.product_supplier_configurations.purchase_steps is '@notNull
 Quantities are ordered in multiples of this.';
 comment on column api_unstable.product_supplier_configurations.purchase_prices is '@notNull
-What the product costs at this supplier, one price per currency.';
+Prices of the product at this supplier, one per currency.';
 comment on column api_unstable.product_supplier_configurations.supplier_is_default is '@notNull
 Whether the product is bought here unless something else says otherwise. At most one supplier of a product is its default.';
 comment on column api_unstable.product_supplier_configurations.delivery_time_days is 'Days from order to delivery of this product.';
@@ -9575,7 +9575,7 @@ Quote that the line belongs to.';
 comment on column api_unstable.quote_line_items.product_id is '@indexed
 @orders
 Product that is offered; set on lines of type product only.';
-comment on column api_unstable.quote_line_items.type is 'What the line stands for: product, custom, promotion, credit or another word.';
+comment on column api_unstable.quote_line_items.type is 'Kind of the line: product, custom, promotion, credit or another word.';
 comment on column api_unstable.quote_line_items.identifier is '@notNull
 Identifier of the line within its quote.';
 comment on column api_unstable.quote_line_items.label is '@notNull
@@ -9941,7 +9941,7 @@ comment on column api_unstable.stock_movements.comment is 'Note about the bookin
 comment on column api_unstable.stock_movements.sequence is 'Number in the ledger, without gaps, in the order in which movements were committed; null for a moment after the commit.';
 comment on column api_unstable.stock_movements.transaction_id is '@behavior -*
 @indexed
-The transaction that booked it, which tells readers who saw what; null where that is long over.';
+Number of the transaction that booked the movement, by which readers find out which movements they could see; null if that transaction ended long ago.';
 
 create view api_unstable.stocks with (security_invoker=true) as
  SELECT id,
@@ -9979,7 +9979,7 @@ Global id.';
 comment on column api_unstable.stocks.product_id is '@notNull
 @indexed
 @orders
-Product that lies there.';
+Product in the place.';
 comment on column api_unstable.stocks.quantity is '@notNull
 Units in the place. Negative in special places only.';
 comment on column api_unstable.stocks.location_type_technical_name is '@notNull
@@ -10266,7 +10266,7 @@ comment on column api_unstable.warehouse_stocks.product_id is '@notNull
 @indexed
 @orders
 @orders warehouse_id
-Product that is held.';
+The product.';
 comment on column api_unstable.warehouse_stocks.warehouse_id is '@notNull
 @indexed
 @orders
@@ -10276,7 +10276,7 @@ Units in the warehouse and all its bins.';
 comment on column api_unstable.warehouse_stocks.reserved_quantity is '@notNull
 Units that open fulfillment orders of the warehouse still have to ship.';
 comment on column api_unstable.warehouse_stocks.available_quantity is '@notNull
-Quantity less reserved quantity. Negative when more was promised than there is.';
+Quantity less reserved quantity. Negative if more was promised than there is.';
 comment on column api_unstable.warehouse_stocks.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.warehouse_stocks.updated_at is 'When it was last changed; null when it never was.';
@@ -10355,8 +10355,8 @@ The subscription.';
 comment on column api_unstable.webhook_deliveries.event_id is '@notNull
 Id of the event, by which receivers recognise repetitions.';
 comment on column api_unstable.webhook_deliveries.sequence is '@indexed
-Number of the event in the log; null for a test, which is not in it.';
-comment on column api_unstable.webhook_deliveries.previous_sequence is 'Sequence of the previous event for the subscription; null for the first one. A receiver that has not seen that event has missed something.';
+Number of the event in the log; null for a test, which is not in the log.';
+comment on column api_unstable.webhook_deliveries.previous_sequence is 'Sequence of the previous event for the subscription; null for the first one. A receiver that has not received that event has missed something.';
 comment on column api_unstable.webhook_deliveries.state is '@notNull
 @enum webhook_delivery_state
 State: pending, delivered, failed or cancelled.';
@@ -10394,30 +10394,30 @@ comment on view api_unstable.webhook_subscriptions is '
 @scopesOfAll all_webhook_subscriptions:read all_webhook_subscriptions:write
 @filters *
 @fullLists fields
-Who is told when something happens. Each credential sees its own; with all_webhook_subscriptions:read, all.';
+A subscription to a topic of events, with the address that they are sent to. Each credential sees its own subscriptions, or all with all_webhook_subscriptions:read.';
 comment on column api_unstable.webhook_subscriptions.id is '@notNull
 @indexed
 Global id.';
 comment on column api_unstable.webhook_subscriptions.topic is '@notNull
 @indexed
-Event that is told, as resource.event, for example order.created.';
+Topic to subscribe to, as resource.event, for example order.created.';
 comment on column api_unstable.webhook_subscriptions.url is '@notNull
 Address that events are sent to.';
 comment on column api_unstable.webhook_subscriptions.api_version is '@notNull
-API version that payloads are shaped by.';
-comment on column api_unstable.webhook_subscriptions.fields is 'Only changes to one of these fields are told; null for all.';
-comment on column api_unstable.webhook_subscriptions.payload_query is 'GraphQL document that the payload is read with; null for the usual payload.';
+API version that shapes the payloads.';
+comment on column api_unstable.webhook_subscriptions.fields is 'Sends only changes of at least one of these fields; null for all changes.';
+comment on column api_unstable.webhook_subscriptions.payload_query is 'GraphQL document that reads the payload; null for the default payload.';
 comment on column api_unstable.webhook_subscriptions.enabled is '@notNull
 Whether events are sent.';
 comment on column api_unstable.webhook_subscriptions.health is '@notNull
 HEALTHY, DEGRADED, SUSPENDED or DISABLED.';
-comment on column api_unstable.webhook_subscriptions.health_reason is 'Why the health is what it is.';
+comment on column api_unstable.webhook_subscriptions.health_reason is 'Explanation of the health.';
 comment on column api_unstable.webhook_subscriptions.backlog_count is '@notNull
-Events that wait to be delivered.';
+Number of events that wait to be delivered.';
 comment on column api_unstable.webhook_subscriptions.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.webhook_subscriptions.updated_at is 'When it was last changed; null when it never was.';
-comment on column api_unstable.webhook_subscriptions.last_sequence is 'Sequence of the newest event for it; null when there was none yet.';
+comment on column api_unstable.webhook_subscriptions.last_sequence is 'Sequence of the newest event for it; null if there was none yet.';
 comment on column api_unstable.webhook_subscriptions.last_delivered_at is 'When an event was last delivered.';
 comment on column api_unstable.webhook_subscriptions.failing_since is 'Time of the first failure after the last success; null after a success.';
 comment on column api_unstable.webhook_subscriptions.disabled_at is 'When it was disabled; null while it is enabled.';
@@ -10486,7 +10486,7 @@ $function$;
 grant execute on function api_unstable.bulk_operation_run(api_unstable.bulk_operation_run_input) to service_writer;
 comment on function api_unstable.bulk_operation_run(api_unstable.bulk_operation_run_input) is '@requiresScopes bulk_operations:write
 @userErrors INVALID OUT_OF_RANGE SCOPE_MISSING
-Writes all rows of a list to a file, as background work, as they are at one moment: a line for each row, and for each row of lists within it a line with __parentId.';
+Exports all rows of a list to a file, in the background. The file is a snapshot of one moment. It has a line for each row, and a line with __parentId for each row of nested lists.';
 
 CREATE OR REPLACE FUNCTION api_unstable.customers_upsert(input api_unstable.customers_upsert_input, changes jsonb)
  RETURNS api_unstable.customers_upsert_payload
@@ -10501,7 +10501,7 @@ $function$;
 grant execute on function api_unstable.customers_upsert(api_unstable.customers_upsert_input,jsonb) to service_writer;
 comment on function api_unstable.customers_upsert(api_unstable.customers_upsert_input,jsonb) is '@requiresScopes customers:write
 @userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES
-Makes customers and changes those that are there, known by their id, by storefrontId and sales channel, or by number. A customer found by number who has no storefrontId yet gets that of the row. Rows that say nothing new change nothing.';
+Creates and updates customers. A row is matched by id, by storefrontId and sales channel, or by number. A customer who was matched by number and has no storefrontId yet gets the one of the row. Rows without a change write nothing.';
 
 CREATE OR REPLACE FUNCTION api_unstable.document_create(input api_unstable.document_create_input)
  RETURNS api_unstable.document_create_payload
@@ -10650,7 +10650,7 @@ grant execute on function api_unstable.goods_receipt_approve(api_unstable.goods_
 comment on function api_unstable.goods_receipt_approve(api_unstable.goods_receipt_approve_input) is '@requiresScopes goods_receipts:write
 @userErrors NOT_FOUND INVALID_STATE_TRANSITION REQUIRED BATCH_REQUIRED INSUFFICIENT_STOCK
 @warnings PRODUCT_HAS_VARIANTS STOCK_PROMISED
-Approves a goods receipt: the goods are there. Books the lines to the place of the receipt: from the return orders for receipts of type Customer, else from the special place unknown; lines with a negative quantity from where the goods lie.';
+Approves a goods receipt: the goods have arrived. Books the lines to the place of the receipt: from the return orders for receipts of type Customer, and otherwise from the special place unknown. Lines with a negative quantity are booked from the place of the goods.';
 
 CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_complete(input api_unstable.goods_receipt_complete_input)
  RETURNS api_unstable.goods_receipt_booking_payload
@@ -10722,7 +10722,7 @@ grant execute on function api_unstable.goods_receipt_line_items_set(api_unstable
 comment on function api_unstable.goods_receipt_line_items_set(api_unstable.goods_receipt_line_items_set_input) is '@requiresScopes goods_receipts:write
 @userErrors NOT_FOUND NOT_EDITABLE INVALID OUT_OF_RANGE NOT_UNIQUE BATCH_MISMATCH TOO_MANY_LINES SUPPLIER_MISMATCH
 @warnings SURPLUS ORDER_CANCELLED PRICE_CONVERTED
-Sets the lines of a goods receipt that is not approved yet, and computes its totals again. Lines are listed in the given order, except existing lines that change places among themselves. A receipt without a supplier takes that of the supplier orders that its lines name.';
+Replaces the lines of a goods receipt that is not approved yet, and recomputes its totals. Lines are listed in the order of the input, except existing lines that swap places. A receipt without a supplier takes the supplier of the supplier orders that its lines name.';
 
 CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_start(input api_unstable.goods_receipt_start_input)
  RETURNS api_unstable.goods_receipt_payload
@@ -10782,7 +10782,7 @@ grant execute on function api_unstable.order_shipment_complete(api_unstable.orde
 comment on function api_unstable.order_shipment_complete(api_unstable.order_shipment_complete_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES INVALID_STATE_TRANSITION ON_HOLD EXTERNALLY_MANAGED INSUFFICIENT_STOCK OVER_FULFILLMENT BATCH_REQUIRED
 @warnings DOCUMENT_INCOMPLETE
-Ships everything that is still open of an order: its open fulfillment orders, each from the warehouse of its location, and what no open fulfillment order has from the warehouse that is named, or else from the default warehouse. Units that were cancelled there are shipped by another warehouse that has all of them. Units are picked from the bins by position, then by code, and last from stock without a bin; of products that are kept in batches, the oldest batch first. Books them out by the process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or nothing. An order that has nothing left to ship, as one of services alone, is only completed.';
+Ships everything that is still open of an order. Open fulfillment orders are shipped from the warehouse of their location. Everything else is shipped from the named warehouse, or else from the default warehouse. Units that were cancelled there are shipped by another warehouse that has all of them. Units are picked from the bins by position, then by code, and last from stock without a bin; of products that are kept in batches, the oldest batch first. Books them out by the process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or nothing. An order that has nothing left to ship, as one of services alone, is only completed.';
 
 CREATE OR REPLACE FUNCTION api_unstable.orders_upsert(input api_unstable.orders_upsert_input, changes jsonb)
  RETURNS api_unstable.orders_upsert_payload
@@ -10797,7 +10797,7 @@ $function$;
 grant execute on function api_unstable.orders_upsert(api_unstable.orders_upsert_input,jsonb) to service_writer;
 comment on function api_unstable.orders_upsert(api_unstable.orders_upsert_input,jsonb) is '@requiresScopes orders:write
 @userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE OVER_FULFILLMENT TOO_MANY_LINES
-Makes orders and changes those that are there, known by their id, by storefrontId and sales channel, or by number. What is shipped, assigned to a fulfillment order or invoiced stays: a line keeps at least these units, and its product; lines of completed and cancelled orders stay as they are. Rows that say nothing new change nothing.';
+Creates and updates orders. A row is matched by id, by storefrontId and sales channel, or by number. Units that are shipped, assigned to a fulfillment order or invoiced stay: a line keeps at least these units, and its product. Lines of completed and cancelled orders don''t change. Rows without a change write nothing.';
 
 CREATE OR REPLACE FUNCTION api_unstable.product_supplier_configuration_create(input api_unstable.product_supplier_configuration_create_input, changes jsonb)
  RETURNS api_unstable.product_supplier_configuration_payload
@@ -11032,7 +11032,7 @@ $function$;
 grant execute on function api_unstable.supplier_order_line_items_set(api_unstable.supplier_order_line_items_set_input) to service_writer;
 comment on function api_unstable.supplier_order_line_items_set(api_unstable.supplier_order_line_items_set_input) is '@requiresScopes supplier_orders:write
 @userErrors NOT_FOUND NOT_EDITABLE OUT_OF_RANGE NOT_UNIQUE TOO_MANY_LINES
-Sets the lines of an open supplier order and computes its totals again. Lines are listed in the given order, except existing lines that change places among themselves; position is always that of the input.';
+Replaces the lines of an open supplier order, and recomputes its totals. Lines are listed in the order of the input, except existing lines that swap places. The position is always the one of the input.';
 
 CREATE OR REPLACE FUNCTION api_unstable.supplier_order_send(input api_unstable.supplier_order_send_input)
  RETURNS api_unstable.supplier_order_payload
@@ -11140,7 +11140,7 @@ $function$;
 grant execute on function api_unstable.webhook_deliveries_replay(api_unstable.webhook_deliveries_replay_input) to service_writer;
 comment on function api_unstable.webhook_deliveries_replay(api_unstable.webhook_deliveries_replay_input) is '@requiresScopes webhook_subscriptions:write
 @userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE INVALID_STATE_TRANSITION SCOPE_MISSING
-Sends the events of a part of the log to a subscriber, again or for the first time: those of its topic, and with the fields that concern it. For receivers that were down, lost something, or were disabled. The log goes back 30 days.';
+Sends events of the log to a subscriber again, or for the first time: events of its topic and fields. Use it for receivers that were down, lost something, or were disabled. The log goes back 30 days.';
 
 CREATE OR REPLACE FUNCTION api_unstable.webhook_delivery_retry(input api_unstable.webhook_delivery_retry_input)
  RETURNS api_unstable.webhook_delivery_retry_payload
@@ -11268,9 +11268,9 @@ create policy administrator_select_registrar on auth.administrator for select to
 create policy administrator_update_registrar on auth.administrator for update to service_registrar using (true) with check (true);
 grant select on table auth.administrator to service_registrar;
 grant update (password_hash, password_changed_at, last_log_in_at) on table auth.administrator to service_registrar;
-comment on table auth.administrator is 'Who may use the administration in the browser. Never deleted, for auth.audit_event points to them.';
-comment on column auth.administrator.name is 'The user name, or an e-mail address. Upper and lower case are the same.';
-comment on column auth.administrator.deactivated_at is 'Since when there is no way in; null while there is.';
+comment on table auth.administrator is 'People who may use the administration in the browser. Rows are never deleted, because auth.audit_event refers to them.';
+comment on column auth.administrator.name is 'The user name, or an email address, regardless of upper and lower case.';
+comment on column auth.administrator.deactivated_at is 'When the administrator was deactivated; null while they may log in.';
 
 create table auth.administrator_session (
   token_hash bytea not null,
@@ -11289,7 +11289,7 @@ create policy administrator_session_select_registrar on auth.administrator_sessi
 create policy administrator_session_update_registrar on auth.administrator_session for update to service_registrar using (true) with check (true);
 grant delete, insert, select on table auth.administrator_session to service_registrar;
 grant update (last_seen_at) on table auth.administrator_session to service_registrar;
-comment on table auth.administrator_session is 'Sessions in the browser. When one ends is in auth.live_session.';
+comment on table auth.administrator_session is 'Sessions in the browser. auth.live_session says when they end.';
 comment on column auth.administrator_session.token_hash is 'SHA-256 of the token in the cookie, which has 256 random bits.';
 comment on column auth.administrator_session.last_seen_at is 'When it was last used, to the minute.';
 
@@ -11321,11 +11321,11 @@ create policy audit_event_select_keeper on auth.audit_event for select to servic
 create policy audit_event_select_registrar on auth.audit_event for select to service_registrar using (true);
 grant delete, select on table auth.audit_event to service_keeper;
 grant insert, select on table auth.audit_event to service_registrar;
-comment on table auth.audit_event is 'What was done to credentials, administrators and settings, by whom and from where. Only ever added to. Never holds a secret.';
-comment on column auth.audit_event.actor is 'nobody: whoever tried to log in without being known.';
-comment on column auth.audit_event.credential_id is 'The credential that it is about; no foreign key, for the credential may be deleted.';
-comment on column auth.audit_event.subject is 'What it is about as people called it then: the name of the credential or of the administrator.';
-comment on index auth.audit_event_credential_id_idx is 'For the page of a credential.';
+comment on table auth.audit_event is 'The audit: changes of credentials, administrators and settings, with their author and address. Rows are only added. Never contains a secret.';
+comment on column auth.audit_event.actor is 'The author: administrator, command line, or nobody for a visitor who is not logged in.';
+comment on column auth.audit_event.credential_id is 'The credential that it is about; no foreign key, because the credential may be deleted.';
+comment on column auth.audit_event.subject is 'The name, at that time, of the credential or administrator that it is about.';
+comment on index auth.audit_event_credential_id_idx is 'For the administration''s page of a credential.';
 
 create table auth.bucket (
   key text not null,
@@ -11338,8 +11338,8 @@ create policy bucket_insert_limiter on auth.bucket for insert to service_limiter
 create policy bucket_select_limiter on auth.bucket for select to service_limiter using (true);
 create policy bucket_update_limiter on auth.bucket for update to service_limiter using (true) with check (true);
 grant delete, insert, select, update on table auth.bucket to service_limiter;
-comment on table auth.bucket is 'When buckets of points are full again. A bucket that is not here is full.';
-comment on column auth.bucket.key is 'What the points are for, and whose they are.';
+comment on table auth.bucket is 'Buckets of points for rate limits, with the time when each is full again. A bucket that is not here is full.';
+comment on column auth.bucket.key is 'Purpose of the points, and their owner.';
 comment on column auth.bucket.full_at is 'When all points that were taken will have come back.';
 
 create table auth.credential (
@@ -11365,14 +11365,14 @@ create policy credential_select_registrar on auth.credential for select to servi
 create policy credential_update_registrar on auth.credential for update to service_registrar using (true) with check (true);
 grant delete, insert, select on table auth.credential to service_registrar;
 grant update (name, scopes, stored_operations_only, last_used_at, rotated_at, deactivated_at, expires_at) on table auth.credential to service_registrar;
-comment on table auth.credential is 'What an administrator made for one client of the API: a name and the scopes of its tokens. Its key and secret are auth.credential_secret.';
-comment on column auth.credential.name is 'What the client is called in lists and in the log.';
-comment on column auth.credential.scopes is 'Scopes of its tokens, for example {products:read,stocks:read,stocks:write}. A write scope comes with its read scope.';
-comment on column auth.credential.stored_operations_only is 'Whether its tokens may send operations of auth.stored_operation only.';
-comment on column auth.credential.last_used_at is 'When it was last exchanged for a token, or a request came with one; to the minute.';
-comment on column auth.credential.rotated_at is 'When its present key and secret took the place of older ones; null while it has its first.';
-comment on column auth.credential.deactivated_at is 'Since when it and its tokens are refused; null while it works.';
-comment on column auth.credential.expires_at is 'When it and its tokens end; null when it has no end.';
+comment on table auth.credential is 'API credentials: each has a name and the scopes of its access tokens, and is created by an administrator for one client of the API. Its client ID and client secret are in auth.credential_secret.';
+comment on column auth.credential.name is 'Name of the client in lists and in the log.';
+comment on column auth.credential.scopes is 'Scopes of its access tokens, for example {products:read,stocks:read,stocks:write}. A write scope includes its read scope.';
+comment on column auth.credential.stored_operations_only is 'Whether its access tokens may only send operations of auth.stored_operation.';
+comment on column auth.credential.last_used_at is 'When it last obtained an access token, or sent a request with one; to the minute.';
+comment on column auth.credential.rotated_at is 'When its present client ID and client secret replaced earlier ones; null while it has its first.';
+comment on column auth.credential.deactivated_at is 'When it and its access tokens were deactivated; null while it is active.';
+comment on column auth.credential.expires_at is 'When it and its access tokens expire; null if they never do.';
 comment on index auth.credential_expires_at_idx is 'For auth.prune_credentials.';
 
 create table auth.credential_secret (
@@ -11395,10 +11395,10 @@ create policy credential_secret_select_registrar on auth.credential_secret for s
 create policy credential_secret_update_registrar on auth.credential_secret for update to service_registrar using (true) with check (true);
 grant delete, insert, select on table auth.credential_secret to service_registrar;
 grant update (expires_at) on table auth.credential_secret to service_registrar;
-comment on table auth.credential_secret is 'Pairs of access key and secret by which a credential is proved. A table of its own, so that after a rotation an old pair could overlap with the new one.';
-comment on column auth.credential_secret.access_key is 'The client_id of the token endpoint. Safe to log.';
+comment on table auth.credential_secret is 'Client IDs with their client secrets, which authenticate a credential. A separate table, so that after a rotation the old ones can overlap with the new ones.';
+comment on column auth.credential_secret.access_key is 'The client ID, as sent to the token endpoint. Safe to log.';
 comment on column auth.credential_secret.secret_hash is 'SHA-256 of the secret. The secret has 256 random bits, so a slow hash would protect it no better.';
-comment on column auth.credential_secret.expires_at is 'When the pair ends, after a rotation with an overlap; null while it is the newest.';
+comment on column auth.credential_secret.expires_at is 'When they expire, after a rotation with an overlap; null for the newest.';
 
 create table auth.credential_use (
   credential_id uuid not null,
@@ -11418,8 +11418,8 @@ create policy credential_use_select_registrar on auth.credential_use for select 
 create policy credential_use_update_registrar on auth.credential_use for update to service_registrar using (true) with check (true);
 grant delete, insert, select on table auth.credential_use to service_registrar;
 grant update (requests, last_used_at) on table auth.credential_use to service_registrar;
-comment on table auth.credential_use is 'How many requests each credential sent to each version on each day, by UTC.';
-comment on column auth.credential_use.deprecated_field is 'Type.field, when the row counts requests that used this deprecated field; empty when it counts all.';
+comment on table auth.credential_use is 'Number of requests of each credential to each version, by day in UTC.';
+comment on column auth.credential_use.deprecated_field is 'Type.field, if the row counts requests that used this deprecated field; empty if it counts all requests.';
 
 create table auth.field_use (
   credential_id uuid not null,
@@ -11436,7 +11436,7 @@ create policy field_use_select_registrar on auth.field_use for select to service
 create policy field_use_update_registrar on auth.field_use for update to service_registrar using (true) with check (true);
 grant delete, insert, select on table auth.field_use to service_registrar;
 grant update (last_used_on) on table auth.field_use to service_registrar;
-comment on table auth.field_use is 'When each credential last used each field of each version, by UTC: whom a change of it would break.';
+comment on table auth.field_use is 'Days on which each credential last used each field of each version, in UTC: the clients that a change of the field would break.';
 comment on column auth.field_use.field is 'Type.field, or Type.field(argument:) for an argument that was given.';
 
 create table auth.log_in_attempt (
@@ -11451,7 +11451,7 @@ create policy log_in_attempt_insert_administration on auth.log_in_attempt for in
 create policy log_in_attempt_select_administration on auth.log_in_attempt for select to service_administration using (true);
 create policy log_in_attempt_update_administration on auth.log_in_attempt for update to service_administration using (true) with check (true);
 grant delete, insert, select, update on table auth.log_in_attempt to service_administration;
-comment on table auth.log_in_attempt is 'Log-ins that failed lately, by name and address. Of the package rate-limiter-flexible, which counts here by statements of its own, so that all processes count together.';
+comment on table auth.log_in_attempt is 'Recent failed log-ins, by name and address. Belongs to the package rate-limiter-flexible, which counts here by its own statements, so that all processes share the count.';
 
 create table auth.operation (
   id text not null,
@@ -11470,11 +11470,11 @@ create policy operation_select_registrar on auth.operation for select to service
 create policy operation_update_registrar on auth.operation for update to service_registrar using (true) with check (true);
 grant delete, insert, select on table auth.operation to service_registrar;
 grant update (name, statement, slowest_ms, slowest_on) on table auth.operation to service_registrar;
-comment on table auth.operation is 'Operations that credentials sent in the last 14 days: one for all that differ only in names, aliases and values.';
-comment on column auth.operation.id is '16 hexadecimal digits, as in the comments of its statements and the application_name of its transactions.';
-comment on column auth.operation.name is 'What a client calls it.';
+comment on table auth.operation is 'Operations that credentials sent in the last 14 days. Operations that differ only in names, aliases and values are one row.';
+comment on column auth.operation.id is '16 hexadecimal digits, as in the comments of its SQL statements and the application_name of its transactions.';
+comment on column auth.operation.name is 'Name that a client gives it.';
 comment on column auth.operation.document is 'Its text without names, aliases and values.';
-comment on column auth.operation.statement is 'Its slowest statement, with parameters instead of values; null when that is very long.';
+comment on column auth.operation.statement is 'Its slowest SQL statement, with parameters instead of values; null if that is very long.';
 comment on column auth.operation.slowest_ms is 'Milliseconds that this statement took.';
 
 create table auth.operation_use (
@@ -11496,9 +11496,9 @@ create policy operation_use_select_registrar on auth.operation_use for select to
 create policy operation_use_update_registrar on auth.operation_use for update to service_registrar using (true) with check (true);
 grant delete, insert, select on table auth.operation_use to service_registrar;
 grant update (requests, ms, slowest_ms) on table auth.operation_use to service_registrar;
-comment on table auth.operation_use is 'How often credentials sent operations, by day of UTC.';
-comment on column auth.operation_use.ms is 'Milliseconds that their statements took in all.';
-comment on column auth.operation_use.slowest_ms is 'Milliseconds of the slowest statement.';
+comment on table auth.operation_use is 'Number of requests of credentials with each operation, by day in UTC.';
+comment on column auth.operation_use.ms is 'Total time of their SQL statements, in milliseconds.';
+comment on column auth.operation_use.slowest_ms is 'Time of the slowest statement, in milliseconds.';
 
 create table auth.plan (
   name text not null,
@@ -11517,10 +11517,10 @@ create policy plan_update_registrar on auth.plan for update to service_registrar
 grant select on table auth.plan to service_registrar;
 grant update (is_current, limits) on table auth.plan to service_registrar;
 grant select (name, is_current) on table auth.plan to service_writer;
-comment on table auth.plan is 'The plans that a merchant can have, of which one is current.';
+comment on table auth.plan is 'The plans that a merchant can have. One is current.';
 comment on column auth.plan.name is 'none: the API is switched off. read_only: queries only. full: everything.';
-comment on column auth.plan.is_current is 'Whether it is the plan that the merchant has.';
-comment on column auth.plan.limits is 'Limits that differ from the settings of the service while the plan is current, by the names that src/graphql/limits.ts gives them, for example {"cost": 4000}.';
+comment on column auth.plan.is_current is 'Whether the merchant has this plan.';
+comment on column auth.plan.limits is 'Limits that differ from the settings of the service while the plan is current, by their names in src/graphql/limits.ts, for example {"cost": 4000}.';
 
 create table auth.rights_mark (
   is_one boolean default true not null,
@@ -11533,7 +11533,7 @@ create policy rights_mark_select_registrar on auth.rights_mark for select to ser
 create policy rights_mark_update_registrar on auth.rights_mark for update to service_registrar using (true) with check (true);
 grant select on table auth.rights_mark to service_registrar;
 grant update (mark) on table auth.rights_mark to service_registrar;
-comment on table auth.rights_mark is 'Another value after each change of rights: of credentials, the plan, signing keys, stored operations.';
+comment on table auth.rights_mark is 'A value that differs after each change of rights: of credentials, the plan, signing keys, stored operations.';
 
 create table auth.signing_key (
   id uuid default uuidv7() not null,
@@ -11551,9 +11551,9 @@ create policy signing_key_select_keeper on auth.signing_key for select to servic
 create policy signing_key_update_keeper on auth.signing_key for update to service_keeper using (true) with check (true);
 grant select on table auth.signing_key to service_keeper;
 grant update (secret) on table auth.signing_key to service_keeper;
-comment on table auth.signing_key is 'Keys that sign access tokens (HMAC-SHA256). One signs; those before it are accepted until the tokens that they have signed are over.';
-comment on column auth.signing_key.secret is '32 bytes in base64, or what they are encrypted to (src/secrets); null after it has retired.';
-comment on column auth.signing_key.retires_at is 'When its signatures are accepted no more; null for the key that signs.';
+comment on table auth.signing_key is 'Keys that sign access tokens (HMAC-SHA256). One signs; earlier ones are accepted until the access tokens that they signed have expired.';
+comment on column auth.signing_key.secret is '32 bytes in base64, or their encrypted form (src/secrets); null after the key has retired.';
+comment on column auth.signing_key.retires_at is 'When its signatures stop being accepted; null for the key that signs.';
 
 create table auth.stored_operation (
   version text not null,
@@ -11574,10 +11574,10 @@ CREATE TRIGGER stored_operation_announces_changes AFTER INSERT OR DELETE OR UPDA
 alter table auth.stored_operation enable row level security;
 create policy stored_operation_select_registrar on auth.stored_operation for select to service_registrar using (true);
 grant select on table auth.stored_operation to service_registrar;
-comment on table auth.stored_operation is 'Operations that were published for clients: they may be sent by the SHA-256 of their document alone.';
-comment on column auth.stored_operation.sha256 is 'Of the document, in UTF-8.';
-comment on column auth.stored_operation.credential_id is 'Who may send it; null: every credential.';
-comment on column auth.stored_operation.name is 'What the document or the manifest calls it.';
+comment on table auth.stored_operation is 'Operations that were stored for clients. They may be sent by the SHA-256 of their document alone.';
+comment on column auth.stored_operation.sha256 is 'SHA-256 of the document, in UTF-8.';
+comment on column auth.stored_operation.credential_id is 'The credential that may send it; null for every credential.';
+comment on column auth.stored_operation.name is 'Its name in the document or the manifest.';
 
 create view auth.credential_overview with (security_invoker=true) as
  SELECT id,
@@ -11599,7 +11599,7 @@ create view auth.credential_overview with (security_invoker=true) as
     expires_at
    FROM auth.credential;
 grant select on view auth.credential_overview to service_registrar;
-comment on view auth.credential_overview is 'Credentials as an administrator sees them: everything but the secrets. The newest key comes first; those before it end.';
+comment on view auth.credential_overview is 'Credentials as administrators see them: everything but the secrets. The newest client ID comes first; earlier ones will expire.';
 
 create view auth.live_session with (security_invoker=true) as
  SELECT session.token_hash,
@@ -11612,7 +11612,7 @@ create view auth.live_session with (security_invoker=true) as
      JOIN auth.administrator ON administrator.id = session.administrator_id
   WHERE administrator.deactivated_at IS NULL AND LEAST(session.started_at + '12:00:00'::interval, session.last_seen_at + '01:00:00'::interval) > now();
 grant select on view auth.live_session to service_registrar;
-comment on view auth.live_session is 'Sessions that are alive: begun within 12 hours, used within one, of an administrator who is active.';
+comment on view auth.live_session is 'Sessions that have not ended: begun within 12 hours, used within one, and of an active administrator.';
 
 create view auth.operation_overview with (security_invoker=true) as
  SELECT o.id,
@@ -11629,7 +11629,7 @@ create view auth.operation_overview with (security_invoker=true) as
      JOIN auth.operation_use u ON u.operation_id = o.id
   GROUP BY o.id;
 grant select on view auth.operation_overview to service_registrar;
-comment on view auth.operation_overview is 'Operations of the last 14 days with their sums: requests, milliseconds of their statements, tokens.';
+comment on view auth.operation_overview is 'Operations of the last 14 days with their totals: requests, time of their SQL statements, credentials.';
 
 create view auth.signing_key_overview with (security_invoker=true) as
  SELECT id,
@@ -11642,7 +11642,7 @@ create view auth.signing_key_overview with (security_invoker=true) as
         END AS state,
     auth.secrets_key_id(secret) AS key_id
    FROM auth.signing_key k;
-comment on view auth.signing_key_overview is 'Keys that sign access tokens as an administrator sees them: everything but the keys. key_id is that of the key that they are encrypted with.';
+comment on view auth.signing_key_overview is 'Keys that sign access tokens as administrators see them: everything but the keys. key_id is the id of the key that they are encrypted with.';
 
 create view auth.stored_operation_overview with (security_invoker=true) as
  SELECT operation.version,
@@ -11655,7 +11655,7 @@ create view auth.stored_operation_overview with (security_invoker=true) as
    FROM auth.stored_operation operation
      LEFT JOIN auth.credential ON credential.id = operation.credential_id;
 grant select on view auth.stored_operation_overview to service_registrar;
-comment on view auth.stored_operation_overview is 'Stored operations without their documents. Those without a credential are for all of them.';
+comment on view auth.stored_operation_overview is 'Stored operations without their documents. Operations without a credential are stored for all credentials.';
 
 CREATE OR REPLACE FUNCTION auth.acting_administrator()
  RETURNS uuid
@@ -11668,7 +11668,7 @@ BEGIN ATOMIC
    WHERE (session.token_hash = decode(current_setting('service.session'::text, true), 'hex'::text));
 END;
 alter function auth.acting_administrator() owner to service_registrar;
-comment on function auth.acting_administrator() is 'The administrator whose session the transaction belongs to: the setting service.session has the SHA-256 of its token, in hex. Null when there is none that is alive.';
+comment on function auth.acting_administrator() is 'Returns the administrator to whose session the transaction belongs: the setting service.session has the SHA-256 of the session''s token, in hex. Null without a session that has not ended.';
 
 CREATE OR REPLACE FUNCTION auth.activate_credential(credential_id uuid)
  RETURNS void
@@ -11695,7 +11695,7 @@ begin
 end
 $function$;
 grant execute on function auth.activate_credential(uuid) to service_registrar;
-comment on function auth.activate_credential(uuid) is 'Lets a deactivated credential work again, with the same key and secret. On an active one it changes nothing; one that has ended stays so.';
+comment on function auth.activate_credential(uuid) is 'Activates a deactivated credential again, with the same client ID and secret. Does nothing to an active one, and cannot revive an expired one.';
 
 CREATE OR REPLACE FUNCTION auth.active_scopes(access_key text)
  RETURNS TABLE(scopes text[], remaining interval, stored_operations_only boolean)
@@ -11711,7 +11711,7 @@ BEGIN ATOMIC
    WHERE ((secret.access_key = active_scopes.access_key) AND (credential.deactivated_at IS NULL) AND ((secret.expires_at IS NULL) OR (secret.expires_at > now())) AND ((credential.expires_at IS NULL) OR (credential.expires_at > now())));
 END;
 grant execute on function auth.active_scopes(text) to service_auth;
-comment on function auth.active_scopes(text) is 'Scopes that tokens of this access key may have now, for how long the key goes on, or null when it has no end, and whether they may send stored operations only. No row when it is gone or its credential has ended or is deactivated.';
+comment on function auth.active_scopes(text) is 'Returns the present scopes of access tokens of this client ID, how much longer it lasts (null if it never expires), and whether it may only send stored operations. No row if it does not exist, or its credential is expired or deactivated.';
 
 CREATE OR REPLACE FUNCTION auth.add_first_signing_key(id uuid, secret text)
  RETURNS void
@@ -11728,7 +11728,7 @@ begin
 end
 $function$;
 grant execute on function auth.add_first_signing_key(uuid,text) to service_auth;
-comment on function auth.add_first_signing_key(uuid,text) is 'Takes a key to sign access tokens, when there is none that signs.';
+comment on function auth.add_first_signing_key(uuid,text) is 'Stores a key to sign access tokens, if none signs yet.';
 
 CREATE OR REPLACE FUNCTION auth.announce_credential_change()
  RETURNS trigger
@@ -11743,7 +11743,7 @@ begin
 end
 $function$;
 alter function auth.announce_credential_change() owner to service_registrar;
-comment on function auth.announce_credential_change() is 'Trigger: tells every process of the service to forget what it remembers about credentials and the plan, as soon as the change is committed. Who does not listen sees it by auth.rights_mark.';
+comment on function auth.announce_credential_change() is 'Trigger: tells every process of the service to forget cached credentials and the cached plan, as soon as the change is committed. Processes that do not listen notice it by auth.rights_mark.';
 
 CREATE OR REPLACE FUNCTION auth.audit_lifetime()
  RETURNS interval
@@ -11752,7 +11752,7 @@ CREATE OR REPLACE FUNCTION auth.audit_lifetime()
 RETURN CASE WHEN (NULLIF(current_setting('service.keep_audit'::text, true), ''::text) IS NOT NULL) THEN GREATEST('365 days'::interval, (current_setting('service.keep_audit'::text))::interval) ELSE NULL::interval END;
 grant execute on function auth.audit_lifetime() to service_keeper;
 grant execute on function auth.audit_lifetime() to service_registrar;
-comment on function auth.audit_lifetime() is 'How long events of the audit are kept: the setting service.keep_audit, at least a year. Null without it: for ever.';
+comment on function auth.audit_lifetime() is 'Returns how long events of the audit are kept: the setting service.keep_audit, but at least a year. Null without the setting: for ever.';
 
 CREATE OR REPLACE FUNCTION auth.authenticate_credential(presented_key text, presented_hash bytea)
  RETURNS TABLE(credential_id uuid, scopes text[])
@@ -11788,7 +11788,7 @@ begin
 end
 $function$;
 grant execute on function auth.authenticate_credential(text,bytea) to service_auth;
-comment on function auth.authenticate_credential(text,bytea) is 'The active credential that has this access key and SHA-256 of a secret, or no row. The row does not tell what was wrong.';
+comment on function auth.authenticate_credential(text,bytea) is 'Returns the active credential that has this client ID and SHA-256 of a client secret, or no row. The caller cannot find out what was wrong.';
 
 CREATE OR REPLACE FUNCTION auth.change_credential(credential_id uuid, name text, scopes text[])
  RETURNS void
@@ -11830,7 +11830,7 @@ begin
 end
 $function$;
 grant execute on function auth.change_credential(uuid,text,text[]) to service_registrar;
-comment on function auth.change_credential(uuid,text,text[]) is 'Gives a credential another name or other scopes. Scopes that it loses are gone from its tokens at once; those that it gains are in its next ones.';
+comment on function auth.change_credential(uuid,text,text[]) is 'Gives a credential another name or other scopes. Removed scopes are gone from its access tokens at once; added ones are in its next access tokens.';
 
 CREATE OR REPLACE FUNCTION auth.charge_points(bucket text, refill_ms double precision, maximum_ms double precision)
  RETURNS void
@@ -11841,7 +11841,7 @@ BEGIN ATOMIC
    VALUES (charge_points.bucket, (clock_timestamp() + (LEAST(charge_points.refill_ms, charge_points.maximum_ms) * '00:00:00.001'::interval))) ON CONFLICT(key) DO UPDATE SET full_at = LEAST((GREATEST(b.full_at, clock_timestamp()) + (charge_points.refill_ms * '00:00:00.001'::interval)), (clock_timestamp() + (charge_points.maximum_ms * '00:00:00.001'::interval)));
 END;
 grant execute on function auth.charge_points(text,double precision,double precision) to service_limiter;
-comment on function auth.charge_points(text,double precision,double precision) is 'Takes points out of a bucket after the fact, whether or not they are there. Afterwards it is full again in maximum_ms milliseconds at most.';
+comment on function auth.charge_points(text,double precision,double precision) is 'Takes points from a bucket after the fact, whether or not it has them. Afterwards it is full again in maximum_ms milliseconds at most.';
 
 CREATE OR REPLACE FUNCTION auth.check_scopes(scopes text[])
  RETURNS void
@@ -11876,7 +11876,7 @@ begin
 end
 $function$;
 grant execute on function auth.clear_full_buckets() to service_limiter;
-comment on function auth.clear_full_buckets() is 'Deletes up to 10,000 full buckets: a missing one counts as full. Answers how many.';
+comment on function auth.clear_full_buckets() is 'Deletes up to 10,000 full buckets, because a missing one counts as full. Returns how many.';
 
 CREATE OR REPLACE FUNCTION auth.create_administrator(name text, password_hash text)
  RETURNS uuid
@@ -11893,7 +11893,7 @@ begin
   return new_id;
 end
 $function$;
-comment on function auth.create_administrator(text,text) is 'Makes an administrator, with the hash of a password by argon2id; answers the id.';
+comment on function auth.create_administrator(text,text) is 'Creates an administrator, with the argon2id hash of a password. Returns the id.';
 
 CREATE OR REPLACE FUNCTION auth.create_credential(name text, scopes text[], access_key text, secret_hash bytea, id uuid DEFAULT uuidv7())
  RETURNS uuid
@@ -11912,7 +11912,7 @@ begin
 end
 $function$;
 grant execute on function auth.create_credential(text,text[],text,bytea,uuid) to service_registrar;
-comment on function auth.create_credential(text,text[],text,bytea,uuid) is 'Makes a credential with its first key and the SHA-256 of its secret; answers its id. Refuses scopes that do not exist.';
+comment on function auth.create_credential(text,text[],text,bytea,uuid) is 'Creates a credential with its first client ID and the SHA-256 of its client secret. Returns its id. Refuses scopes that do not exist.';
 
 CREATE OR REPLACE FUNCTION auth.current_plan()
  RETURNS TABLE(name text, limits jsonb)
@@ -11929,7 +11929,7 @@ grant execute on function auth.current_plan() to service_auth;
 grant execute on function auth.current_plan() to service_delivery;
 grant execute on function auth.current_plan() to service_recorder;
 grant execute on function auth.current_plan() to service_writer;
-comment on function auth.current_plan() is 'The plan that the merchant has, and the limits that come with it.';
+comment on function auth.current_plan() is 'Returns the plan that the merchant has, with its limits.';
 
 CREATE OR REPLACE FUNCTION auth.deactivate_administrator(name text)
  RETURNS void
@@ -11950,7 +11950,7 @@ begin
   perform auth.note_event('administrator.deactivated', deactivate_administrator.name);
 end
 $function$;
-comment on function auth.deactivate_administrator(text) is 'Ends all sessions of an administrator and lets them in no more.';
+comment on function auth.deactivate_administrator(text) is 'Ends all sessions of an administrator, and refuses their log-ins from then on.';
 
 CREATE OR REPLACE FUNCTION auth.deactivate_credential(credential_id uuid)
  RETURNS void
@@ -11976,7 +11976,7 @@ begin
 end
 $function$;
 grant execute on function auth.deactivate_credential(uuid) to service_registrar;
-comment on function auth.deactivate_credential(uuid) is 'Stops a credential and all of its tokens. Deactivating it again changes nothing.';
+comment on function auth.deactivate_credential(uuid) is 'Deactivates a credential and all of its access tokens. Deactivating it again changes nothing.';
 
 CREATE OR REPLACE FUNCTION auth.delete_credential(credential_id uuid)
  RETURNS void
@@ -11995,7 +11995,7 @@ begin
 end
 $function$;
 grant execute on function auth.delete_credential(uuid) to service_registrar;
-comment on function auth.delete_credential(uuid) is 'Removes a credential with its secrets. Its tokens stop at once.';
+comment on function auth.delete_credential(uuid) is 'Deletes a credential with its secrets. Its access tokens stop working at once.';
 
 CREATE OR REPLACE FUNCTION auth.documented_schema(topic text)
  RETURNS json
@@ -12006,7 +12006,7 @@ BEGIN ATOMIC
  SELECT events.schema(topic) AS schema;
 END;
 grant execute on function auth.documented_schema(text) to service_auth;
-comment on function auth.documented_schema(text) is 'The JSON Schema of a topic''s messages, for the documentation. One at a time: each takes some ten milliseconds.';
+comment on function auth.documented_schema(text) is 'Returns the JSON Schema of a topic''s messages, for the documentation. One topic per call, because each takes some ten milliseconds.';
 
 CREATE OR REPLACE FUNCTION auth.documented_topics()
  RETURNS TABLE(name text, description text, scope text)
@@ -12021,7 +12021,7 @@ BEGIN ATOMIC
    ORDER BY t.name;
 END;
 grant execute on function auth.documented_topics() to service_auth;
-comment on function auth.documented_topics() is 'All topics of events, for the documentation, which is public.';
+comment on function auth.documented_topics() is 'Returns all topics of events, for the documentation, which is public.';
 
 CREATE OR REPLACE FUNCTION auth.erase_retired_keys()
  RETURNS integer
@@ -12040,7 +12040,7 @@ end
 $function$;
 alter function auth.erase_retired_keys() owner to service_keeper;
 grant execute on function auth.erase_retired_keys() to service_worker;
-comment on function auth.erase_retired_keys() is 'Erases keys that have retired; that they were there stays known. Answers how many.';
+comment on function auth.erase_retired_keys() is 'Erases signing keys that have retired, but not their rows. Returns how many.';
 
 CREATE OR REPLACE FUNCTION auth.has_scope(VARIADIC scopes text[])
  RETURNS boolean
@@ -12058,7 +12058,7 @@ CREATE OR REPLACE FUNCTION auth.is_scope_list(scopes text[])
  IMMUTABLE PARALLEL SAFE
 RETURN ((array_position(scopes, NULL::text) IS NULL) AND (NOT (EXISTS (SELECT FROM unnest(is_scope_list.scopes) listed(scope) WHERE (listed.scope !~ '^[a-z][a-z_]*:(read|write)$'::text)))) AND (NOT (EXISTS (SELECT FROM unnest(is_scope_list.scopes) listed(scope) WHERE ((listed.scope ~ ':write$'::text) AND (regexp_replace(listed.scope, ':write$'::text, ':read'::text) <> ALL (is_scope_list.scopes)))))));
 grant execute on function auth.is_scope_list(text[]) to service_registrar;
-comment on function auth.is_scope_list(text[]) is 'Whether all elements have the form <resource>:read or <resource>:write, and each write scope has its read scope beside it.';
+comment on function auth.is_scope_list(text[]) is 'Whether all elements have the form <resource>:read or <resource>:write, and each write scope is accompanied by its read scope.';
 
 CREATE OR REPLACE FUNCTION auth.is_session(token_hash bytea)
  RETURNS boolean
@@ -12072,7 +12072,7 @@ BEGIN ATOMIC
 END;
 alter function auth.is_session(bytea) owner to service_registrar;
 grant execute on function auth.is_session(bytea) to service_auth;
-comment on function auth.is_session(bytea) is 'Whether this is the SHA-256 of the token of a session that is alive. So the API can tell a token of the administration from one that is none.';
+comment on function auth.is_session(bytea) is 'Whether this is the SHA-256 of the token of a session that has not ended. By this, the API recognizes tokens of the administration.';
 
 CREATE OR REPLACE FUNCTION auth.keep_audit()
  RETURNS trigger
@@ -12090,7 +12090,7 @@ begin
     = 'integrity_constraint_violation';
 end
 $function$;
-comment on function auth.keep_audit() is 'Trigger: refuses changes and deletions, also by the owner, but for what auth.prune_audit deletes.';
+comment on function auth.keep_audit() is 'Trigger: refuses changes and deletions, also by the owner, except for the deletions of auth.prune_audit.';
 
 CREATE OR REPLACE FUNCTION auth.known_scopes()
  RETURNS SETOF text
@@ -12127,7 +12127,7 @@ BEGIN ATOMIC
    ORDER BY scope.resource, scope.level;
 END;
 grant execute on function auth.known_scopes() to service_registrar;
-comment on function auth.known_scopes() is 'Every scope that a credential can have: those that the tags @requiresScopes and @scopesOfAll name in an API schema, and reading of what can be written. So a scope is declared in one place, beside the view that it protects or the mutation that needs it, and nobody is offered to write what no mutation writes.';
+comment on function auth.known_scopes() is 'Returns every scope that a credential can have: the scopes in the tags @requiresScopes and @scopesOfAll in the API schemas, and a read scope for each write scope. So a scope is declared in one place, beside the view that it protects or the mutation that needs it, and no write scope exists without a mutation.';
 
 CREATE OR REPLACE FUNCTION auth.limit_credential(credential_id uuid, lasts interval)
  RETURNS void
@@ -12139,7 +12139,7 @@ declare
   credential_name text;
 begin
   if lasts <= interval '0' then
-    raise exception 'A credential lasts longer than nothing.' using errcode = 'invalid_parameter_value';
+    raise exception 'The end must be in the future.' using errcode = 'invalid_parameter_value';
   end if;
   update auth.credential set expires_at = ends_at
   where credential.id = limit_credential.credential_id
@@ -12153,7 +12153,7 @@ begin
 end
 $function$;
 grant execute on function auth.limit_credential(uuid,interval) to service_registrar;
-comment on function auth.limit_credential(uuid,interval) is 'Lets a credential last for a while from now on, whatever its end was. Then it is refused, as all of its keys and tokens are; rotating it moves no end.';
+comment on function auth.limit_credential(uuid,interval) is 'Sets the expiry of a credential to some time from now, whatever it was before. After that it is refused, with all of its client IDs and access tokens; rotating does not change the expiry.';
 
 CREATE OR REPLACE FUNCTION auth.may_send(credential_id uuid, document text)
  RETURNS boolean
@@ -12169,7 +12169,7 @@ BEGIN ATOMIC
 END;
 alter function auth.may_send(uuid,text) owner to service_registrar;
 grant execute on function auth.may_send(uuid,text) to service_writer;
-comment on function auth.may_send(uuid,text) is 'Whether a credential may have a GraphQL document run: any, unless it may send stored operations only; then those that are stored for it, in whatever version. Null is a document that can not be stored.';
+comment on function auth.may_send(uuid,text) is 'Whether a credential may run a GraphQL document. If it may only send stored operations, the document must be stored for it, in any version. Null stands for a document that cannot be stored.';
 
 CREATE OR REPLACE FUNCTION auth.note_event(action text, subject text, credential_id uuid DEFAULT NULL::uuid, details jsonb DEFAULT '{}'::jsonb)
  RETURNS void
@@ -12191,7 +12191,7 @@ begin
 end
 $function$;
 grant execute on function auth.note_event(text,text,uuid,jsonb) to service_registrar;
-comment on function auth.note_event(text,text,uuid,jsonb) is 'Adds to the audit, as done by the administrator of the session; without one, at the command line, or if there is an address (setting service.address), by a visitor who is not logged in.';
+comment on function auth.note_event(text,text,uuid,jsonb) is 'Adds an event to the audit, done by the administrator of the session. Without a session, it was done at the command line or, if there is an address (setting service.address), by a visitor who is not logged in.';
 
 CREATE OR REPLACE FUNCTION auth.note_webhook_event(action text, subscription_id uuid, details jsonb DEFAULT '{}'::jsonb)
  RETURNS void
@@ -12204,7 +12204,7 @@ AS $function$
   from events.webhook_subscription s where s.id = note_webhook_event.subscription_id
 $function$;
 grant execute on function auth.note_webhook_event(text,uuid,jsonb) to service_registrar;
-comment on function auth.note_webhook_event(text,uuid,jsonb) is 'Adds to the audit what was done to a webhook subscription, also as about the credential that it is on the account of.';
+comment on function auth.note_webhook_event(text,uuid,jsonb) is 'Adds an event about a webhook subscription to the audit, also linked to the credential that the subscription belongs to.';
 
 CREATE OR REPLACE FUNCTION auth.prune_audit(batch integer DEFAULT 500)
  RETURNS integer
@@ -12229,7 +12229,7 @@ end
 $function$;
 alter function auth.prune_audit(integer) owner to service_keeper;
 grant execute on function auth.prune_audit(integer) to service_worker;
-comment on function auth.prune_audit(integer) is 'Deletes events of the audit that are older than auth.audit_lifetime(), at most as many as the batch. Answers how many: to be called again until that is 0.';
+comment on function auth.prune_audit(integer) is 'Deletes events of the audit that are older than auth.audit_lifetime(), at most as many as the batch. Returns how many: call it again until that is 0.';
 
 CREATE OR REPLACE FUNCTION auth.prune_credentials(batch integer DEFAULT 100)
  RETURNS integer
@@ -12253,7 +12253,7 @@ end
 $function$;
 alter function auth.prune_credentials(integer) owner to service_registrar;
 grant execute on function auth.prune_credentials(integer) to service_worker;
-comment on function auth.prune_credentials(integer) is 'Deletes credentials that ended longer ago than auth.use_lifetime(), with what is left of the counts of their use, at most as many as the batch; those that a webhook subscription names stay. Answers how many: to be called again until that is 0.';
+comment on function auth.prune_credentials(integer) is 'Deletes credentials that expired longer ago than auth.use_lifetime(), with the remaining counts of their use, at most as many as the batch. Credentials of webhook subscriptions stay. Returns how many: call it again until that is 0.';
 
 CREATE OR REPLACE FUNCTION auth.prune_operations(batch integer DEFAULT 2000)
  RETURNS integer
@@ -12284,7 +12284,7 @@ end
 $function$;
 alter function auth.prune_operations(integer) owner to service_registrar;
 grant execute on function auth.prune_operations(integer) to service_worker;
-comment on function auth.prune_operations(integer) is 'Forgets what was sent more than 14 days ago, and operations that nobody sends any more, at most as many of each as the batch. Answers how many: to be called again until that is 0.';
+comment on function auth.prune_operations(integer) is 'Deletes uses of operations older than 14 days, and operations that nobody sends any more, at most as many of each as the batch. Returns how many: call it again until that is 0.';
 
 CREATE OR REPLACE FUNCTION auth.prune_uses(batch integer DEFAULT 1000)
  RETURNS integer
@@ -12318,7 +12318,7 @@ end
 $function$;
 alter function auth.prune_uses(integer) owner to service_registrar;
 grant execute on function auth.prune_uses(integer) to service_worker;
-comment on function auth.prune_uses(integer) is 'Forgets which credentials used what longer ago than auth.use_lifetime(), at most as many rows of each kind as the batch. Answers how many: to be called again until that is 0.';
+comment on function auth.prune_uses(integer) is 'Deletes records of use by credentials that are older than auth.use_lifetime(), at most as many rows of each kind as the batch. Returns how many: call it again until that is 0.';
 
 CREATE OR REPLACE FUNCTION auth.publish_operations(version text, credential_id uuid, operations jsonb)
  RETURNS integer
@@ -12339,7 +12339,7 @@ begin
   get diagnostics published = row_count;
   select count(*) as operations, sum(octet_length(document)) as bytes into total from auth.stored_operation;
   if total.operations > 5000 or total.bytes > 16777216 then
-    raise exception 'There would be % stored operations of % bytes: 5000 of 16777216 bytes are the most.',
+    raise exception 'There would be % stored operations of % bytes: 5000 of 16777216 bytes are the maximum.',
       total.operations, total.bytes using errcode = 'program_limit_exceeded';
   end if;
   if published > 0 then
@@ -12351,7 +12351,7 @@ begin
   return published;
 end
 $function$;
-comment on function auth.publish_operations(text,uuid,jsonb) is 'Stores operations of a version, for one credential or, with null, for all: an array of objects with name and document. Those that are stored already stay as they are. Answers how many are new.';
+comment on function auth.publish_operations(text,uuid,jsonb) is 'Stores operations of a version, for one credential or, with null, for all: an array of objects with name and document. Operations that are stored already stay unchanged. Returns how many are new.';
 
 CREATE OR REPLACE FUNCTION auth.record_fields(entries jsonb)
  RETURNS void
@@ -12360,7 +12360,7 @@ CREATE OR REPLACE FUNCTION auth.record_fields(entries jsonb)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   with present as materialized (
-    -- Those that were deleted meanwhile are left out; in one order, as auth.record_use has it
+    -- Without credentials that were deleted meanwhile. The order of locks is the same as in auth.record_use
     select credential.id from auth.credential
     where credential.id in (select (e ->> 'credential_id')::uuid from jsonb_array_elements(entries) e)
     order by credential.id for key share
@@ -12376,7 +12376,7 @@ AS $function$
 $function$;
 alter function auth.record_fields(jsonb) owner to service_registrar;
 grant execute on function auth.record_fields(jsonb) to service_auth;
-comment on function auth.record_fields(jsonb) is 'Notes the last day on which credentials used fields: an array of objects with credential_id, version, field, day.';
+comment on function auth.record_fields(jsonb) is 'Records the last day on which credentials used fields: an array of objects with credential_id, version, field, day.';
 
 CREATE OR REPLACE FUNCTION auth.record_operations(entries jsonb)
  RETURNS void
@@ -12385,7 +12385,7 @@ CREATE OR REPLACE FUNCTION auth.record_operations(entries jsonb)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   with present as materialized (
-    -- Those that were deleted meanwhile are left out; in one order, as auth.record_use has it
+    -- Without credentials that were deleted meanwhile. The order of locks is the same as in auth.record_use
     select credential.id from auth.credential
     where credential.id in (select (e ->> 'credential_id')::uuid from jsonb_array_elements(entries) e)
     order by credential.id for key share
@@ -12429,7 +12429,7 @@ AS $function$
 $function$;
 alter function auth.record_operations(jsonb) owner to service_registrar;
 grant execute on function auth.record_operations(jsonb) to service_auth;
-comment on function auth.record_operations(jsonb) is 'Adds up the operations that credentials sent: an array of objects with id, version, name, document, credential_id, day, requests, ms, slowest_ms, statement. Of one credential 300 operations a day are kept.';
+comment on function auth.record_operations(jsonb) is 'Adds to the statistics of operations that credentials sent: an array of objects with id, version, name, document, credential_id, day, requests, ms, slowest_ms, statement. Keeps up to 300 operations of a credential per day.';
 
 CREATE OR REPLACE FUNCTION auth.record_use(entries jsonb)
  RETURNS void
@@ -12474,7 +12474,7 @@ end
 $function$;
 alter function auth.record_use(jsonb) owner to service_registrar;
 grant execute on function auth.record_use(jsonb) to service_auth;
-comment on function auth.record_use(jsonb) is 'Adds up how credentials were used: an array of objects with credential_id, day, version, requests, last_used_at, and for uses of a deprecated field deprecated_field.';
+comment on function auth.record_use(jsonb) is 'Adds to the counts of use by credentials: an array of objects with credential_id, day, version, requests, last_used_at, and for uses of a deprecated field deprecated_field.';
 
 CREATE OR REPLACE FUNCTION auth.remove_operations(version text, credential_id uuid, hashes text[])
  RETURNS integer
@@ -12498,7 +12498,7 @@ begin
   return removed;
 end
 $function$;
-comment on function auth.remove_operations(text,uuid,text[]) is 'Removes stored operations: those of a version, of a credential and with these SHA-256 in hex; null stands for any. Answers how many there were.';
+comment on function auth.remove_operations(text,uuid,text[]) is 'Removes the stored operations of a version, of a credential and with these SHA-256 in hex; null stands for any. Returns how many.';
 
 CREATE OR REPLACE FUNCTION auth.reset_administrator_password(name text, password_hash text)
  RETURNS void
@@ -12520,7 +12520,7 @@ begin
   perform auth.note_event('administrator.password_reset', reset_administrator_password.name);
 end
 $function$;
-comment on function auth.reset_administrator_password(text,text) is 'Gives an administrator another password, ends all of their sessions, and lets them in again if they were deactivated.';
+comment on function auth.reset_administrator_password(text,text) is 'Gives an administrator another password, ends all of their sessions, and activates them if they were deactivated.';
 
 CREATE OR REPLACE FUNCTION auth.restrict_operations(credential_id uuid, stored_only boolean)
  RETURNS void
@@ -12546,7 +12546,7 @@ begin
 end
 $function$;
 grant execute on function auth.restrict_operations(uuid,boolean) to service_registrar;
-comment on function auth.restrict_operations(uuid,boolean) is 'Lets a credential send stored operations only, or all operations again.';
+comment on function auth.restrict_operations(uuid,boolean) is 'Restricts a credential to stored operations, or allows it all operations again.';
 
 CREATE OR REPLACE FUNCTION auth.retire_signing_key(id uuid)
  RETURNS void
@@ -12558,13 +12558,13 @@ begin
   set retires_at = least(k.retires_at, date_trunc('second', clock_timestamp())), secret = null
   where k.id = retire_signing_key.id and k.retires_at is not null;
   if not found then
-    raise exception 'There is no key % that could retire: the one that signs can not.', retire_signing_key.id
+    raise exception 'There is no key % to retire. The one that signs cannot retire.', retire_signing_key.id
       using errcode = 'no_data_found';
   end if;
   perform auth.note_event('signing_key.retired', retire_signing_key.id::text);
 end
 $function$;
-comment on function auth.retire_signing_key(uuid) is 'Ends the acceptance of a key, and so the access tokens that it has signed, at once. Not that of the key that signs.';
+comment on function auth.retire_signing_key(uuid) is 'Retires a signing key at once, so that the access tokens that it signed are refused. The key that signs cannot be retired.';
 
 CREATE OR REPLACE FUNCTION auth.rights_now()
  RETURNS TABLE(mark uuid, state text)
@@ -12578,7 +12578,7 @@ BEGIN ATOMIC
 END;
 grant execute on function auth.rights_now() to service_api;
 grant execute on function auth.rights_now() to service_auth;
-comment on function auth.rights_now() is 'Whether anything has changed about rights, or the database had other migrations: both stay the same while nothing has. It tells nothing else, so the role of clients'' operations may ask, on their connections.';
+comment on function auth.rights_now() is 'Returns a mark of rights and the state of migrations: both stay the same while nothing has changed about rights, and no migration has run. It reveals nothing else, so the role of clients'' operations may call it, on their connections.';
 
 CREATE OR REPLACE FUNCTION auth.rotate_credential(credential_id uuid, access_key text, secret_hash bytea, overlap interval DEFAULT '00:00:00'::interval)
  RETURNS void
@@ -12590,7 +12590,7 @@ declare
   credential_name text;
 begin
   if overlap < interval '0' or last_moment > now() + interval '30 days' then
-    raise exception 'An old key can go on for 30 days at most.' using errcode = 'invalid_parameter_value';
+    raise exception 'The overlap can be 30 days at most.' using errcode = 'invalid_parameter_value';
   end if;
   update auth.credential set rotated_at = date_trunc('second', now())
   where id = rotate_credential.credential_id and deactivated_at is null
@@ -12600,7 +12600,7 @@ begin
     raise exception 'There is no active credential %.',
       rotate_credential.credential_id using errcode = 'no_data_found';
   end if;
-  -- Without an overlap, keys from an earlier overlap stop too, because they may have leaked.
+  -- Without an overlap, client IDs from an earlier overlap stop, too, because they may have leaked.
   if overlap = interval '0' then
     delete from auth.credential_secret as secret where secret.credential_id = rotate_credential.credential_id;
   else
@@ -12620,7 +12620,7 @@ begin
 end
 $function$;
 grant execute on function auth.rotate_credential(uuid,text,bytea,interval) to service_registrar;
-comment on function auth.rotate_credential(uuid,text,bytea,interval) is 'Gives a credential a new key and secret. Older credentials, and the tokens that were issued for them, stop after the overlap; by default at once.';
+comment on function auth.rotate_credential(uuid,text,bytea,interval) is 'Gives a credential a new client ID and client secret. Earlier ones, and access tokens that were issued for them, stop working after the overlap; by default at once.';
 
 CREATE OR REPLACE FUNCTION auth.rotate_signing_key(id uuid, secret text, overlap interval)
  RETURNS timestamp with time zone
@@ -12638,7 +12638,7 @@ begin
   return last_moment;
 end
 $function$;
-comment on function auth.rotate_signing_key(uuid,text,interval) is 'Makes a new signing key. The previous one is accepted for the overlap, which must outlast the tokens that it has signed. Answers until when.';
+comment on function auth.rotate_signing_key(uuid,text,interval) is 'Creates a new signing key. The previous one is accepted for the overlap, which must outlast the access tokens that it has signed. Returns when the overlap ends.';
 
 CREATE OR REPLACE FUNCTION auth.secrets_key_id(secret text)
  RETURNS text
@@ -12646,7 +12646,7 @@ CREATE OR REPLACE FUNCTION auth.secrets_key_id(secret text)
  IMMUTABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 RETURN "substring"(secret, '^sealed:v1:([0-9a-f]{16}):'::text);
-comment on function auth.secrets_key_id(text) is 'The id of the key that a secret is encrypted with (src/secrets); null when it is plain.';
+comment on function auth.secrets_key_id(text) is 'Returns the id of the key that a secret is encrypted with (src/secrets); null if it is not encrypted.';
 
 CREATE OR REPLACE FUNCTION auth.set_plan(name text, limits jsonb DEFAULT NULL::jsonb)
  RETURNS void
@@ -12671,7 +12671,7 @@ begin
 end
 $function$;
 grant execute on function auth.set_plan(text,jsonb) to service_registrar;
-comment on function auth.set_plan(text,jsonb) is 'Gives the merchant a plan, with other limits if these are named. Takes effect at once on every process. Raises no_data_found for a plan that does not exist.';
+comment on function auth.set_plan(text,jsonb) is 'Gives the merchant a plan, with other limits if they are given. Takes effect at once on every process. Raises no_data_found for a plan that does not exist.';
 
 CREATE OR REPLACE FUNCTION auth.signing_keys()
  RETURNS TABLE(id uuid, secret text, signs boolean, remaining interval)
@@ -12687,7 +12687,7 @@ BEGIN ATOMIC
    WHERE ((k.secret IS NOT NULL) AND ((k.retires_at IS NULL) OR (k.retires_at > clock_timestamp())));
 END;
 grant execute on function auth.signing_keys() to service_auth;
-comment on function auth.signing_keys() is 'The keys whose signatures of access tokens are accepted, which of them signs, and how long the others have left.';
+comment on function auth.signing_keys() is 'Returns the keys whose signatures of access tokens are accepted, which of them signs, and how long the others remain valid.';
 
 CREATE OR REPLACE FUNCTION auth.stored_document(wanted text)
  RETURNS text
@@ -12702,7 +12702,7 @@ BEGIN ATOMIC
 END;
 alter function auth.stored_document(text) owner to service_registrar;
 grant execute on function auth.stored_document(text) to service_auth;
-comment on function auth.stored_document(text) is 'The document of a stored operation, by its SHA-256 in hex; null when there is none.';
+comment on function auth.stored_document(text) is 'Returns the document of a stored operation, by its SHA-256 in hex; null if there is none.';
 
 CREATE OR REPLACE FUNCTION auth.stored_operations()
  RETURNS TABLE(version text, sha256 text, credential_id uuid)
@@ -12717,7 +12717,7 @@ BEGIN ATOMIC
 END;
 alter function auth.stored_operations() owner to service_registrar;
 grant execute on function auth.stored_operations() to service_auth;
-comment on function auth.stored_operations() is 'Which operations are stored, by version and SHA-256 of their document, and for which credential; null: for all of them.';
+comment on function auth.stored_operations() is 'Returns the version, the SHA-256 of the document and the credential of each stored operation; no credential means all credentials.';
 
 CREATE OR REPLACE FUNCTION auth.stored_secrets()
  RETURNS TABLE(kind text, key_id text, count bigint)
@@ -12740,7 +12740,7 @@ BEGIN ATOMIC
    GROUP BY (auth.secrets_key_id(w.secret));
 END;
 grant execute on function auth.stored_secrets() to service_auth;
-comment on function auth.stored_secrets() is 'How many secrets there are of each kind, and which keys they are encrypted with: null where they are plain. No secret.';
+comment on function auth.stored_secrets() is 'Returns the number of secrets of each kind, and the keys that they are encrypted with, null for unencrypted ones. Returns no secret.';
 
 CREATE OR REPLACE FUNCTION auth.supported_locales()
  RETURNS SETOF text
@@ -12753,7 +12753,7 @@ BEGIN ATOMIC
    ORDER BY language.code;
 END;
 grant execute on function auth.supported_locales() to service_auth;
-comment on function auth.supported_locales() is 'Locales that a request may ask for: those that names are kept in.';
+comment on function auth.supported_locales() is 'Returns the locales that a request may use: the locales in which names are stored.';
 
 CREATE OR REPLACE FUNCTION auth.take_points(bucket text, refill_ms double precision, capacity_ms double precision)
  RETURNS TABLE(is_allowed boolean, full_in_ms double precision)
@@ -12781,7 +12781,7 @@ begin
 end
 $function$;
 grant execute on function auth.take_points(text,double precision,double precision) to service_limiter;
-comment on function auth.take_points(text,double precision,double precision) is 'Takes points out of a bucket, by the generic cell rate algorithm: only the moment is kept at which the bucket is full again. refill_ms is how long what is taken takes to come back, capacity_ms how long all of it takes, both in milliseconds. Takes all or nothing; answers which, and in how many milliseconds the bucket is full.';
+comment on function auth.take_points(text,double precision,double precision) is 'Takes points from a bucket, by the generic cell rate algorithm: only the time at which the bucket is full again is stored. The taken points take refill_ms milliseconds to come back, and all points capacity_ms. Takes all or nothing; returns which, and in how many milliseconds the bucket is full.';
 
 CREATE OR REPLACE FUNCTION auth.use_lifetime()
  RETURNS interval
@@ -12789,13 +12789,13 @@ CREATE OR REPLACE FUNCTION auth.use_lifetime()
  STABLE
 RETURN GREATEST('90 days'::interval, COALESCE((NULLIF(current_setting('service.keep_use_counts'::text, true), ''::text))::interval, '400 days'::interval));
 grant execute on function auth.use_lifetime() to service_registrar;
-comment on function auth.use_lifetime() is 'How long it is kept which credential used what: the setting service.keep_use_counts, at least the 90 days that checks of a change look back on, and without it 400.';
+comment on function auth.use_lifetime() is 'Returns how long records of use by credentials are kept: the setting service.keep_use_counts, or 400 days without it. At least the 90 days that the check of a change reads.';
 
 create schema bulk;
 grant usage on schema bulk to service_api;
 grant usage on schema bulk to service_worker;
 grant usage on schema bulk to service_writer;
-comment on schema bulk is 'Files of many rows on their way in and out, which background work reads and writes.';
+comment on schema bulk is 'Imports and exports of files with many rows, which background work processes.';
 
 create table bulk.chunk (
   operation_id uuid not null,
@@ -12809,7 +12809,7 @@ create policy chunk_delete_writer on bulk.chunk for delete to service_writer usi
 create policy chunk_insert_writer on bulk.chunk for insert to service_writer with check (true);
 create policy chunk_select_writer on bulk.chunk for select to service_writer using (true);
 grant delete, insert, select on table bulk.chunk to service_writer;
-comment on table bulk.chunk is 'A part of the file of a bulk operation, compressed: rows that are yet to be taken in, or lines of a result.';
+comment on table bulk.chunk is 'A part of the file of a bulk operation, compressed: rows to be imported, or lines of a result.';
 comment on constraint chunk_operation_id_fkey on bulk.chunk is '@internal set by functions';
 
 create table bulk.operation (
@@ -12858,39 +12858,39 @@ create policy operation_select_writer on bulk.operation for select to service_wr
 create policy operation_update_writer on bulk.operation for update to service_writer using (true) with check (true);
 grant delete, insert, select, update on table bulk.operation to service_writer;
 grant select (id, kind, state, resource, format, code, row_count, created_count, updated_count, done_count, refused_count, error_code, error_message, created_at, started_at, finished_at, expires_at) on table bulk.operation to service_api;
-comment on table bulk.operation is 'Bulk operations: files of rows that are taken in, and lists that are written to a file.';
+comment on table bulk.operation is 'Bulk operations: imports of files of rows, and exports of lists to a file.';
 comment on column bulk.operation.id is 'Id of the bulk operation.';
-comment on column bulk.operation.credential_id is 'The credential that asked for it. Only that one sees it.';
-comment on column bulk.operation.scopes is 'Scopes of the token that asked for it; those count that the credential still has.';
-comment on column bulk.operation.kind is 'Whether rows come in or go out.';
-comment on column bulk.operation.state is 'How far it is.';
-comment on column bulk.operation.resource is 'What the rows are: products, customers, suppliers, warehouses or orders; of an export, the field of the query.';
+comment on column bulk.operation.credential_id is 'Credential that requested it. Only this credential sees it.';
+comment on column bulk.operation.scopes is 'Scopes of the access token that requested it. A scope counts while the credential still has it.';
+comment on column bulk.operation.kind is 'Whether it imports or exports rows.';
+comment on column bulk.operation.state is 'State of the operation.';
+comment on column bulk.operation.resource is 'The kind of rows: products, customers, suppliers, warehouses or orders; for an export, the field of the query.';
 comment on column bulk.operation.format is 'Format of the file: jsonl, csv or csv_raw.';
-comment on column bulk.operation.query is 'Of an export: the GraphQL document whose list is written.';
-comment on column bulk.operation.variables is 'Of an export: values of the variables.';
-comment on column bulk.operation.locale is 'Of an export: the language of its texts.';
-comment on column bulk.operation.idempotency_key is 'Key by which the upload, or the mutation, can be repeated without a second operation.';
-comment on column bulk.operation.code is 'Opens its files to whoever knows it.';
-comment on column bulk.operation.claim is 'Who uploads it, or works on it; each time another.';
-comment on column bulk.operation.claimed_until is 'When others may go on with it.';
-comment on column bulk.operation.attempts is 'How often it was begun since it last got further.';
-comment on column bulk.operation.next_chunk is 'The chunk that comes next. What was done before it is committed.';
-comment on column bulk.operation.stored_bytes is 'Bytes of its chunks.';
-comment on column bulk.operation.row_count is 'Rows of the file, known when it has arrived; of an export, rows of the list, known at its end.';
-comment on column bulk.operation.created_count is 'Rows that made something new.';
-comment on column bulk.operation.updated_count is 'Rows that changed something.';
-comment on column bulk.operation.done_count is 'Rows that were done: created, updated or unchanged; of an export, lines that are written.';
-comment on column bulk.operation.refused_count is 'Rows that were refused. The errors say why.';
-comment on column bulk.operation.error_code is 'Why it failed, for programs; null unless it did.';
-comment on column bulk.operation.error_message is 'Why it failed, for people; null unless it did.';
-comment on column bulk.operation.created_at is 'When it was asked for.';
+comment on column bulk.operation.query is 'For an export: the GraphQL document whose list is written.';
+comment on column bulk.operation.variables is 'For an export: values of the variables.';
+comment on column bulk.operation.locale is 'For an export: the language of its texts.';
+comment on column bulk.operation.idempotency_key is 'Idempotency key of the upload or the mutation: a repetition with the same key starts no second operation.';
+comment on column bulk.operation.code is 'Secret code in the address of its files. Everyone who has the code can open them.';
+comment on column bulk.operation.claim is 'Id of the present upload or the present work on it; differs each time.';
+comment on column bulk.operation.claimed_until is 'End of the lease, after which other processes may continue it.';
+comment on column bulk.operation.attempts is 'Number of times that work on it began since it last made progress.';
+comment on column bulk.operation.next_chunk is 'The chunk to process next. All chunks before it are committed.';
+comment on column bulk.operation.stored_bytes is 'Size of its chunks in bytes.';
+comment on column bulk.operation.row_count is 'Rows of the file, known when it has arrived; for an export, rows of the list, known at its end.';
+comment on column bulk.operation.created_count is 'Rows that created an object.';
+comment on column bulk.operation.updated_count is 'Rows that changed an object.';
+comment on column bulk.operation.done_count is 'Rows that succeeded: created, updated or unchanged; for an export, written lines.';
+comment on column bulk.operation.refused_count is 'Refused rows. The errors say why.';
+comment on column bulk.operation.error_code is 'Code of the error that ended it; null unless it failed.';
+comment on column bulk.operation.error_message is 'Message of the error that ended it; null unless it failed.';
+comment on column bulk.operation.created_at is 'When it was requested.';
 comment on column bulk.operation.started_at is 'When work on it began.';
-comment on column bulk.operation.finished_at is 'When it ended, in whatever way.';
+comment on column bulk.operation.finished_at is 'When it ended: completed, failed or cancelled.';
 comment on column bulk.operation.expires_at is 'When it is deleted with its files: 7 days after its end.';
-comment on column bulk.operation.traceparent is 'The trace of the request that has asked for it; null when it was not traced.';
-comment on column bulk.operation.content_sha256 is 'SHA-256 of the text of an uploaded file, in UTF-8: another file with the same key is refused. Null of exports, and of files that have arrived before this was kept.';
-comment on index bulk.operation_id_idx is 'For those that have not ended: who begins next.';
-comment on index bulk.operation_idempotency_key_is_unique is '@internal begin_upload() answers the operation that has the key, if it is the same upload';
+comment on column bulk.operation.traceparent is 'Trace of the request that started it; null if the request was not traced.';
+comment on column bulk.operation.content_sha256 is 'SHA-256 of the text of an uploaded file, in UTF-8: another file with the same key is refused. Null for exports, and for files that arrived before this column existed.';
+comment on index bulk.operation_id_idx is 'For operations that have not ended, in the order in which they begin.';
+comment on index bulk.operation_idempotency_key_is_unique is '@internal begin_upload() returns the operation that has the key, if it is the same upload';
 
 create table bulk.refusal (
   operation_id uuid not null,
@@ -12908,7 +12908,7 @@ create policy refusal_delete_writer on bulk.refusal for delete to service_writer
 create policy refusal_insert_writer on bulk.refusal for insert to service_writer with check (true);
 create policy refusal_select_writer on bulk.refusal for select to service_writer using (true);
 grant delete, insert, select on table bulk.refusal to service_writer;
-comment on table bulk.refusal is 'Why a row of a bulk operation was refused, by its line in the file.';
+comment on table bulk.refusal is 'Reasons why rows of bulk operations were refused, by line of the file.';
 comment on constraint refusal_operation_id_fkey on bulk.refusal is '@internal set by functions';
 
 CREATE OR REPLACE FUNCTION bulk.add_chunk(operation_id uuid, claim uuid, rows integer, content bytea, max_stored_bytes bigint)
@@ -12937,7 +12937,7 @@ end
 $function$;
 alter function bulk.add_chunk(uuid,uuid,integer,bytea,bigint) owner to service_writer;
 grant execute on function bulk.add_chunk(uuid,uuid,integer,bytea,bigint) to service_worker;
-comment on function bulk.add_chunk(uuid,uuid,integer,bytea,bigint) is 'Adds a chunk to the file that is being uploaded. Answers added; full when all bulk operations together would take more room than they may; gone when the upload was cancelled, or began anew elsewhere.';
+comment on function bulk.add_chunk(uuid,uuid,integer,bytea,bigint) is 'Adds a chunk to the file that is being uploaded. Returns added; full if all bulk operations together would take too much space; gone if the upload was cancelled, or began again elsewhere.';
 
 CREATE OR REPLACE FUNCTION bulk.add_result(operation_id uuid, claim uuid, lines integer, rows integer, content bytea, max_stored_bytes bigint, lease_ms integer)
  RETURNS text
@@ -12966,7 +12966,7 @@ end
 $function$;
 alter function bulk.add_result(uuid,uuid,integer,integer,bytea,bigint,integer) owner to service_writer;
 grant execute on function bulk.add_result(uuid,uuid,integer,integer,bytea,bigint,integer) to service_worker;
-comment on function bulk.add_result(uuid,uuid,integer,integer,bytea,bigint,integer) is 'Adds lines to the file of an export. Answers added; full when all bulk operations together would take more room than they may; gone when somebody else works on it, or it was cancelled.';
+comment on function bulk.add_result(uuid,uuid,integer,integer,bytea,bigint,integer) is 'Adds lines to the file of an export. Returns added; full if all bulk operations together would take too much space; gone if another process works on it, or it was cancelled.';
 
 CREATE OR REPLACE FUNCTION bulk.begin_result(operation_id uuid, claim uuid, resource text)
  RETURNS boolean
@@ -12987,7 +12987,7 @@ end
 $function$;
 alter function bulk.begin_result(uuid,uuid,text) owner to service_writer;
 grant execute on function bulk.begin_result(uuid,uuid,text) to service_worker;
-comment on function bulk.begin_result(uuid,uuid,text) is 'Begins to write the file of an export, perhaps anew: what a killed process has written is of another moment. Answers whether it is ours.';
+comment on function bulk.begin_result(uuid,uuid,text) is 'Begins to write the file of an export. Deletes what a killed process has written, because that is from another moment. Returns whether this process still holds the operation.';
 
 CREATE OR REPLACE FUNCTION bulk.begin_upload(credential_id uuid, scopes text[], resource text, format text, idempotency_key text, claim uuid, traceparent text DEFAULT NULL::text)
  RETURNS TABLE(id uuid, is_ours boolean, is_same boolean, content_sha256 bytea)
@@ -13029,7 +13029,7 @@ end
 $function$;
 alter function bulk.begin_upload(uuid,text[],text,text,text,uuid,text) owner to service_writer;
 grant execute on function bulk.begin_upload(uuid,text[],text,text,text,uuid,text) to service_worker;
-comment on function bulk.begin_upload(uuid,text[],text,text,text,uuid,text) is 'Begins the upload of a file. With a key that was used before: begins it again if the file has not arrived, or else answers the operation that it has made. is_ours: the file is to be sent; is_same: the key was used for the same kind of file; content_sha256: of the text of the file that has arrived, null when nothing keeps it.';
+comment on function bulk.begin_upload(uuid,text[],text,text,text,uuid,text) is 'Begins the upload of a file. With a key that was used before, it begins the same upload again if the file has not arrived, or else returns the existing operation. The result is_ours says that the file must be sent; is_same says that the key was used for the same kind of file. The result content_sha256 is the SHA-256 of the text of a file that has arrived, null if that was not stored.';
 
 CREATE OR REPLACE FUNCTION bulk.cancel(operation_id uuid)
  RETURNS uuid
@@ -13053,7 +13053,7 @@ begin
 end
 $function$;
 grant execute on function bulk.cancel(uuid) to service_writer;
-comment on function bulk.cancel(uuid) is 'Stops a bulk operation of the caller. A chunk that is being taken in is undone. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
+comment on function bulk.cancel(uuid) is 'Cancels a bulk operation of the caller. A chunk in progress is undone. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION bulk.drop_upload(operation_id uuid, claim uuid)
  RETURNS void
@@ -13066,7 +13066,7 @@ BEGIN ATOMIC
 END;
 alter function bulk.drop_upload(uuid,uuid) owner to service_writer;
 grant execute on function bulk.drop_upload(uuid,uuid) to service_worker;
-comment on function bulk.drop_upload(uuid,uuid) is 'Forgets an upload that was refused or cut off.';
+comment on function bulk.drop_upload(uuid,uuid) is 'Deletes an upload that was refused or cut off.';
 
 CREATE OR REPLACE FUNCTION bulk.due_at()
  RETURNS timestamp with time zone
@@ -13086,7 +13086,7 @@ BEGIN ATOMIC
 END;
 alter function bulk.due_at() owner to service_writer;
 grant execute on function bulk.due_at() to service_worker;
-comment on function bulk.due_at() is 'When bulk.take is next to find something: -infinity while an operation waits that could begin, else when those who work on others would have to be heard of; null if there is none.';
+comment on function bulk.due_at() is 'Returns when bulk.take will find something next: -infinity while an operation waits that could begin, otherwise when the next lease ends; null if there is none.';
 
 CREATE OR REPLACE FUNCTION bulk.end_upload(operation_id uuid, claim uuid, content_sha256 bytea DEFAULT NULL::bytea)
  RETURNS integer
@@ -13100,7 +13100,7 @@ BEGIN ATOMIC
 END;
 alter function bulk.end_upload(uuid,uuid,bytea) owner to service_writer;
 grant execute on function bulk.end_upload(uuid,uuid,bytea) to service_worker;
-comment on function bulk.end_upload(uuid,uuid,bytea) is 'The whole file has arrived: its rows wait for their turn. Answers how many they are, or null when the upload was cancelled, or began anew elsewhere.';
+comment on function bulk.end_upload(uuid,uuid,bytea) is 'Ends an upload after the whole file has arrived: its rows wait to be imported. Returns the number of rows, or null if the upload was cancelled, or began again elsewhere.';
 
 CREATE OR REPLACE FUNCTION bulk.finish(operation_id uuid, claim uuid, error_code text, error_message text)
  RETURNS boolean
@@ -13118,7 +13118,7 @@ BEGIN ATOMIC
 END;
 alter function bulk.finish(uuid,uuid,text,text) owner to service_writer;
 grant execute on function bulk.finish(uuid,uuid,text,text) to service_worker;
-comment on function bulk.finish(uuid,uuid,text,text) is 'Ends a bulk operation: it is completed, or has failed with an error. Answers whether it was still ours.';
+comment on function bulk.finish(uuid,uuid,text,text) is 'Ends a bulk operation: it is completed, or has failed with an error. Returns whether this process still held it.';
 
 CREATE OR REPLACE FUNCTION bulk.import_chunk(operation_id uuid, claim uuid, number integer, version name, operation name, list text, rows jsonb, lines integer[], faults jsonb, lease_ms integer, traceparent text DEFAULT NULL::text)
  RETURNS text
@@ -13192,7 +13192,7 @@ end
 $function$;
 alter function bulk.import_chunk(uuid,uuid,integer,name,name,text,jsonb,integer[],jsonb,integer,text) owner to service_writer;
 grant execute on function bulk.import_chunk(uuid,uuid,integer,name,name,text,jsonb,integer[],jsonb,integer,text) to service_worker;
-comment on function bulk.import_chunk(uuid,uuid,integer,name,name,text,jsonb,integer[],jsonb,integer,text) is 'Takes in the rows of a chunk, with the rights that the credential has now, notes refusals, and marks the chunk as done, in one transaction: no row is done twice. Faults are rows that can not be read. Answers done; gone when somebody else works on it, or it was cancelled; FORBIDDEN when the plan allows no mutations; SCOPE_MISSING when the credential may not write any more.';
+comment on function bulk.import_chunk(uuid,uuid,integer,name,name,text,jsonb,integer[],jsonb,integer,text) is 'Imports the rows of a chunk, with the present rights of the credential, records refusals, and marks the chunk as done. It does so in one transaction, so that no row is imported twice. Faults are rows that cannot be parsed. Returns done, or gone if another process works on it, or it was cancelled. Returns FORBIDDEN if the plan allows no mutations, and SCOPE_MISSING if the credential lacks the scope by now.';
 
 CREATE OR REPLACE FUNCTION bulk.is_code(operation_id uuid, presented_hash bytea)
  RETURNS boolean
@@ -13219,7 +13219,7 @@ CREATE OR REPLACE FUNCTION bulk.lifetime()
  STABLE
 RETURN GREATEST('7 days'::interval, (NULLIF(current_setting('service.keep_bulk_results'::text, true), ''::text))::interval);
 grant execute on function bulk.lifetime() to service_writer;
-comment on function bulk.lifetime() is 'How long a bulk operation is kept after its end: the setting service.keep_bulk_results, and at least the 7 days that clients are promised.';
+comment on function bulk.lifetime() is 'Returns how long a bulk operation is kept after its end: the setting service.keep_bulk_results, but at least the 7 days that clients are promised.';
 
 CREATE OR REPLACE FUNCTION bulk.open_errors(operation_id uuid, presented_hash bytea, after_line integer, after_number integer)
  RETURNS TABLE(line integer, number smallint, code text, message text, field text[], details jsonb)
@@ -13240,7 +13240,7 @@ end
 $function$;
 alter function bulk.open_errors(uuid,bytea,integer,integer) owner to service_writer;
 grant execute on function bulk.open_errors(uuid,bytea,integer,integer) to service_worker;
-comment on function bulk.open_errors(uuid,bytea,integer,integer) is 'Why rows of a bulk operation were refused: up to 1,000 behind a place, for clients that have the code. Fails with P0002 when the id or the code is wrong.';
+comment on function bulk.open_errors(uuid,bytea,integer,integer) is 'Returns why rows of a bulk operation were refused: up to 1,000 after a position, for clients that have the code. Fails with P0002 if the id or the code is wrong.';
 
 CREATE OR REPLACE FUNCTION bulk.open_result(operation_id uuid, presented_hash bytea, after_number integer)
  RETURNS TABLE(number integer, content bytea, format text)
@@ -13263,7 +13263,7 @@ end
 $function$;
 alter function bulk.open_result(uuid,bytea,integer) owner to service_writer;
 grant execute on function bulk.open_result(uuid,bytea,integer) to service_worker;
-comment on function bulk.open_result(uuid,bytea,integer) is 'The next part of the file of an export, for clients that have the code; without content behind the last one. Fails with P0002 when the id or the code is wrong.';
+comment on function bulk.open_result(uuid,bytea,integer) is 'Returns the next part of the file of an export, for clients that have the code; without content after the last one. Fails with P0002 if the id or the code is wrong.';
 
 CREATE OR REPLACE FUNCTION bulk.prune()
  RETURNS integer
@@ -13303,7 +13303,7 @@ end
 $function$;
 alter function bulk.prune() owner to service_writer;
 grant execute on function bulk.prune() to service_worker;
-comment on function bulk.prune() is 'Deletes bulk operations that have expired, uploads that were cut off, and what failed and cancelled ones leave, a part at a time. Answers how much; 0 when nothing is left.';
+comment on function bulk.prune() is 'Deletes expired bulk operations, interrupted uploads, and the remains of failed and cancelled operations, in parts. Returns how much; 0 if nothing is left.';
 
 CREATE OR REPLACE FUNCTION bulk.read_chunk(operation_id uuid, claim uuid, number integer)
  RETURNS bytea
@@ -13318,7 +13318,7 @@ BEGIN ATOMIC
 END;
 alter function bulk.read_chunk(uuid,uuid,integer) owner to service_writer;
 grant execute on function bulk.read_chunk(uuid,uuid,integer) to service_worker;
-comment on function bulk.read_chunk(uuid,uuid,integer) is 'A chunk of a file, for the process that works on it; null behind the last one.';
+comment on function bulk.read_chunk(uuid,uuid,integer) is 'Returns a chunk of a file, for the process that works on it; null after the last one.';
 
 CREATE OR REPLACE FUNCTION bulk.release(operation_id uuid, claim uuid)
  RETURNS void
@@ -13331,7 +13331,7 @@ BEGIN ATOMIC
 END;
 alter function bulk.release(uuid,uuid) owner to service_writer;
 grant execute on function bulk.release(uuid,uuid) to service_worker;
-comment on function bulk.release(uuid,uuid) is 'Leaves a bulk operation to others, at once: this process is about to stop.';
+comment on function bulk.release(uuid,uuid) is 'Releases a bulk operation, so that other processes can take it at once: this process is about to stop.';
 
 CREATE OR REPLACE FUNCTION bulk.renew(operation_id uuid, claim uuid, lease_ms integer)
  RETURNS text[]
@@ -13345,7 +13345,7 @@ BEGIN ATOMIC
 END;
 alter function bulk.renew(uuid,uuid,integer) owner to service_writer;
 grant execute on function bulk.renew(uuid,uuid,integer) to service_worker;
-comment on function bulk.renew(uuid,uuid,integer) is 'Keeps a bulk operation for some more milliseconds. Answers the scopes that it has now, or null when somebody else works on it, or it was cancelled.';
+comment on function bulk.renew(uuid,uuid,integer) is 'Extends the lease of a bulk operation by some milliseconds. Returns its present scopes, or null if another process works on it, or it was cancelled.';
 
 CREATE OR REPLACE FUNCTION bulk.rights_to_files(operation_id uuid, presented_hash bytea)
  RETURNS TABLE(resource text, query text, variables jsonb, scopes text[])
@@ -13362,7 +13362,7 @@ end
 $function$;
 alter function bulk.rights_to_files(uuid,bytea) owner to service_writer;
 grant execute on function bulk.rights_to_files(uuid,bytea) to service_worker;
-comment on function bulk.rights_to_files(uuid,bytea) is 'The bulk operation whose files somebody opens who has the code, and the scopes that it has now, as bulk.scopes_of. No row when the id or the code is wrong, or the files have expired.';
+comment on function bulk.rights_to_files(uuid,bytea) is 'Returns the bulk operation whose files the code opens, and its present scopes, as bulk.scopes_of does. No row if the id or the code is wrong, or the files have expired.';
 
 CREATE OR REPLACE FUNCTION bulk.run_export(query text, variables jsonb, format text)
  RETURNS uuid
@@ -13375,19 +13375,19 @@ declare
 begin
   -- Concurrent exports count each other: from here on, everything committed is visible
   perform pg_advisory_xact_lock(hashtextextended('bulk.run_export ' || mutation.caller(), 0));
-  -- As PHP writes an empty object
+  -- PHP writes an empty object as an empty list
   if variables = '[]' then
     variables := '{}';
   end if;
   if format not in ('jsonl', 'csv', 'csv_raw') then
-    perform mutation.refuse('INVALID', 'A format is jsonl, csv or csv_raw.', '{format}');
+    perform mutation.refuse('INVALID', 'The format must be jsonl, csv or csv_raw.', '{format}');
   elsif length(query) > 10000 then
-    perform mutation.refuse('OUT_OF_RANGE', 'A query has up to 10,000 characters.', '{query}');
+    perform mutation.refuse('OUT_OF_RANGE', 'A query can have up to 10,000 characters.', '{query}');
   elsif jsonb_typeof(variables) <> 'object' then
-    perform mutation.refuse('INVALID', 'Variables are an object.', '{variables}');
+    perform mutation.refuse('INVALID', 'The variables must be an object.', '{variables}');
   elsif not auth.may_send(mutation.caller(), query) then
     perform mutation.refuse('INVALID',
-      'The token may send stored operations only, and this query is not stored for it.', '{query}');
+      'The credential may only send stored operations, and this query is not stored for it.', '{query}');
   elsif most_waiting <= (
     select count(*) from bulk.operation o
     where o.credential_id = mutation.caller() and o.state in ('uploading', 'queued', 'running')
@@ -13405,7 +13405,7 @@ begin
 end
 $function$;
 grant execute on function bulk.run_export(text,jsonb,text) to service_writer;
-comment on function bulk.run_export(text,jsonb,text) is 'Asks for an export: the list of a query is to be written to a file. User errors INVALID, OUT_OF_RANGE.';
+comment on function bulk.run_export(text,jsonb,text) is 'Requests an export: the list of a query is written to a file. User errors INVALID, OUT_OF_RANGE.';
 
 CREATE OR REPLACE FUNCTION bulk.scopes_of(operation_id uuid)
  RETURNS text[]
@@ -13422,7 +13422,7 @@ BEGIN ATOMIC
             FROM auth.current_plan() p(name, limits)) <> 'none'::text));
 END;
 grant execute on function bulk.scopes_of(uuid) to service_writer;
-comment on function bulk.scopes_of(uuid) is 'The rights of a bulk operation now: the scopes of the token that asked for it which its credential still has. Null when the credential is gone, has ended or is deactivated, when it may send stored operations only and this is none, or while the plan of the merchant has no API.';
+comment on function bulk.scopes_of(uuid) is 'Returns the present scopes of a bulk operation: the scopes of the access token that requested it which its credential still has. Null if the credential is deleted, expired or deactivated, if it may only send stored operations and this is none, or while the plan of the merchant has no API.';
 
 CREATE OR REPLACE FUNCTION bulk.take(claim uuid, at_once integer, lease_ms integer)
  RETURNS TABLE(id uuid, kind text, resource text, format text, query text, variables jsonb, locale text, credential_id uuid, scopes text[], next_chunk integer, traceparent text)
@@ -13437,7 +13437,7 @@ begin
   perform pg_advisory_xact_lock(hashtextextended('bulk.take', 0));
   update bulk.operation o
   set state = 'failed', error_code = 'INTERNAL_SERVER_ERROR', finished_at = now(),
-    error_message = 'It failed again and again, through a fault of ours.',
+    error_message = 'It failed repeatedly, because of an internal error.',
     expires_at = now() + bulk.lifetime()
   where o.state = 'running' and o.claimed_until < now() and o.attempts >= most_attempts;
   return query
@@ -13460,7 +13460,7 @@ end
 $function$;
 alter function bulk.take(uuid,integer,integer) owner to service_writer;
 grant execute on function bulk.take(uuid,integer,integer) to service_worker;
-comment on function bulk.take(uuid,integer,integer) is 'Takes the bulk operation that is to be worked on next, for some milliseconds: the oldest that waits, or that somebody left. No more than so many are worked on at once, and of a credential one.';
+comment on function bulk.take(uuid,integer,integer) is 'Takes the next bulk operation to work on, for some milliseconds: the oldest that waits, or whose process is gone. At most so many are in progress at once, and one of each credential.';
 
 CREATE OR REPLACE FUNCTION bulk.upload_pause()
  RETURNS interval
@@ -13469,7 +13469,7 @@ CREATE OR REPLACE FUNCTION bulk.upload_pause()
  SET search_path TO 'pg_catalog', 'pg_temp'
 RETURN '00:10:00'::interval;
 grant execute on function bulk.upload_pause() to service_writer;
-comment on function bulk.upload_pause() is 'After what time without anything new an upload counts as cut off.';
+comment on function bulk.upload_pause() is 'Returns the time without progress after which an upload counts as interrupted.';
 
 CREATE OR REPLACE FUNCTION bulk.upsert(version name, operation name, list text, rows jsonb)
  RETURNS jsonb
@@ -13513,7 +13513,7 @@ begin
 end
 $function$;
 grant execute on function bulk.upsert(name,name,text,jsonb) to service_writer;
-comment on function bulk.upsert(name,name,text,jsonb) is 'Runs the upsert of a version with many rows, and answers what became of each. When it is refused as a whole, halves are tried, so that only the rows are refused that are to blame. Rows of which an earlier one in the same call speaks already come after it, as they would in a call of their own.';
+comment on function bulk.upsert(name,name,text,jsonb) is 'Runs the upsert of a version with many rows, and returns the outcome of each. If it is refused as a whole, halves are tried, so that only the faulty rows are refused. Rows about the same object as an earlier row are run after it, as in a call of their own.';
 
 create schema erp;
 grant usage on schema erp to service_api;
@@ -13524,7 +13524,7 @@ grant usage on schema erp to service_ledger;
 grant usage on schema erp to service_searcher;
 grant usage on schema erp to service_worker;
 grant usage on schema erp to service_writer;
-comment on schema erp is 'Tables of the shop and the rules about them. Not an interface: clients read the api schemas.';
+comment on schema erp is 'Tables of the shop and the rules about them. This is no interface: clients read the API schemas.';
 
 create type erp.assignment as (
   location_id uuid,
@@ -13544,7 +13544,7 @@ create type erp.delivery as (
   is_complete boolean,
   awaited integer
 );
-comment on type erp.delivery is 'What becomes of a line of a supplier order when a goods receipt is completed: its received quantity, whether units of it arrive, the new state of its order and whether all of that has arrived, and by how much less, or more, of its product is awaited.';
+comment on type erp.delivery is 'The changes of a supplier order''s line when a goods receipt is completed. They are its received quantity, whether units arrive, and the new state of its order; also whether the whole order has arrived, and the change of the product''s open quantity.';
 
 create type erp.document_part as (
   order_line_item_id uuid,
@@ -13598,7 +13598,7 @@ create type erp.receipt_part as (
   supplier_order_line_item_id uuid,
   quantity integer
 );
-comment on type erp.receipt_part is 'A part of a line of a goods receipt, for one line of a supplier order, or for none (erp.allotment). Its id is that of the line that it becomes: the first part keeps its line. named_order_id is the order that the line named.';
+comment on type erp.receipt_part is 'A part of a goods receipt''s line, for one line of a supplier order or for none (erp.allotment). The first part keeps the id of its line. named_order_id is the order that the line named.';
 
 create type erp.shipment as (
   order_id uuid,
@@ -13829,7 +13829,7 @@ comment on column erp.currency.symbol is 'Sign that is printed beside amounts.';
 comment on column erp.currency.name is 'Full name, in the language of the request.';
 comment on column erp.currency.short_name is 'Short name, in the language of the request.';
 comment on column erp.currency.factor is 'Units of this currency per unit of the default currency; 1 for the default.';
-comment on column erp.currency."position" is 'Where the symbol stands: 1 after the amount, 0 before it.';
+comment on column erp.currency."position" is 'Place of the symbol: 1 after the amount, 0 before it.';
 comment on column erp.currency.is_default_currency is 'Whether this is the default currency of the system. Exactly one is.';
 
 create table erp.customer (
@@ -14031,8 +14031,8 @@ grant select (id, order_id, document_number) on table erp.document to service_se
 comment on table erp.document is 'Documents of orders, rendered from their config or uploaded as files.';
 comment on column erp.document.document_number is 'Number of the document, given when it is rendered, by the number range of its type.';
 comment on column erp.document.deep_link_code is 'Random code that opens the document without a login.';
-comment on column erp.document.config is 'What the document is rendered from, as it was when it was made: a JSON object. Empty for uploaded files.';
-comment on column erp.document.static is 'Whether the document was uploaded as a finished file instead of rendered.';
+comment on column erp.document.config is 'Data that the document is rendered from, as they were when it was created: a JSON object. Empty for uploaded files.';
+comment on column erp.document.static is 'Whether the document is an uploaded file, and not rendered.';
 comment on column erp.document.sent is 'Whether the document was marked as sent to the customer.';
 comment on constraint document_config_is_an_object on erp.document is '@internal insert_document() sees to it';
 comment on constraint document_content_has_a_type on erp.document is '@internal insert_document() sees to it';
@@ -14195,7 +14195,7 @@ grant insert, select on table erp.fulfillment_line_item to service_booker;
 grant select on table erp.fulfillment_line_item to service_ledger;
 grant insert, select on table erp.fulfillment_line_item to service_writer;
 grant select (id, fulfillment_id, fulfillment_order_line_item_id, product_id, quantity) on table erp.fulfillment_line_item to service_api;
-comment on table erp.fulfillment_line_item is 'What a fulfillment shipped, by line of a fulfillment order.';
+comment on table erp.fulfillment_line_item is 'Units that a fulfillment shipped, by line of a fulfillment order.';
 comment on column erp.fulfillment_line_item.quantity is 'Units of the fulfillment order''s line that were fulfilled.';
 comment on constraint fulfillment_line_item_fulfillment_id_fkey on erp.fulfillment_line_item is '@internal set by functions';
 comment on constraint fulfillment_line_item_is_unique on erp.fulfillment_line_item is '@internal functions that ship gather units by line';
@@ -14267,8 +14267,8 @@ grant update (is_partially_fulfilled) on table erp.fulfillment_order to service_
 grant update (state, state_before_hold, is_partially_fulfilled, hold_comment) on table erp.fulfillment_order to service_writer;
 comment on table erp.fulfillment_order is 'Lines of one order, in given quantities, that one location is to ship.';
 comment on column erp.fulfillment_order.number is 'Number of the fulfillment order.';
-comment on column erp.fulfillment_order.type is 'Who ships: one of the merchant''s locations, or somebody outside the system.';
-comment on column erp.fulfillment_order.state is 'How far the work is.';
+comment on column erp.fulfillment_order.type is 'Kind of location that ships: one of the merchant''s own, or one outside the system.';
+comment on column erp.fulfillment_order.state is 'Progress of the work: a state of erp.state_transition.';
 comment on column erp.fulfillment_order.is_partially_fulfilled is 'Whether something has been fulfilled while some quantity is still open.';
 comment on column erp.fulfillment_order.destination_order_id is 'Order whose customer gets the goods.';
 comment on column erp.fulfillment_order.source_warehouse_location_id is 'Location that ships; null when fulfilled externally, or when the location has been deleted.';
@@ -14312,7 +14312,7 @@ create policy fulfillment_order_fulfillment_select_writer on erp.fulfillment_ord
 grant insert on table erp.fulfillment_order_fulfillment to service_booker;
 grant insert, select on table erp.fulfillment_order_fulfillment to service_writer;
 grant select (fulfillment_order_id, fulfillment_id) on table erp.fulfillment_order_fulfillment to service_api;
-comment on table erp.fulfillment_order_fulfillment is 'Which fulfillments shipped something of which fulfillment orders. Every fulfillment line needs its pair here.';
+comment on table erp.fulfillment_order_fulfillment is 'Pairs of fulfillments and the fulfillment orders that they shipped from. Every fulfillment line needs its pair here.';
 comment on constraint fulfillment_order_fulfillment_fulfillment_id_fkey on erp.fulfillment_order_fulfillment is '@internal set by functions';
 
 create table erp.fulfillment_order_line_item (
@@ -14357,8 +14357,8 @@ grant insert, select on table erp.fulfillment_order_line_item to service_writer;
 grant select (id, fulfillment_order_id, destination_order_line_item_id, product_id, quantity, storefront_id) on table erp.fulfillment_order_line_item to service_api;
 grant update (fulfilled_quantity) on table erp.fulfillment_order_line_item to service_booker;
 grant update (fulfilled_quantity) on table erp.fulfillment_order_line_item to service_ledger;
-comment on table erp.fulfillment_order_line_item is 'What a fulfillment order is to ship.';
-comment on column erp.fulfillment_order_line_item.quantity is 'Units of the order line that are assigned here; what has been fulfilled is not subtracted.';
+comment on table erp.fulfillment_order_line_item is 'Units of order lines that a fulfillment order has to ship.';
+comment on column erp.fulfillment_order_line_item.quantity is 'Units of the order line that are assigned here, including fulfilled ones.';
 comment on column erp.fulfillment_order_line_item.storefront_id is 'Id in the external storefront platform; null when the order was not imported from it.';
 comment on constraint fulfillment_order_line_item_destination_order_line_item_id_fkey on erp.fulfillment_order_line_item is '@internal set by functions';
 comment on constraint fulfillment_order_line_item_fulfills_no_more_than_assigned on erp.fulfillment_order_line_item is '@userError OVER_FULFILLMENT
@@ -14384,7 +14384,7 @@ create policy fulfillment_stock_movement_select_writer on erp.fulfillment_stock_
 grant insert on table erp.fulfillment_stock_movement to service_booker;
 grant select on table erp.fulfillment_stock_movement to service_ledger;
 grant insert, select on table erp.fulfillment_stock_movement to service_writer;
-comment on table erp.fulfillment_stock_movement is 'Which movements took the units of a line of a fulfillment to the order. Cancelling the fulfillment books them back the same way.';
+comment on table erp.fulfillment_stock_movement is 'Movements that took the units of a fulfillment''s line to the order. Cancelling the fulfillment books them back the same way.';
 comment on constraint fulfillment_stock_movement_fulfillment_line_item_id_fkey on erp.fulfillment_stock_movement is '@internal set by functions';
 comment on constraint fulfillment_stock_movement_stock_movement_id_fkey on erp.fulfillment_stock_movement is '@internal set by functions';
 
@@ -14462,8 +14462,8 @@ grant select (id, number, supplier_id) on table erp.goods_receipt to service_sea
 grant update (state, goods_receipt_date_time, warehouse_id, supplier_id, customer_id, currency_id, currency_factor, currency_factor_origin_type, currency_factor_origin_source, currency_factor_reference_date, currency_factor_captured_at, tax_status, amount_net, amount_total, position_price, comment) on table erp.goods_receipt to service_writer;
 comment on table erp.goods_receipt is 'Goods that come into a warehouse, or corrections of what came.';
 comment on column erp.goods_receipt.number is 'Number of the goods receipt; unique.';
-comment on column erp.goods_receipt.type is 'Where the goods come from: a supplier, a customer who sends back, or neither.';
-comment on column erp.goods_receipt.state is 'draft, created, approved, in_progress or completed.';
+comment on column erp.goods_receipt.type is 'Origin of the goods: a supplier, a customer who returns them, or neither.';
+comment on column erp.goods_receipt.state is 'State: draft, created, approved, in_progress or completed.';
 comment on column erp.goods_receipt.goods_receipt_date_time is 'When the goods moved: the time of completion, and of creation until then.';
 comment on column erp.goods_receipt.warehouse_id is 'Warehouse that receives the goods.';
 comment on column erp.goods_receipt.supplier_id is 'Supplier who sends the goods.';
@@ -14471,11 +14471,11 @@ comment on column erp.goods_receipt.customer_id is 'Customer who sends the goods
 comment on column erp.goods_receipt.user_id is 'Person of the back office who made the receipt.';
 comment on column erp.goods_receipt.currency_id is 'Currency of all amounts of the receipt.';
 comment on column erp.goods_receipt.currency_factor is 'Exchange rate: units of the receipt''s currency per unit of the default currency. Taken when the receipt is made; can change until the receipt is part of a stock valuation report.';
-comment on column erp.goods_receipt.currency_factor_origin_type is 'Where the exchange rate came from; null on receipts older than this record.';
-comment on column erp.goods_receipt.currency_factor_origin_source is 'Who published the exchange rate, when it was imported; null otherwise.';
+comment on column erp.goods_receipt.currency_factor_origin_type is 'Origin of the exchange rate; null on receipts older than this record.';
+comment on column erp.goods_receipt.currency_factor_origin_source is 'Publisher of the exchange rate, if it was imported; null otherwise.';
 comment on column erp.goods_receipt.currency_factor_reference_date is 'Day for which the exchange rate was published, when it was imported; null otherwise.';
-comment on column erp.goods_receipt.currency_factor_captured_at is 'When the exchange rate was taken, or last set by hand; null on receipts older than this record.';
-comment on column erp.goods_receipt.tax_status is 'gross, net or tax-free.';
+comment on column erp.goods_receipt.currency_factor_captured_at is 'When the exchange rate was looked up, or last entered manually; null on receipts older than this record.';
+comment on column erp.goods_receipt.tax_status is 'Tax status of prices: gross, net or tax-free.';
 comment on column erp.goods_receipt.amount_net is 'Total without tax, in the currency of the receipt.';
 comment on column erp.goods_receipt.amount_total is 'Total with tax, in the currency of the receipt.';
 comment on column erp.goods_receipt.position_price is 'Sum of the lines before discounts and charges on the whole receipt.';
@@ -14747,14 +14747,14 @@ CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.merchant FOR EACH ROW EXECU
 alter table erp.merchant enable row level security;
 create policy merchant_select_writer on erp.merchant for select to service_writer using (true);
 grant select on table erp.merchant to service_writer;
-comment on table erp.merchant is 'What documents say of the merchant. One row, or none as long as nobody has filled it in: then documents lack what the law asks for, and a warning says so.';
-comment on column erp.merchant.is_only_row is 'True, so that there is no second row.';
+comment on table erp.merchant is 'The merchant''s details on documents. The table has one row, or none until it is filled in: then documents lack data that the law demands, and a warning says so.';
+comment on column erp.merchant.is_only_row is 'Always true, so that there is no second row.';
 comment on column erp.merchant.legal_name is 'Full name of the company or person, as the law knows it.';
 comment on column erp.merchant.address is 'Address of the seat, an object with the keys of erp.fulfillment_order.shipping_address. countryIso decides what is a delivery abroad.';
 comment on column erp.merchant.vat_id is 'VAT identification number, without spaces, for example DE999999999.';
 comment on column erp.merchant.tax_number is 'Number at the tax office, for merchants without a VAT number or beside it.';
 comment on column erp.merchant.is_small_business is 'Whether no VAT is charged because the business is small. Said on invoices of orders without tax.';
-comment on column erp.merchant.managers is 'Who may act for the company, where that has to be said.';
+comment on column erp.merchant.managers is 'Persons who may act for the company, where the law demands their names.';
 comment on column erp.merchant.register is 'Court and number of the company in the commercial register.';
 comment on column erp.merchant.account_holder is 'Name of the account, where it differs from the legal name.';
 comment on column erp.merchant.iban is 'Number of the bank account, without spaces.';
@@ -14775,8 +14775,8 @@ create policy number_range_select_writer on erp.number_range for select to servi
 create policy number_range_update_writer on erp.number_range for update to service_writer using (true) with check (true);
 grant select on table erp.number_range to service_writer;
 grant update (last_number) on table erp.number_range to service_writer;
-comment on table erp.number_range is 'Where numbers of documents and orders come from: the pattern, with {n} for the counter, and the last one given.';
-comment on column erp.number_range.last_number is 'The last number given; not used when a sequence counts.';
+comment on table erp.number_range is 'Number ranges of documents and orders: the pattern, with {n} for the counter, and the last number.';
+comment on column erp.number_range.last_number is 'Last number that was used; unused if a sequence counts.';
 comment on column erp.number_range.sequence is 'The sequence that counts in the place of last_number: nobody waits for others then, and what is undone leaves a gap. Null for ranges without gaps.';
 comment on constraint number_range_last_number_is_not_negative on erp.number_range is '@userError OUT_OF_RANGE
 The number range has come to an end.';
@@ -14980,9 +14980,9 @@ grant select (product_id, "position", url, alt_text, translations) on table erp.
 grant update (url, alt_text, translations) on table erp.product_image to service_writer;
 comment on table erp.product_image is 'Addresses of images of products, in their order.';
 comment on column erp.product_image.product_id is 'Product that the image shows.';
-comment on column erp.product_image."position" is 'Place of the image among those of the product, counted from 1.';
-comment on column erp.product_image.url is 'Address of the image, which begins with https:// or http://. It is kept, and not fetched.';
-comment on column erp.product_image.alt_text is 'What the image shows, for those who can''t see it.';
+comment on column erp.product_image."position" is 'Position of the image in the product''s list, counted from 1.';
+comment on column erp.product_image.url is 'Address of the image, which begins with https:// or http://. The service stores it without fetching the image.';
+comment on column erp.product_image.alt_text is 'Description of the image for people who can''t see it.';
 comment on column erp.product_image.translations is 'The alternative text in other languages: an object from locale to an object of texts.';
 comment on constraint product_image_alt_text_length on erp.product_image is '@userError OUT_OF_RANGE alt_text
 The text has more than 1,000 characters.';
@@ -15136,7 +15136,7 @@ create policy product_supplier_configuration_update_writer on erp.product_suppli
 grant delete, insert, select on table erp.product_supplier_configuration to service_writer;
 grant select (id, product_id, supplier_id, supplier_product_number, min_purchase, purchase_steps, supplier_is_default, delivery_time_days, created_at, updated_at) on table erp.product_supplier_configuration to service_api;
 grant update (supplier_product_number, min_purchase, purchase_steps, supplier_is_default, delivery_time_days) on table erp.product_supplier_configuration to service_writer;
-comment on table erp.product_supplier_configuration is 'Which supplier sells which product, and on what terms.';
+comment on table erp.product_supplier_configuration is 'Suppliers of products, with their terms.';
 comment on column erp.product_supplier_configuration.product_id is 'Product that is bought.';
 comment on column erp.product_supplier_configuration.supplier_id is 'Supplier that sells it.';
 comment on column erp.product_supplier_configuration.supplier_product_number is 'Number that the supplier knows the product by.';
@@ -15181,7 +15181,7 @@ create policy product_supplier_price_update_writer on erp.product_supplier_price
 grant delete, insert, select on table erp.product_supplier_price to service_writer;
 grant select (product_supplier_configuration_id, currency_id, net, gross, linked) on table erp.product_supplier_price to service_api;
 grant update (net, gross, linked) on table erp.product_supplier_price to service_writer;
-comment on table erp.product_supplier_price is 'What a product costs at a supplier, one price per currency.';
+comment on table erp.product_supplier_price is 'Prices of products at suppliers, one per currency.';
 comment on constraint product_supplier_price_gross_is_not_negative on erp.product_supplier_price is '@internal The functions that write here see to it.';
 comment on constraint product_supplier_price_is_an_amount on erp.product_supplier_price is '@userError OUT_OF_RANGE net,gross
 An amount must be less than 1,000,000,000,000,000.';
@@ -15362,7 +15362,7 @@ grant select (id, quote_id, product_id, type, identifier, label, description, "p
 comment on table erp.quote_line_item is 'Lines of quotes.';
 comment on column erp.quote_line_item.quote_id is 'Quote that the line belongs to.';
 comment on column erp.quote_line_item.product_id is 'Product that is offered; set on lines of type product only.';
-comment on column erp.quote_line_item.type is 'What the line stands for: product, custom, promotion, credit or another word.';
+comment on column erp.quote_line_item.type is 'Kind of the line: product, custom, promotion, credit or another word.';
 comment on column erp.quote_line_item.identifier is 'Identifier of the line within its quote.';
 comment on column erp.quote_line_item.label is 'Text shown for the line.';
 comment on column erp.quote_line_item.description is 'Second line of text.';
@@ -15390,7 +15390,7 @@ CREATE TRIGGER check_references_to_gone AFTER DELETE ON erp.return_order REFEREN
 alter table erp.return_order enable row level security;
 create policy return_order_select_writer on erp.return_order for select to service_writer using (true);
 grant select on table erp.return_order to service_writer;
-comment on table erp.return_order is 'What customers send back. Clients know them by id only.';
+comment on table erp.return_order is 'Returns of customers. Clients know them by id only.';
 
 create table erp.sales_channel (
   id uuid default uuidv7() not null,
@@ -15565,14 +15565,14 @@ comment on column erp.sales_order.state is 'State of the order, for example open
 comment on column erp.sales_order.delivery_state is 'State of the primary delivery, for example open, shipped or returned.';
 comment on column erp.sales_order.payment_state is 'State of the primary payment, for example open, paid or refunded.';
 comment on column erp.sales_order.amount_net is 'Total without tax, in the currency of the order.';
-comment on column erp.sales_order.amount_total is 'Total with tax, in the currency of the order; computed anew when a line changes.';
+comment on column erp.sales_order.amount_total is 'Total with tax, in the currency of the order; recomputed when a line changes.';
 comment on column erp.sales_order.currency_id is 'Currency of all amounts of the order.';
 comment on column erp.sales_order.sales_channel_id is 'Sales channel that the order came through; null when it is not known, or was deleted since.';
 comment on column erp.sales_order.customer_id is 'Customer who ordered; null when it is not known, or was deleted since.';
-comment on column erp.sales_order.tracking_codes is 'Tracking codes of the primary delivery, as a JSON array of strings: those of shipping labels that are not cancelled, and those entered by hand. Empty when there are none yet, null when the order has no delivery.';
+comment on column erp.sales_order.tracking_codes is 'Tracking codes of the primary delivery, as a JSON array of strings: codes of shipping labels that are not cancelled, and codes entered manually. Empty if there are none yet, null if the order has no delivery.';
 comment on column erp.sales_order.storefront_id is 'Id of the order in the external storefront platform; null when not imported from it.';
 comment on column erp.sales_order.created_at is 'When the row was made; usually the time of the order.';
-comment on column erp.sales_order.entered_tracking_codes is 'Tracking codes that were entered by hand. They stay in the list of all codes when a label with the same code is cancelled.';
+comment on column erp.sales_order.entered_tracking_codes is 'Tracking codes that were entered manually. They stay in the list of all codes when a label with the same code is cancelled.';
 comment on constraint order_billing_address_is_an_object on erp.sales_order is '@userError INVALID billing_address
 The address must be a JSON object.';
 comment on constraint order_number_is_not_blank on erp.sales_order is '@userError INVALID order_number
@@ -15668,7 +15668,7 @@ grant update (product_id, type, identifier, label, description, "position", quan
 comment on table erp.sales_order_line_item is 'Lines of orders: products, custom items, promotions, credits (GraphQL type OrderLineItem).';
 comment on column erp.sales_order_line_item.order_id is 'Order that the line belongs to.';
 comment on column erp.sales_order_line_item.product_id is 'Product that was ordered; set on lines of type product only.';
-comment on column erp.sales_order_line_item.type is 'What the line stands for: product, custom, promotion, credit or another word.';
+comment on column erp.sales_order_line_item.type is 'Kind of the line: product, custom, promotion, credit or another word.';
 comment on column erp.sales_order_line_item.identifier is 'Identifier taken over from the cart; on promotion lines the same as in their payload.';
 comment on column erp.sales_order_line_item.label is 'Text shown for the line, as it was when the order was placed.';
 comment on column erp.sales_order_line_item.description is 'Second line of text.';
@@ -15687,7 +15687,7 @@ comment on constraint order_line_item_is_not_its_own_parent on erp.sales_order_l
 comment on constraint order_line_item_product_only_on_product_lines on erp.sales_order_line_item is '@userError INVALID type
 Only lines of type product name a product.';
 comment on constraint order_line_item_promotion_identifier_matches_payload on erp.sales_order_line_item is '@userError INVALID identifier
-The identifier of a promotion is that of its payload.';
+The identifier of a promotion is the identifier in its payload.';
 comment on constraint order_line_item_quantity_is_positive on erp.sales_order_line_item is '@userError OUT_OF_RANGE quantity
 The quantity must be at least 1.';
 comment on constraint order_line_item_ships_no_more_than_ordered on erp.sales_order_line_item is '@userError OVER_FULFILLMENT
@@ -15810,8 +15810,8 @@ create policy state_transition_select_booker on erp.state_transition for select 
 create policy state_transition_select_writer on erp.state_transition for select to service_writer using (true);
 grant select on table erp.state_transition to service_booker;
 grant select on table erp.state_transition to service_writer;
-comment on table erp.state_transition is 'What may follow on what: the action that leads an entity from one state to the next.';
-comment on column erp.state_transition.mutation is 'The mutation by which clients do it, by the name of its function, such as order_cancel. Null where it only follows from something else, or nothing does it: then refusals do not offer it.';
+comment on table erp.state_transition is 'Transitions between states: the action that leads an entity from one state to the next.';
+comment on column erp.state_transition.mutation is 'Mutation that does the action, by the name of its function, such as order_cancel. Null if no mutation does it: then refusals do not offer the action.';
 
 create table erp.stock_container (
   id uuid default uuidv7() not null,
@@ -16229,7 +16229,7 @@ The name has more than 255 characters.';
 comment on index erp.warehouse_search_idx is 'create index concurrently warehouse_search_idx on erp.warehouse using gin ((lower((code::text || ''
 '' || name::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 comment on trigger warehouse_has_its_defaults on erp.warehouse is '@userError INVALID
-One warehouse must be the default, and one the default for receiving. Make another one it first.';
+One warehouse must be the default, and one the default for receiving. Make another warehouse the default first.';
 
 CREATE OR REPLACE FUNCTION erp.about_customer(customer uuid)
  RETURNS TABLE(customer uuid, number text, email text, orders uuid[], quotes uuid[], fulfillment_orders uuid[], fulfillments uuid[], labels uuid[], returns uuid[], receipts uuid[], documents uuid[])
@@ -16288,7 +16288,7 @@ BEGIN ATOMIC
     FROM erp.customer c
    WHERE (c.id = about_customer.customer);
 END;
-comment on function erp.about_customer(uuid) is 'A customer, and the ids of all that is about them. `npx erp customers` hands that over, or anonymizes it.';
+comment on function erp.about_customer(uuid) is 'Returns a customer, and the ids of everything about them. `npx erp customers` exports or anonymizes that.';
 
 CREATE OR REPLACE FUNCTION erp.address_faults(address jsonb)
  RETURNS SETOF text
@@ -16308,7 +16308,7 @@ BEGIN ATOMIC
    WHERE ((a.key <> ALL (erp.address_keys())) OR (jsonb_typeof(a.value) <> ALL (ARRAY['string'::text, 'null'::text])));
 END;
 grant execute on function erp.address_faults(jsonb) to service_writer;
-comment on function erp.address_faults(jsonb) is 'What is wrong with an address that is entered for a warehouse or a supplier. That it is an object is a rule of the tables.';
+comment on function erp.address_faults(jsonb) is 'Returns what is wrong with an address that is entered for a warehouse or a supplier. The tables check that it is an object.';
 
 CREATE OR REPLACE FUNCTION erp.address_keys()
  RETURNS text[]
@@ -16316,7 +16316,7 @@ CREATE OR REPLACE FUNCTION erp.address_keys()
  IMMUTABLE PARALLEL SAFE
 RETURN ARRAY['company'::text, 'department'::text, 'firstName'::text, 'lastName'::text, 'street'::text, 'additionalAddressLine1'::text, 'additionalAddressLine2'::text, 'zipcode'::text, 'city'::text, 'countryName'::text, 'countryIso'::text, 'countryStateName'::text, 'countryStateShortCode'::text, 'phoneNumber'::text];
 grant execute on function erp.address_keys() to service_writer;
-comment on function erp.address_keys() is 'The keys of an address that clients are promised.';
+comment on function erp.address_keys() is 'Returns the keys of an address that clients are promised.';
 
 CREATE OR REPLACE FUNCTION erp.allotment(goods_receipt_id uuid)
  RETURNS TABLE(goods_receipt_line_item_id uuid, nth bigint, supplier_order_id uuid, supplier_order_line_item_id uuid, quantity integer)
@@ -16402,7 +16402,7 @@ BEGIN ATOMIC
       LEFT JOIN erp.supplier_order_line_item i ON ((i.id = p.item_id)));
 END;
 grant execute on function erp.allotment(uuid) to service_writer;
-comment on function erp.allotment(uuid) is 'How the lines of a goods receipt that name supplier orders share out over what was ordered: parts of each line, first on the line of an order that it names, then on other lines of the order with the product, and last, without a line, what the order has no room for. Units that go back are shared out over what was received.';
+comment on function erp.allotment(uuid) is 'Returns how the lines of a goods receipt that name supplier orders are distributed over the ordered lines. Parts of a line go first to the order line that it names, then to other lines of the order with the product. Units without room in the order come last, without an order line. Returned units are distributed over the received ones.';
 
 CREATE OR REPLACE FUNCTION erp.allotment_by_name(goods_receipt_id uuid)
  RETURNS TABLE(goods_receipt_line_item_id uuid, supplier_order_line_item_id uuid, quantity integer)
@@ -16459,7 +16459,7 @@ BEGIN ATOMIC
    WHERE (s.units > 0);
 END;
 grant execute on function erp.allotment_by_name(uuid) to service_writer;
-comment on function erp.allotment_by_name(uuid) is 'How many units of each line of a goods receipt fit on the line of a supplier order that it names, in the order of the lines: no more than is open, and no more back than was received. Orders that were cancelled take nothing.';
+comment on function erp.allotment_by_name(uuid) is 'Returns how many units of each line of a goods receipt fit into the line of a supplier order that it names, in the order of the lines. Units that arrive are limited by the open quantity, returned units by the received quantity. Cancelled orders take nothing.';
 
 CREATE OR REPLACE FUNCTION erp.allowed_actions(machine text, state text)
  RETURNS jsonb
@@ -16467,7 +16467,7 @@ CREATE OR REPLACE FUNCTION erp.allowed_actions(machine text, state text)
  STABLE
 RETURN (SELECT COALESCE(jsonb_agg(t.action ORDER BY t.action), '[]'::jsonb) AS "coalesce" FROM erp.state_transition t WHERE ((t.machine = allowed_actions.machine) AND (t.from_state = allowed_actions.state) AND (t.mutation IS NOT NULL)));
 grant execute on function erp.allowed_actions(text,text) to service_writer;
-comment on function erp.allowed_actions(text,text) is 'The actions that clients can do in a state, because a mutation does them by erp.state_transition, as a JSON array.';
+comment on function erp.allowed_actions(text,text) is 'Returns the actions that clients can do in a state by a mutation, according to erp.state_transition, as a JSON array.';
 
 CREATE OR REPLACE FUNCTION erp.amount_in_default_currency(amount numeric, currency_factor numeric)
  RETURNS numeric
@@ -16477,7 +16477,7 @@ RETURN round((amount / currency_factor), 2);
 grant execute on function erp.amount_in_default_currency(numeric,numeric) to service_keeper;
 grant execute on function erp.amount_in_default_currency(numeric,numeric) to service_ledger;
 grant execute on function erp.amount_in_default_currency(numeric,numeric) to service_writer;
-comment on function erp.amount_in_default_currency(numeric,numeric) is 'An amount in the default currency, in cents: of a price times a quantity, not of a price that is rounded.';
+comment on function erp.amount_in_default_currency(numeric,numeric) is 'Returns an amount in the default currency, in cents. The amount is a price times a quantity, so that no rounded price is multiplied.';
 
 CREATE OR REPLACE FUNCTION erp.amounts(tax_status text, totals numeric[], tax_rates numeric[], discount numeric, OUT amount_net numeric, OUT amount_total numeric, OUT position_price numeric)
  RETURNS record
@@ -16499,7 +16499,7 @@ BEGIN ATOMIC
     FROM UNNEST(amounts.totals, amounts.tax_rates) l(total, tax_rate);
 END;
 grant execute on function erp.amounts(text,numeric[],numeric[],numeric) to service_writer;
-comment on function erp.amounts(text,numeric[],numeric[],numeric) is 'Totals of a document out of its lines: what they cost by its tax status, and their tax rates in percent. A discount on the whole is taken off both totals. Null when no line has a price.';
+comment on function erp.amounts(text,numeric[],numeric[],numeric) is 'Returns the totals of a document from its lines: their amounts by its tax status, and their tax rates in percent. A discount on the whole document is subtracted from both totals. Null if no line has a price.';
 
 CREATE OR REPLACE FUNCTION erp.anonymize_customer(customer uuid, sequences bigint[], bulk_operations uuid[])
  RETURNS TABLE(what text, changed bigint)
@@ -16511,7 +16511,7 @@ declare
   personal text[] := array(select erp.personal_values(customer));
   answers bigint;
 begin
-  -- They are found by what is replaced then
+  -- First, because payloads are found by the values that the next statement replaces
   with done as (
     update mutation.idempotency_key k
     set payload = erp.without_person(k.payload, personal)
@@ -16521,14 +16521,14 @@ begin
     returning 1
   ) select count(*) into answers from done;
   return query select * from erp.anonymize_rows(anonymize_customer.customer);
-  -- What waits becomes events meanwhile, so it comes first. A change of now isn't among the old values
+  -- The outbox comes before the log, because the sequencer may move its rows into the log meanwhile
   return query with done as (
     update events.outbox o
     set data = events.anonymous_data(o.topic, o.subject_id, o.data)
     where o.subject_id = any (subjects)
       and o.data <> events.anonymous_data(o.topic, o.subject_id, o.data)
     returning 1
-  ) select 'changes to be numbered', count(*) from done;
+  ) select 'changes in the outbox', count(*) from done;
   sequences := sequences
     || array(select * from events.sequences_about(subjects, coalesce(sequences[cardinality(sequences)], 0)));
   return query with done as (
@@ -16559,10 +16559,10 @@ begin
       and (o.expires_at > now() or num_nonnulls(o.query, o.variables) > 0)
     returning 1
   ) select 'bulk operations', count(*) from done;
-  return query select 'answers of idempotency keys', answers;
+  return query select 'payloads of idempotency keys', answers;
 end
 $function$;
-comment on function erp.anonymize_customer(uuid,bigint[],uuid[]) is 'Replaces what tells who a customer is, everywhere but in documents, and counts what has changed. Known are the events about it so far, in their order, and bulk operations whose files have rows about it. Rows that are done are not changed again, so they cause no events.';
+comment on function erp.anonymize_customer(uuid,bigint[],uuid[]) is 'Anonymizes a customer: replaces what identifies them everywhere except in documents, and returns the number of changes of each kind. The parameter sequences has the events about the customer that are known so far, ascending; bulk_operations has the operations whose files have rows about them. Rows that are anonymous already are not changed again, so they cause no events.';
 
 CREATE OR REPLACE FUNCTION erp.anonymize_rows(customer uuid)
  RETURNS TABLE(what text, changed bigint)
@@ -16678,7 +16678,7 @@ begin
 end
 $function$;
 grant execute on function erp.approve_goods_receipt(uuid) to service_writer;
-comment on function erp.approve_goods_receipt(uuid) is 'Approves a goods receipt: books what its lines say to the place of the receipt, from the return order or from unknown, and what they take back from where it lies.';
+comment on function erp.approve_goods_receipt(uuid) is 'Approves a goods receipt: books its lines to the place of the receipt, from the return order or from unknown, and negative lines from where the units are.';
 
 CREATE OR REPLACE FUNCTION erp.are_storefront_variants(value jsonb)
  RETURNS boolean
@@ -16686,7 +16686,7 @@ CREATE OR REPLACE FUNCTION erp.are_storefront_variants(value jsonb)
  IMMUTABLE PARALLEL SAFE
 RETURN COALESCE((NOT (value @? ((('strict $[*] ? (!(@.productId.type() == "string") '::text || '|| (@.productId.type() == "string") is unknown '::text) || '|| @.variantId.type() != "string" && @.variantId.type() != "null")'::text))::jsonpath)), true);
 grant execute on function erp.are_storefront_variants(jsonb) to service_writer;
-comment on function erp.are_storefront_variants(jsonb) is 'Whether the entries of a list are objects that name a product of the storefront, and perhaps its variant.';
+comment on function erp.are_storefront_variants(jsonb) is 'Whether the entries of a list are objects that name a product of the storefront and, optionally, its variant.';
 
 CREATE OR REPLACE FUNCTION erp.are_translations(texts jsonb)
  RETURNS boolean
@@ -16694,7 +16694,7 @@ CREATE OR REPLACE FUNCTION erp.are_translations(texts jsonb)
  IMMUTABLE PARALLEL SAFE
 RETURN ((jsonb_typeof(texts) = 'object'::text) AND (NOT jsonb_path_exists(texts, '$.*?(@.type() != "object")'::jsonpath)) AND (NOT jsonb_path_exists(texts, '$.*.*?(@.type() != "string")'::jsonpath)));
 grant execute on function erp.are_translations(jsonb) to service_writer;
-comment on function erp.are_translations(jsonb) is 'Whether a JSON value is an object from locale to an object of texts, such as {"de": {"name": "Zelt"}}.';
+comment on function erp.are_translations(jsonb) is 'Whether a JSON value is an object with an object of texts for each locale, such as {"de": {"name": "Zelt"}}.';
 
 CREATE OR REPLACE FUNCTION erp.assign(order_id uuid, assignments erp.assignment[], are_shipped boolean DEFAULT false)
  RETURNS uuid[]
@@ -16741,7 +16741,7 @@ begin
 end
 $function$;
 grant execute on function erp.assign(uuid,erp.assignment[],boolean) to service_writer;
-comment on function erp.assign(uuid,erp.assignment[],boolean) is 'Makes a fulfillment order for each location that is to ship units of an order, or ships them at once, so that nothing is promised. Answers their ids. The caller holds the locks of the order, and those of ledger.lock: the number range comes last.';
+comment on function erp.assign(uuid,erp.assignment[],boolean) is 'Creates a fulfillment order for each location that is to ship units of an order, or ships them at once, so that nothing is promised. Returns their ids. The caller holds the locks of the order, and the locks of ledger.lock, because the number range is locked last.';
 
 CREATE OR REPLACE FUNCTION erp.awaits_goods(state text)
  RETURNS boolean
@@ -16750,7 +16750,7 @@ CREATE OR REPLACE FUNCTION erp.awaits_goods(state text)
 RETURN (state = ANY (ARRAY['open'::text, 'sent'::text, 'confirmed'::text, 'partially_delivered'::text]));
 grant execute on function erp.awaits_goods(text) to service_ledger;
 grant execute on function erp.awaits_goods(text) to service_writer;
-comment on function erp.awaits_goods(text) is 'Whether what is open of a supplier order in this state is still to come.';
+comment on function erp.awaits_goods(text) is 'Whether the open units of a supplier order in this state will still arrive.';
 
 CREATE OR REPLACE FUNCTION erp.billable_parts(order_id uuid, only_shipped boolean, fulfillment_ids uuid[] DEFAULT NULL::uuid[])
  RETURNS erp.document_part[]
@@ -16758,7 +16758,7 @@ CREATE OR REPLACE FUNCTION erp.billable_parts(order_id uuid, only_shipped boolea
  STABLE
 RETURN ARRAY(WITH named AS (SELECT a.destination_order_line_item_id AS id, sum(i.quantity) AS quantity FROM (erp.fulfillment_line_item i JOIN erp.fulfillment_order_line_item a ON ((a.id = i.fulfillment_order_line_item_id))) WHERE (i.fulfillment_id = ANY (billable_parts.fulfillment_ids)) GROUP BY a.destination_order_line_item_id), line AS (SELECT row_number() OVER (ORDER BY l."position", l.id) AS n, l.id, l.quantity, CASE WHEN (NOT billable_parts.only_shipped) THEN ((l.quantity - l.invoiced_quantity))::bigint WHEN (l.type = 'product'::text) THEN LEAST(((l.shipped_quantity - l.invoiced_quantity))::bigint, CASE WHEN (billable_parts.fulfillment_ids IS NOT NULL) THEN COALESCE((SELECT n.quantity FROM named n WHERE (n.id = l.id)), (0)::bigint) ELSE NULL::bigint END) WHEN erp.charges_services(billable_parts.order_id) THEN ((l.quantity - l.invoiced_quantity))::bigint ELSE NULL::bigint END AS due FROM erp.sales_order_line_item l WHERE ((l.order_id = billable_parts.order_id) AND ((l.type = 'product'::text) OR (l.tax_rate IS NOT NULL) OR (NOT (EXISTS (SELECT FROM erp.sales_order_line_item r WHERE ((r.order_id = billable_parts.order_id) AND (r.tax_rate IS NOT NULL)))))))), gap AS (SELECT l.n, l.id, l.due, lower(g_1.units) AS first_unit, (upper(g_1.units) - lower(g_1.units)) AS quantity, sum((upper(g_1.units) - lower(g_1.units))) OVER (PARTITION BY l.id ORDER BY g_1.units) AS upto FROM (line l CROSS JOIN LATERAL unnest((int4multirange(int4range(0, l.quantity)) - COALESCE((SELECT range_agg(int4range(i.first_unit, (i.first_unit + i.quantity))) AS range_agg FROM (erp.invoice_line_item i JOIN erp.invoice v ON ((v.document_id = i.document_id))) WHERE ((i.order_line_item_id = l.id) AND (v.cancellation_id IS NULL))), '{}'::int4multirange))) g_1(units)) WHERE (l.due > 0)) SELECT ROW(g.id, g.first_unit, (LEAST((g.quantity)::bigint, (g.due - (g.upto - g.quantity))))::integer)::erp.document_part AS "row" FROM gap g WHERE (g.due > (g.upto - g.quantity)) ORDER BY g.n, g.first_unit);
 grant execute on function erp.billable_parts(uuid,boolean,uuid[]) to service_writer;
-comment on function erp.billable_parts(uuid,boolean,uuid[]) is 'Units of lines of an order that no invoice charges: of products only those that were shipped, if that is wanted, by some fulfillments if they are named; of other lines, such as the costs of shipping, all, see erp.charges_services.';
+comment on function erp.billable_parts(uuid,boolean,uuid[]) is 'Returns the units of an order''s lines that no invoice charges. With only_shipped, these are the shipped units of products, of some fulfillments if they are given, and all units of other lines, such as shipping costs, if erp.charges_services allows it.';
 
 CREATE OR REPLACE FUNCTION erp.cancel_fulfillment(fulfillment_id uuid, note text)
  RETURNS erp.shipment
@@ -16791,7 +16791,7 @@ begin
   elsif exists (
     select from erp.fulfillment_order f where f.id = any (fulfillment_orders) and f.type = 'ExternalToOrder'
   ) then
-    perform mutation.refuse('EXTERNALLY_MANAGED', 'Somebody else has shipped it.', '{id}');
+    perform mutation.refuse('EXTERNALLY_MANAGED', 'The fulfillment is managed externally.', '{id}');
   end if;
   wanted := erp.next_state('fulfillment', 'cancel', present.state);
   perform from erp.location l
@@ -16814,7 +16814,7 @@ begin
 end
 $function$;
 grant execute on function erp.cancel_fulfillment(uuid,text) to service_writer;
-comment on function erp.cancel_fulfillment(uuid,text) is 'Cancels a fulfillment: books its units back, opens its quantities again, and cancels the invoices over it (erp.cancel_invoices_of). User errors NOT_FOUND, EXTERNALLY_MANAGED, INVALID, INVALID_STATE_TRANSITION, and those of ledger.take_back.';
+comment on function erp.cancel_fulfillment(uuid,text) is 'Cancels a fulfillment: books its units back, opens its quantities again, and cancels the invoices over it (erp.cancel_invoices_of). User errors NOT_FOUND, EXTERNALLY_MANAGED, INVALID, INVALID_STATE_TRANSITION, and the user errors of ledger.take_back.';
 
 CREATE OR REPLACE FUNCTION erp.cancel_invoices_of(fulfillment_id uuid)
  RETURNS uuid[]
@@ -16858,7 +16858,7 @@ begin
 end
 $function$;
 grant execute on function erp.cancel_invoices_of(uuid) to service_writer;
-comment on function erp.cancel_invoices_of(uuid) is 'Cancels the invoices over a shipment that was cancelled, each by a storno. What they charged of other shipments is charged by a new invoice. Of an invoice that was credited, only the units of the shipment can be invoiced again. Answers what was made.';
+comment on function erp.cancel_invoices_of(uuid) is 'Cancels the invoices of a cancelled shipment, each by a cancellation invoice. A new invoice charges what they charged of other shipments. Of an invoice that was credited, only the units of the shipment can be invoiced again. Returns the created documents.';
 
 CREATE OR REPLACE FUNCTION erp.cancel_order(order_id uuid)
  RETURNS erp.shipment
@@ -16881,10 +16881,10 @@ begin
     select from erp.sales_order_line_item l where l.order_id = present.id and l.shipped_quantity > 0
   ) then
     perform mutation.refuse('NOT_EDITABLE',
-      'Something of the order is shipped. Cancel its fulfillments first.', '{id}');
+      'Parts of the order are shipped. Cancel its fulfillments first.', '{id}');
   elsif cardinality(erp.open_invoices(present.id)) > 0 then
     perform mutation.refuse('NOT_EDITABLE',
-      'The order is invoiced. Take its invoices back first, by documentCreate with the type storno.', '{id}',
+      'The order is invoiced. Cancel its invoices first, by documentCreate with the type storno.', '{id}',
       jsonb_build_object('invoices', erp.open_invoices(present.id)));
   end if;
   perform from erp.location l where l.id in (
@@ -16909,7 +16909,7 @@ begin
 end
 $function$;
 grant execute on function erp.cancel_order(uuid) to service_writer;
-comment on function erp.cancel_order(uuid) is 'Cancels an order of which nothing is shipped or charged, and its open fulfillment orders, so that nothing is reserved for it any more. What is fulfilled externally is left alone. User errors NOT_FOUND, INVALID_STATE_TRANSITION, NOT_EDITABLE.';
+comment on function erp.cancel_order(uuid) is 'Cancels an order of which nothing is shipped or charged, and its open fulfillment orders, so that nothing is reserved for it any more. Externally managed fulfillment orders stay unchanged. User errors NOT_FOUND, INVALID_STATE_TRANSITION, NOT_EDITABLE.';
 
 CREATE OR REPLACE FUNCTION erp.change_fulfillment_order(fulfillment_order_id uuid, action text, note text DEFAULT NULL::text)
  RETURNS uuid
@@ -16939,7 +16939,7 @@ begin
 end
 $function$;
 grant execute on function erp.change_fulfillment_order(uuid,text,text) to service_writer;
-comment on function erp.change_fulfillment_order(uuid,text,text) is 'Does an action of the machine fulfillment_order of erp.state_transition: start, hold, release_hold or cancel. Answers the id. User errors NOT_FOUND, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, OUT_OF_RANGE.';
+comment on function erp.change_fulfillment_order(uuid,text,text) is 'Does an action of the machine fulfillment_order of erp.state_transition: start, hold, release_hold or cancel. Returns the id. User errors NOT_FOUND, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, OUT_OF_RANGE.';
 
 CREATE OR REPLACE FUNCTION erp.change_supplier_of_receipt(receipt_id uuid, new_supplier_id uuid)
  RETURNS void
@@ -16962,13 +16962,13 @@ begin
   where l.goods_receipt_id = receipt_id and o.supplier_id <> new_supplier_id order by l.id limit 1;
   if found then
     perform mutation.refuse('SUPPLIER_MISMATCH',
-      format('Lines name supplier order %s, of another supplier.', order_number),
+      format('Lines name supplier order %s, which belongs to another supplier.', order_number),
       '{supplier_id}', jsonb_build_object('supplierOrderNumber', order_number));
   end if;
 end
 $function$;
 grant execute on function erp.change_supplier_of_receipt(uuid,uuid) to service_writer;
-comment on function erp.change_supplier_of_receipt(uuid,uuid) is 'Makes a goods receipt ready for another supplier: it no longer names orders of others. User error SUPPLIER_MISMATCH, when its lines name such orders.';
+comment on function erp.change_supplier_of_receipt(uuid,uuid) is 'Prepares a goods receipt for another supplier: it no longer names orders of the former one. User error SUPPLIER_MISMATCH if its lines name such orders.';
 
 CREATE OR REPLACE FUNCTION erp.charges_services(order_id uuid)
  RETURNS boolean
@@ -16976,7 +16976,7 @@ CREATE OR REPLACE FUNCTION erp.charges_services(order_id uuid)
  STABLE
 RETURN ((EXISTS (SELECT FROM erp.sales_order_line_item l WHERE ((l.order_id = charges_services.order_id) AND (l.type = 'product'::text) AND (l.shipped_quantity > 0)))) OR ((NOT (EXISTS (SELECT FROM erp.sales_order_line_item l WHERE ((l.order_id = charges_services.order_id) AND (l.type = 'product'::text))))) AND (EXISTS (SELECT FROM erp.sales_order o WHERE ((o.id = charges_services.order_id) AND (o.state <> 'cancelled'::text))))));
 grant execute on function erp.charges_services(uuid) to service_writer;
-comment on function erp.charges_services(uuid) is 'Whether lines of an order that are no products may be charged, such as the costs of shipping: when some of its goods were shipped, or when it has none and was not cancelled.';
+comment on function erp.charges_services(uuid) is 'Whether lines of an order other than products may be charged, such as shipping costs. They may if some of its goods were shipped, or if it has none and was not cancelled.';
 
 CREATE OR REPLACE FUNCTION erp.check_goods_receipt(wanted erp.goods_receipt)
  RETURNS void
@@ -17006,7 +17006,7 @@ begin
 end
 $function$;
 grant execute on function erp.check_goods_receipt(erp.goods_receipt) to service_writer;
-comment on function erp.check_goods_receipt(erp.goods_receipt) is 'Refuses a goods receipt that refers to what is not there. User error NOT_FOUND.';
+comment on function erp.check_goods_receipt(erp.goods_receipt) is 'Refuses a goods receipt that refers to something that does not exist. User error NOT_FOUND.';
 
 CREATE OR REPLACE FUNCTION erp.check_goods_receipt_lines(target erp.goods_receipt, lines erp.goods_receipt_line[])
  RETURNS void
@@ -17037,12 +17037,12 @@ begin
     select l.ordinality, 'OUT_OF_RANGE', 'The tax rate is in percent, from 0 to 100.', 'tax_rate'
     from unnest(lines) with ordinality l where l.tax_rate not between 0 and 100
     union all
-    select l.ordinality, 'OUT_OF_RANGE', 'No more can be thrown away than comes in.',
+    select l.ordinality, 'OUT_OF_RANGE', 'More units are to be thrown away than arrive.',
       'planned_disposal_quantity'
     from unnest(lines) with ordinality l
     where l.planned_disposal_quantity not between 0 and greatest(l.quantity, 0)
     union all
-    select l.ordinality, 'INVALID', 'A batch has a number.', 'batch_number'
+    select l.ordinality, 'INVALID', 'A batch needs a number.', 'batch_number'
     from unnest(lines) with ordinality l where erp.is_blank(l.batch_number)
     union all
     select l.ordinality, 'OUT_OF_RANGE', 'The text has more than 255 characters.', 'batch_number'
@@ -17131,7 +17131,7 @@ declare
   errors jsonb;
 begin
   select jsonb_agg(mutation.user_error('SUPPLIER_MISMATCH',
-      format('Supplier order %s is of another supplier than the receipt.', o.number), n.field,
+      format('Supplier order %s belongs to another supplier than the receipt.', o.number), n.field,
       jsonb_build_object('supplierOrderNumber', o.number)) order by n."position") into errors
   from erp.orders_named(lines, order_ids) n join erp.supplier_order o on o.id = n.id
   where receipt.type = 'Supplier' and o.supplier_id <> receipt.supplier_id;
@@ -17139,7 +17139,7 @@ begin
 end
 $function$;
 grant execute on function erp.check_receipt_suppliers(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) to service_writer;
-comment on function erp.check_receipt_suppliers(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) is 'Refuses supplier orders of another supplier than that of the goods receipt. User error SUPPLIER_MISMATCH.';
+comment on function erp.check_receipt_suppliers(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) is 'Refuses supplier orders of another supplier than the goods receipt''s. User error SUPPLIER_MISMATCH.';
 
 CREATE OR REPLACE FUNCTION erp.check_references_of_fulfillment_line_item()
  RETURNS trigger
@@ -17360,7 +17360,7 @@ begin
 end
 $function$;
 grant execute on function erp.complete_goods_receipt(uuid,erp.placement[]) to service_writer;
-comment on function erp.complete_goods_receipt(uuid,erp.placement[]) is 'Completes a goods receipt: books its lines from the place of the receipt to where they are put away, and what is to be thrown away to stock_correction; notes what arrived of supplier orders. A line without placements goes to its own bin, the usual bin, or the warehouse. All units are booked, also those that no order has open: these become lines of their own.';
+comment on function erp.complete_goods_receipt(uuid,erp.placement[]) is 'Completes a goods receipt. Books its lines from the place of the receipt to where they are put away, and units to be thrown away to stock_correction, and records what arrived of supplier orders. A line without placements goes to its own bin, the usual bin, or the warehouse. All units are booked, including units that no order has open: these become lines of their own.';
 
 CREATE OR REPLACE FUNCTION erp.complete_shipment(order_id uuid, tracking_codes text[], documents text[], note text, warehouse_id uuid DEFAULT NULL::uuid)
  RETURNS erp.shipment
@@ -17407,7 +17407,7 @@ begin
 end
 $function$;
 grant execute on function erp.complete_shipment(uuid,text[],text[],text,uuid) to service_writer;
-comment on function erp.complete_shipment(uuid,text[],text[],text,uuid) is 'Ships all that is open of an order: from the warehouses that it is assigned to, and what no open fulfillment order has from those of erp.plan_uncovered, for which a warehouse may be named. External fulfillment orders are left alone. An order that has nothing left to ship, as one of services, is only completed. Documents are only checked here. User errors NOT_FOUND, INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, OUT_OF_RANGE, TOO_MANY_LINES.';
+comment on function erp.complete_shipment(uuid,text[],text[],text,uuid) is 'Ships everything that is open of an order. Assigned units are shipped from their warehouses, all others from the warehouses of erp.plan_uncovered, for which a warehouse may be given. External fulfillment orders stay unchanged. An order with nothing to ship, such as services, is only completed. Documents are only checked here. User errors NOT_FOUND, INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, OUT_OF_RANGE, TOO_MANY_LINES.';
 
 CREATE OR REPLACE FUNCTION erp.converted_price(price numeric, from_tax_status text, from_tax_rate numeric, from_factor numeric, to_tax_status text, to_tax_rate numeric, to_factor numeric)
  RETURNS numeric
@@ -17415,7 +17415,7 @@ CREATE OR REPLACE FUNCTION erp.converted_price(price numeric, from_tax_status te
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN ((from_factor = to_factor) AND ((NOT (from_tax_status IS DISTINCT FROM 'gross'::text)) = (NOT (to_tax_status IS DISTINCT FROM 'gross'::text)))) THEN price ELSE erp.rounded_price(((((price / CASE WHEN (from_tax_status = 'gross'::text) THEN ((1)::numeric + (COALESCE(from_tax_rate, (0)::numeric) / (100)::numeric)) ELSE (1)::numeric END) * CASE WHEN (to_tax_status = 'gross'::text) THEN ((1)::numeric + (COALESCE(to_tax_rate, (0)::numeric) / (100)::numeric)) ELSE (1)::numeric END) * to_factor) / from_factor)) END;
 grant execute on function erp.converted_price(numeric,text,numeric,numeric,text,numeric,numeric) to service_writer;
-comment on function erp.converted_price(numeric,text,numeric,numeric,text,numeric,numeric) is 'A unit price of one document as another one states it, which may be in another currency or with tax where the first is without: to six decimals, or as it is when nothing differs. Null when a rate is unknown.';
+comment on function erp.converted_price(numeric,text,numeric,numeric,text,numeric,numeric) is 'Converts the unit price of one document for another one, whose currency may differ, or which may state prices with tax instead of without. The result has six decimals, or is unchanged if nothing differs. Null if a rate is unknown.';
 
 CREATE OR REPLACE FUNCTION erp.copy_product_prices(product_ids uuid[])
  RETURNS void
@@ -17450,7 +17450,7 @@ begin
 end
 $function$;
 grant execute on function erp.copy_product_prices(uuid[]) to service_writer;
-comment on function erp.copy_product_prices(uuid[]) is 'Makes the prices of default suppliers that are paid in the default currency those of the products. Other suppliers keep theirs.';
+comment on function erp.copy_product_prices(uuid[]) is 'Copies the prices of default suppliers that are paid in the default currency to their products. Other suppliers keep theirs.';
 
 CREATE OR REPLACE FUNCTION erp.copy_supplier_prices(product_ids uuid[])
  RETURNS void
@@ -17495,7 +17495,7 @@ begin
 end
 $function$;
 grant execute on function erp.copy_supplier_prices(uuid[]) to service_writer;
-comment on function erp.copy_supplier_prices(uuid[]) is 'Makes the purchase prices of products those of their default suppliers: the same when the supplier is paid in the default currency, else converted by the present rate.';
+comment on function erp.copy_supplier_prices(uuid[]) is 'Copies the purchase prices of products to their default suppliers: unchanged if the supplier is paid in the default currency, otherwise converted by the present rate.';
 
 CREATE OR REPLACE FUNCTION erp.country_alone(address jsonb)
  RETURNS jsonb
@@ -17505,7 +17505,7 @@ CREATE OR REPLACE FUNCTION erp.country_alone(address jsonb)
 BEGIN ATOMIC
  SELECT NULLIF(jsonb_strip_nulls(jsonb_build_object('countryIso', (address -> 'countryIso'::text), 'countryName', (address -> 'countryName'::text))), '{}'::jsonb) AS "nullif";
 END;
-comment on function erp.country_alone(jsonb) is 'What stays of the address of a customer who is anonymized: the country, by which taxes and statistics go.';
+comment on function erp.country_alone(jsonb) is 'Returns an address with only its country, by which taxes and statistics go, for a customer who is anonymized.';
 
 CREATE OR REPLACE FUNCTION erp.create_bin_location(warehouse_id uuid, code text, "position" integer)
  RETURNS uuid
@@ -17527,7 +17527,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_bin_location(uuid,text,integer) to service_writer;
-comment on function erp.create_bin_location(uuid,text,integer) is 'Makes a bin in a warehouse. Answers its id.';
+comment on function erp.create_bin_location(uuid,text,integer) is 'Creates a bin in a warehouse. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.create_delivery_note(order_id uuid, fulfillment_id uuid)
  RETURNS uuid
@@ -17546,7 +17546,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_delivery_note(uuid,uuid) to service_writer;
-comment on function erp.create_delivery_note(uuid,uuid) is 'Makes a delivery note of a shipment of an order, or of the whole order when there is none.';
+comment on function erp.create_delivery_note(uuid,uuid) is 'Creates a delivery note for a shipment of an order, or for the whole order without one.';
 
 CREATE OR REPLACE FUNCTION erp.create_document(order_id uuid, document_type text, referenced_document_id uuid DEFAULT NULL::uuid)
  RETURNS uuid
@@ -17567,11 +17567,11 @@ begin
   elsif document_type in ('credit_note', 'storno') then
     return erp.create_reversal(order_id, document_type, referenced_document_id);
   end if;
-  perform mutation.refuse('INVALID', format('Documents of the type %s are not made here.', document_type));
+  perform mutation.refuse('INVALID', format('Documents of type %s cannot be created here.', document_type));
 end
 $function$;
 grant execute on function erp.create_document(uuid,text,uuid) to service_writer;
-comment on function erp.create_document(uuid,text,uuid) is 'Makes an invoice, delivery_note, credit_note or storno of an order as a whole: an invoice over all that no other charges. Credit notes and stornos refer to an invoice of the order, which has to be named if several stand. User errors NOT_FOUND, INVALID, REQUIRED.';
+comment on function erp.create_document(uuid,text,uuid) is 'Creates an invoice, delivery_note, credit_note or storno (cancellation invoice) for an order as a whole. An invoice charges everything that no other invoice charges. Credit notes and cancellation invoices refer to an invoice of the order, which must be given if several are valid. User errors NOT_FOUND, INVALID, REQUIRED.';
 
 CREATE OR REPLACE FUNCTION erp.create_documents(order_id uuid, documents text[], fulfillment_id uuid DEFAULT NULL::uuid)
  RETURNS uuid[]
@@ -17604,7 +17604,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_documents(uuid,text[],uuid) to service_writer;
-comment on function erp.create_documents(uuid,text[],uuid) is 'Makes documents of the types that are named of a shipment of an order, the newest unless one is given: the delivery note lists what is in it, the invoice charges all that was shipped and that no other charges. The types are those of erp.require_documents. Answers their ids. User error INVALID.';
+comment on function erp.create_documents(uuid,text[],uuid) is 'Creates documents of the given types for a shipment of an order, by default the newest one. The delivery note lists the content of the shipment; the invoice charges everything that was shipped and that no other invoice charges. erp.require_documents names the types. Returns their ids. User error INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.create_fulfillment(fulfillment_order_id uuid, lines erp.shipping_line[], places erp.shipping_place[], tracking_codes text[], note text, documents text[] DEFAULT NULL::text[])
  RETURNS erp.shipment
@@ -17648,7 +17648,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_fulfillment(uuid,erp.shipping_line[],erp.shipping_place[],text[],text,text[]) to service_writer;
-comment on function erp.create_fulfillment(uuid,erp.shipping_line[],erp.shipping_place[],text[],text,text[]) is 'Ships some of what a fulfillment order has open, or all when lines is null, from the places that are named or, where none is, from those that are next on the pick route. Documents are only checked here. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, NOT_FOUND, INVALID, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, BATCH_MISMATCH, BATCH_REQUIRED, INSUFFICIENT_STOCK.';
+comment on function erp.create_fulfillment(uuid,erp.shipping_line[],erp.shipping_place[],text[],text,text[]) is 'Ships some of the open units of a fulfillment order, or all if lines is null. They are taken from the given places or, by default, from the next ones on the pick route. Documents are only checked here. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, NOT_FOUND, INVALID, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, BATCH_MISMATCH, BATCH_REQUIRED, INSUFFICIENT_STOCK.';
 
 CREATE OR REPLACE FUNCTION erp.create_fulfillment_order(order_id uuid, warehouse_id uuid, lines erp.shipping_line[])
  RETURNS uuid
@@ -17669,7 +17669,7 @@ begin
     assignments := erp.plan_uncovered(order_id, warehouse_id);
     if cardinality(assignments) = 0 then
       perform mutation.refuse('INVALID_STATE_TRANSITION',
-        'Nothing of the order is open that no fulfillment order has.', '{order_id}',
+        'Fulfillment orders have all open units of the order already.', '{order_id}',
         jsonb_build_object(
           'state', present.state, 'allowedActions', erp.allowed_actions('order', present.state)
         ));
@@ -17688,7 +17688,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_fulfillment_order(uuid,uuid,erp.shipping_line[]) to service_writer;
-comment on function erp.create_fulfillment_order(uuid,uuid,erp.shipping_line[]) is 'Has a warehouse ship units of lines of an order that no fulfillment order has, or all of them when lines is null. Answers the fulfillment order. User errors NOT_FOUND, INVALID, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, REQUIRED, OUT_OF_RANGE, NOT_UNIQUE, TOO_MANY_LINES.';
+comment on function erp.create_fulfillment_order(uuid,uuid,erp.shipping_line[]) is 'Creates a fulfillment order by which a warehouse ships units of an order that no fulfillment order has: the given ones, or all if lines is null. Returns it. User errors NOT_FOUND, INVALID, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, REQUIRED, OUT_OF_RANGE, NOT_UNIQUE, TOO_MANY_LINES.';
 
 CREATE OR REPLACE FUNCTION erp.create_goods_receipt(given jsonb, lines erp.goods_receipt_line[], supplier_order_ids uuid[])
  RETURNS uuid
@@ -17715,7 +17715,7 @@ begin
   ) then
     perform mutation.refuse_missing('supplier order', '{supplier_order_ids}');
   end if;
-  -- Supplier, currency and tax status are those of the supplier orders, unless given
+  -- The supplier orders give supplier, currency and tax status, unless the input does
   orders := case
     when made.type = 'Supplier' then erp.lock_orders_named(wanted_lines, supplier_order_ids)
     else '{}' end;
@@ -17742,7 +17742,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_goods_receipt(jsonb,erp.goods_receipt_line[],uuid[]) to service_writer;
-comment on function erp.create_goods_receipt(jsonb,erp.goods_receipt_line[],uuid[]) is 'Makes a goods receipt out of the columns that the object names (is_draft: as a draft), its lines, and the supplier orders that it delivers. What is left out of type, supplier, currency and tax status follows from the orders that it and its lines name. Answers its id.';
+comment on function erp.create_goods_receipt(jsonb,erp.goods_receipt_line[],uuid[]) is 'Creates a goods receipt from the columns in the object (is_draft: as a draft), its lines, and the supplier orders that it delivers. Omitted values of type, supplier, currency and tax status follow from the orders that it and its lines name. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.create_invoice(order_id uuid, only_shipped boolean, field text[] DEFAULT NULL::text[], fulfillment_ids uuid[] DEFAULT NULL::uuid[])
  RETURNS uuid
@@ -17758,8 +17758,8 @@ begin
   parts := erp.billable_parts(order_id, only_shipped, fulfillment_ids);
   if cardinality(parts) = 0 then
     perform mutation.refuse('INVALID', case
-      when not only_shipped then 'There is nothing of the order that has not been invoiced already.'
-      when erp.charges_services(order_id) then 'All that was shipped has been invoiced already.'
+      when not only_shipped then 'The whole order has been invoiced already.'
+      when erp.charges_services(order_id) then 'Everything that was shipped has been invoiced already.'
       when (select o.state from erp.sales_order o where o.id = order_id) = 'cancelled'
         then 'The order is cancelled, and nothing of it was shipped.'
       else 'Nothing of the order has been shipped. Ship it first, by orderShipmentComplete or '
@@ -17791,7 +17791,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_invoice(uuid,boolean,text[],uuid[]) to service_writer;
-comment on function erp.create_invoice(uuid,boolean,text[],uuid[]) is 'Makes an invoice over what no other charges of an order: of what was shipped, by some fulfillments if they are named, or of all. Cancelling one of the shipments cancels the invoice over them, too. User error INVALID when there is nothing to charge, or a line has no price.';
+comment on function erp.create_invoice(uuid,boolean,text[],uuid[]) is 'Creates an invoice over units of an order that no other invoice charges: shipped units, of some fulfillments if they are given, or all units. If one of the shipments is cancelled, the invoice is cancelled, too. User error INVALID if there is nothing to charge, or a line has no price.';
 
 CREATE OR REPLACE FUNCTION erp.create_order_document(order_id uuid, document_type text, fulfillment_ids uuid[], referenced_document_id uuid)
  RETURNS uuid
@@ -17808,7 +17808,7 @@ declare
 begin
   if document_type not in ('invoice', 'delivery_note', 'credit_note', 'storno') then
     perform mutation.refuse('INVALID',
-      'The type is invoice, delivery_note, credit_note or storno: others are not made here.',
+      'The type must be invoice, delivery_note, credit_note or storno.',
       '{document_type}');
   elsif is_reversal and fulfillment_ids is not null then
     perform mutation.refuse('INVALID', 'Credit notes and cancellations take back a whole invoice: name it by '
@@ -17831,7 +17831,7 @@ begin
     perform erp.require_uninvoiced(fulfillment_ids);
     return erp.create_invoice(order_id, true, '{document_type}', fulfillment_ids);
   elsif cardinality(fulfillment_ids) > 1 then
-    perform mutation.refuse('INVALID', 'A delivery note lists one parcel: make one for each fulfillment.',
+    perform mutation.refuse('INVALID', 'A delivery note lists one parcel: create one for each fulfillment.',
       '{fulfillment_ids}');
   end if;
   shipment_id := coalesce(fulfillment_ids[1], erp.newest_shipment(order_id));
@@ -17843,7 +17843,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_order_document(uuid,text,uuid[],uuid) to service_writer;
-comment on function erp.create_order_document(uuid,text,uuid[],uuid) is 'Makes a document of what was shipped of an order: an invoice over what no other charges, of some fulfillments if they are named; a delivery note of a fulfillment, the newest if none is named; or a credit note or storno of an invoice. User errors NOT_FOUND, REQUIRED, INVALID, NOT_UNIQUE, TOO_MANY_LINES.';
+comment on function erp.create_order_document(uuid,text,uuid[],uuid) is 'Creates a document about shipped units of an order. An invoice charges what no other invoice charges, of some fulfillments if they are given. A delivery note lists one fulfillment, by default the newest. A credit note or storno (cancellation invoice) takes an invoice back. User errors NOT_FOUND, REQUIRED, INVALID, NOT_UNIQUE, TOO_MANY_LINES.';
 
 CREATE OR REPLACE FUNCTION erp.create_product_supplier_configuration(given jsonb, prices erp.price[])
  RETURNS uuid
@@ -17877,7 +17877,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_product_supplier_configuration(jsonb,erp.price[]) to service_writer;
-comment on function erp.create_product_supplier_configuration(jsonb,erp.price[]) is 'Notes that a supplier sells a product, on the terms that the object names and at these prices. Answers its id.';
+comment on function erp.create_product_supplier_configuration(jsonb,erp.price[]) is 'Records that a supplier sells a product, with the terms in the object and these prices. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.create_reversal(order_id uuid, document_type text, invoice_id uuid, field text[] DEFAULT NULL::text[], id_field text[] DEFAULT NULL::text[])
  RETURNS uuid
@@ -17913,7 +17913,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_reversal(uuid,text,uuid,text[],text[]) to service_writer;
-comment on function erp.create_reversal(uuid,text,uuid,text[],text[]) is 'Makes a credit note or storno of an invoice of an order, which may be left out when only one stands. A storno cancels it: what it charged can be invoiced again. A credit note gives the money back, and what it credits is not charged again. An invoice is taken back once. User errors INVALID, REQUIRED.';
+comment on function erp.create_reversal(uuid,text,uuid,text[],text[]) is 'Creates a credit note or storno (cancellation invoice) of an invoice of an order, which may be omitted if only one is valid. A cancellation invoice cancels it: what it charged can be invoiced again. A credit note returns the money, and what it credits is not charged again. An invoice can be taken back once. User errors INVALID, REQUIRED.';
 
 CREATE OR REPLACE FUNCTION erp.create_supplier_order(given jsonb, lines erp.supplier_order_line[])
  RETURNS uuid
@@ -17956,7 +17956,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_supplier_order(jsonb,erp.supplier_order_line[]) to service_writer;
-comment on function erp.create_supplier_order(jsonb,erp.supplier_order_line[]) is 'Makes an open supplier order out of the columns that the object names, and its lines. Currency and warehouse are the supplier''s and the one for receiving, unless given. Answers its id.';
+comment on function erp.create_supplier_order(jsonb,erp.supplier_order_line[]) is 'Creates an open supplier order from the columns in the object, with its lines. By default, the currency is the supplier''s, and the warehouse is the default for receiving. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.create_warehouse(code text, name text, is_default boolean, is_default_receiving boolean, is_stock_available_for_sale boolean, address jsonb)
  RETURNS uuid
@@ -17983,7 +17983,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_warehouse(text,text,boolean,boolean,boolean,jsonb) to service_writer;
-comment on function erp.create_warehouse(text,text,boolean,boolean,boolean,jsonb) is 'Makes a warehouse with the location that orders are fulfilled from. The first one is the default for everything. Answers its id.';
+comment on function erp.create_warehouse(text,text,boolean,boolean,boolean,jsonb) is 'Creates a warehouse with the location that orders are fulfilled from. The first one is the default for everything. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.currency_factor_at(currency_id uuid, moment timestamp with time zone, OUT factor numeric, OUT origin_type text, OUT origin_source text, OUT reference_date timestamp with time zone)
  RETURNS record
@@ -18003,7 +18003,7 @@ BEGIN ATOMIC
    WHERE (c.id = currency_factor_at.currency_id);
 END;
 grant execute on function erp.currency_factor_at(uuid,timestamp with time zone) to service_writer;
-comment on function erp.currency_factor_at(uuid,timestamp with time zone) is 'Units of a currency per unit of the default currency at a moment, and where the figure is from: an imported exchange rate, else the factor of the shop''s own table of currencies.';
+comment on function erp.currency_factor_at(uuid,timestamp with time zone) is 'Returns the units of a currency per unit of the default currency at a moment, and the source of the figure. The source is an imported exchange rate, otherwise the factor in the shop''s own table of currencies.';
 
 CREATE OR REPLACE FUNCTION erp.delete_bin_location(bin_location_id uuid)
  RETURNS uuid
@@ -18019,7 +18019,7 @@ begin
 end
 $function$;
 grant execute on function erp.delete_bin_location(uuid) to service_writer;
-comment on function erp.delete_bin_location(uuid) is 'Deletes an empty bin. Answers its id.';
+comment on function erp.delete_bin_location(uuid) is 'Deletes an empty bin. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.delete_goods_receipt(goods_receipt_id uuid)
  RETURNS uuid
@@ -18053,7 +18053,7 @@ begin
 end
 $function$;
 grant execute on function erp.delete_goods_receipt(uuid) to service_writer;
-comment on function erp.delete_goods_receipt(uuid) is 'Deletes a goods receipt that no stock has left. What was approved is booked back first; movements are kept, without the receipt. Answers its id.';
+comment on function erp.delete_goods_receipt(uuid) is 'Deletes a goods receipt whose stock is still at its place. Approved goods are booked back first; movements are kept, without the receipt. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.delete_product_supplier_configuration(configuration_id uuid)
  RETURNS uuid
@@ -18067,7 +18067,7 @@ begin
 end
 $function$;
 grant execute on function erp.delete_product_supplier_configuration(uuid) to service_writer;
-comment on function erp.delete_product_supplier_configuration(uuid) is 'Forgets that a supplier sells a product. The product keeps its purchase prices. Answers the id.';
+comment on function erp.delete_product_supplier_configuration(uuid) is 'Records that a supplier no longer sells a product. The product keeps its purchase prices. Returns the id.';
 
 CREATE OR REPLACE FUNCTION erp.delete_supplier_order(supplier_order_id uuid)
  RETURNS uuid
@@ -18091,7 +18091,7 @@ begin
 end
 $function$;
 grant execute on function erp.delete_supplier_order(uuid) to service_writer;
-comment on function erp.delete_supplier_order(uuid) is 'Deletes an open or cancelled supplier order that no goods receipt belongs to. Answers its id.';
+comment on function erp.delete_supplier_order(uuid) is 'Deletes an open or cancelled supplier order that has no goods receipt. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.delete_warehouse(warehouse_id uuid)
  RETURNS uuid
@@ -18124,7 +18124,7 @@ begin
 end
 $function$;
 grant execute on function erp.delete_warehouse(uuid) to service_writer;
-comment on function erp.delete_warehouse(uuid) is 'Deletes a warehouse that is empty, has nothing to receive or to fulfill, and is not a default. Answers its id.';
+comment on function erp.delete_warehouse(uuid) is 'Deletes a warehouse that is empty, has nothing to receive or to fulfill, and is not a default. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.delivered_lines(order_id uuid, fulfillment_id uuid)
  RETURNS jsonb
@@ -18175,7 +18175,7 @@ BEGIN ATOMIC
          END, 'totals', NULL::unknown) AS jsonb_build_object;
 END;
 grant execute on function erp.delivered_lines(uuid,uuid) to service_writer;
-comment on function erp.delivered_lines(uuid,uuid) is 'What a delivery note lists: the units that a shipment has of an order, what it was the rest of, and what is still to come; or all of the order without a shipment.';
+comment on function erp.delivered_lines(uuid,uuid) is 'Returns the lines of a delivery note: the units of an order in a shipment, the units that were shipped before, and the units that are still to come. Without a shipment, the whole order.';
 
 CREATE OR REPLACE FUNCTION erp.deliveries(receipt_id uuid, parts erp.receipt_part[])
  RETURNS erp.delivery[]
@@ -18251,7 +18251,7 @@ BEGIN ATOMIC
            ORDER BY o.id, i.id) AS "array";
 END;
 grant execute on function erp.deliveries(uuid,erp.receipt_part[]) to service_writer;
-comment on function erp.deliveries(uuid,erp.receipt_part[]) is 'What becomes of the supplier orders whose lines a goods receipt delivers: one entry for each of their lines. The states follow from the received quantities, forth and back: confirmed, partially_delivered or delivered. Orders that are completed stay so.';
+comment on function erp.deliveries(uuid,erp.receipt_part[]) is 'Returns the effect of a goods receipt on the supplier orders that it delivers: an entry for each of their lines. The states follow from the received quantities in both directions: confirmed, partially_delivered or delivered. Completed orders stay completed.';
 
 CREATE OR REPLACE FUNCTION erp.delivery_date(fulfillments uuid[], order_state text, document_date date)
  RETURNS jsonb
@@ -18259,7 +18259,7 @@ CREATE OR REPLACE FUNCTION erp.delivery_date(fulfillments uuid[], order_state te
  STABLE
 RETURN (SELECT CASE WHEN (min(f.created_at) IS NOT NULL) THEN jsonb_build_object('from', to_char(min((f.created_at AT TIME ZONE 'UTC'::text)), 'YYYY-MM-DD'::text), 'to', to_char(max((f.created_at AT TIME ZONE 'UTC'::text)), 'YYYY-MM-DD'::text)) WHEN (delivery_date.order_state = 'completed'::text) THEN jsonb_build_object('from', to_char((delivery_date.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text), 'to', to_char((delivery_date.document_date)::timestamp with time zone, 'YYYY-MM-DD'::text)) ELSE NULL::jsonb END AS "case" FROM erp.fulfillment f WHERE (f.id = ANY (delivery_date.fulfillments)));
 grant execute on function erp.delivery_date(uuid[],text,date) to service_writer;
-comment on function erp.delivery_date(uuid[],text,date) is 'The first and last day on which shipments went out. What was delivered without one was on the day of the document; null when nothing was yet.';
+comment on function erp.delivery_date(uuid[],text,date) is 'Returns the first and the last day on which shipments went out. Units delivered without a shipment count on the day of the document; null if nothing was delivered yet.';
 
 CREATE OR REPLACE FUNCTION erp.document_amounts(order_id uuid, tax_status text, parts erp.document_part[] DEFAULT NULL::erp.document_part[])
  RETURNS TABLE(amounts jsonb)
@@ -18350,7 +18350,7 @@ BEGIN ATOMIC
             FROM by_rate)) AS jsonb_build_object;
 END;
 grant execute on function erp.document_amounts(uuid,text,erp.document_part[]) to service_writer;
-comment on function erp.document_amounts(uuid,text,erp.document_part[]) is 'What units of lines of an order are charged, all of them when there are no parts: prices without tax where the tax status is net. Discounts on the whole order go along with the units, by their share. Documents that have each unit once come to the cent to what the order does.';
+comment on function erp.document_amounts(uuid,text,erp.document_part[]) is 'Returns the amounts that units of an order''s lines are charged, or all units without parts. If the tax status is net, prices are without tax. Discounts on the whole order are distributed over the units. Documents that contain each unit once add up exactly to the order.';
 
 CREATE OR REPLACE FUNCTION erp.document_config(order_id uuid, document_type text, document_number text, document_date date, locale text, referenced_number text DEFAULT NULL::text, referenced_config jsonb DEFAULT NULL::jsonb, parts erp.document_part[] DEFAULT NULL::erp.document_part[], fulfillments uuid[] DEFAULT NULL::uuid[])
  RETURNS TABLE(config jsonb)
@@ -18382,7 +18382,7 @@ BEGIN ATOMIC
    WHERE (o.id = document_config.order_id);
 END;
 grant execute on function erp.document_config(uuid,text,text,date,text,text,jsonb,erp.document_part[],uuid[]) to service_writer;
-comment on function erp.document_config(uuid,text,text,date,text,text,jsonb,erp.document_part[],uuid[]) is 'All that a document of an order shows, as it is now: what a document keeps in its config and is rendered from (src/pdf/config.ts has the form). Credit notes and stornos also take the number and config of the invoice that they take back; invoices the units that they charge, if not all, and the shipments that brought them; delivery notes their shipment.';
+comment on function erp.document_config(uuid,text,text,date,text,text,jsonb,erp.document_part[],uuid[]) is 'Returns everything that a document of an order shows, as it is now. A document stores it in its config, from which it is rendered (src/pdf/config.ts has the format). Credit notes and cancellation invoices also need the number and the config of the invoice that they take back. Invoices need the units that they charge, if not all, and the shipments that brought them; delivery notes need their shipment.';
 
 CREATE OR REPLACE FUNCTION erp.document_locale(order_id uuid)
  RETURNS text
@@ -18390,7 +18390,7 @@ CREATE OR REPLACE FUNCTION erp.document_locale(order_id uuid)
  STABLE
 RETURN (SELECT COALESCE((SELECT l.code FROM erp.language l WHERE (split_part(l.code, '-'::text, 2) = (o.billing_address ->> 'countryIso'::text)) ORDER BY l.code LIMIT 1), (SELECT l.code FROM ((erp.language l JOIN erp.sales_channel s ON ((s.id = o.sales_channel_id))) JOIN erp.country c ON ((c.id = s.country_id))) WHERE (split_part(l.code, '-'::text, 2) = c.iso_code) ORDER BY l.code LIMIT 1), 'en-GB'::text) AS "coalesce" FROM erp.sales_order o WHERE (o.id = document_locale.order_id));
 grant execute on function erp.document_locale(uuid) to service_writer;
-comment on function erp.document_locale(uuid) is 'The language to write to the customer of an order in: that of the country of the billing address, or else of the sales channel, as far as names are kept in it; else en-GB.';
+comment on function erp.document_locale(uuid) is 'Returns the language for documents to the customer of an order: the language of the billing country, otherwise of the sales channel, if names are stored in it; otherwise en-GB.';
 
 CREATE OR REPLACE FUNCTION erp.excess_warning(is_cancelled boolean, quantity integer, product_number text, order_number text, field text[], line_id uuid DEFAULT NULL::uuid)
  RETURNS jsonb
@@ -18404,13 +18404,13 @@ BEGIN ATOMIC
              ELSE 'SURPLUS'::text
          END, format(
          CASE
-             WHEN is_cancelled THEN '%1$s of product %2$s count for no order: supplier order %3$s is cancelled.'::text
+             WHEN is_cancelled THEN '%1$s of product %2$s were not ordered: supplier order %3$s is cancelled.'::text
              WHEN (quantity < 0) THEN '%1$s of product %2$s go back without an order: supplier order %3$s never received them.'::text
-             ELSE '%1$s of product %2$s count for no order: they are more than supplier order %3$s has open.'::text
+             ELSE '%1$s of product %2$s were not ordered: supplier order %3$s has fewer units open.'::text
          END, abs(quantity), product_number, order_number), field, jsonb_strip_nulls(jsonb_build_object('quantity', quantity, 'productNumber', product_number, 'supplierOrderNumber', order_number, 'goodsReceiptLineItemId', ('gid://service/GoodsReceiptLineItem/'::text || line_id)))) AS user_error;
 END;
 grant execute on function erp.excess_warning(boolean,integer,text,text,text[],uuid) to service_writer;
-comment on function erp.excess_warning(boolean,integer,text,text,text[],uuid) is 'The warning of units on a goods receipt that its supplier order does not account for; with the line that they have become, if they have.';
+comment on function erp.excess_warning(boolean,integer,text,text,text[],uuid) is 'Returns the warning about units on a goods receipt that its supplier order does not account for, with the line that they have become, if any.';
 
 CREATE OR REPLACE FUNCTION erp.exchange_rate_on(currency_id uuid, moment timestamp with time zone)
  RETURNS TABLE(factor numeric, source text, reference_date date)
@@ -18426,7 +18426,7 @@ AS $function$
   limit 1
 $function$;
 grant execute on function erp.exchange_rate_on(uuid,timestamp with time zone) to service_writer;
-comment on function erp.exchange_rate_on(uuid,timestamp with time zone) is 'The imported exchange rate of a currency at a moment: the newest that was published on that day, in UTC, or up to 7 days before, because none is published on weekends and holidays. No row when there is none, as for the default currency.';
+comment on function erp.exchange_rate_on(uuid,timestamp with time zone) is 'Returns the imported exchange rate of a currency at a moment: the newest that was published on that day, in UTC, or up to 7 days before. On weekends and holidays, none is published. No row if there is none, as for the default currency.';
 
 CREATE OR REPLACE FUNCTION erp.export_customer(customer uuid)
  RETURNS TABLE(kind text, content jsonb)
@@ -18530,7 +18530,7 @@ BEGIN ATOMIC
    WHERE ((r.action ~ '^customer[.]'::text) AND (r.subject = (export_customer.customer)::text))
    ORDER BY r.id);
 END;
-comment on function erp.export_customer(uuid) is 'Rows about a customer, each with what belongs to it, but for documents and files of bulk operations.';
+comment on function erp.export_customer(uuid) is 'Returns the rows about a customer, each with what belongs to it, except documents and files of bulk operations.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_addresses(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -18546,7 +18546,7 @@ BEGIN ATOMIC
            GROUP BY u.line) f;
 END;
 grant execute on function erp.faults_of_addresses(mutation.upsert_row[]) to service_writer;
-comment on function erp.faults_of_addresses(mutation.upsert_row[]) is 'What is wrong with the addresses that rows of an upsert give.';
+comment on function erp.faults_of_addresses(mutation.upsert_row[]) is 'Returns what is wrong with the addresses in rows of an upsert.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_defaults(rows mutation.upsert_row[], mark text)
  RETURNS mutation.row_fault[]
@@ -18563,19 +18563,19 @@ BEGIN ATOMIC
   SELECT array_agg(ROW(f.line, f.code, f.message, ARRAY[faults_of_defaults.mark], NULL::jsonb)::mutation.row_fault) AS array_agg
     FROM ( SELECT t.line,
              'NOT_UNIQUE'::text AS "?column?",
-             'An earlier row takes this mark already.'::text AS "?column?"
+             'An earlier row takes this default already.'::text AS "?column?"
             FROM taker t
            WHERE (t.nth > 1)
          UNION ALL
           SELECT u.line,
              'INVALID'::text,
-             'One warehouse must have this mark. Give it to another one.'::text
+             'One warehouse must be this default. Make another one the default instead.'::text
             FROM unnest(faults_of_defaults.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
            WHERE (((u.present ->> faults_of_defaults.mark) = 'true'::text) AND ((u.wanted ->> faults_of_defaults.mark) = 'false'::text) AND (NOT (EXISTS ( SELECT
                     FROM taker))))) f(line, code, message);
 END;
 grant execute on function erp.faults_of_defaults(mutation.upsert_row[],text) to service_writer;
-comment on function erp.faults_of_defaults(mutation.upsert_row[],text) is 'What is wrong with rows of an upsert of warehouses that take the mark of being a default, or lay it down: exactly one warehouse has it.';
+comment on function erp.faults_of_defaults(mutation.upsert_row[],text) is 'Returns what is wrong with rows of an upsert of warehouses that take or give up the mark of a default: exactly one warehouse has each.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_images(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -18642,7 +18642,7 @@ BEGIN ATOMIC
            WHERE (i.translations IS NOT NULL)) f(fault);
 END;
 grant execute on function erp.faults_of_images(mutation.upsert_row[]) to service_writer;
-comment on function erp.faults_of_images(mutation.upsert_row[]) is 'What is wrong with the images that rows of an upsert give.';
+comment on function erp.faults_of_images(mutation.upsert_row[]) is 'Returns what is wrong with the images in rows of an upsert.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_order_lines(orders mutation.upsert_row[], lines mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -18685,7 +18685,7 @@ BEGIN ATOMIC
          UNION ALL
           SELECT l.line,
              'NOT_FOUND'::text,
-             'There is no product of this number.'::text,
+             'There is no product with this number.'::text,
              ARRAY['product_number'::text] AS "array",
              NULL::jsonb
             FROM line l
@@ -18693,7 +18693,7 @@ BEGIN ATOMIC
          UNION ALL
           SELECT l.line,
              'NOT_UNIQUE'::text,
-             'An earlier line is the same one.'::text,
+             'An earlier line refers to the same line.'::text,
              NULL::text[],
              NULL::jsonb
             FROM line l
@@ -18709,7 +18709,7 @@ BEGIN ATOMIC
          UNION ALL
           SELECT l.line,
              'NOT_EDITABLE'::text,
-             format('%s units are shipped or assigned to be.'::text, l.taken) AS format,
+             format('%s units are shipped or assigned.'::text, l.taken) AS format,
              ARRAY['quantity'::text] AS "array",
              jsonb_build_object('shipped', l.shipped, 'assigned', l.assigned) AS jsonb_build_object
             FROM line l
@@ -18717,7 +18717,7 @@ BEGIN ATOMIC
          UNION ALL
           SELECT l.line,
              'NOT_EDITABLE'::text,
-             'Units of the line are shipped, assigned to be, or invoiced.'::text,
+             'Units of the line are shipped, assigned or invoiced.'::text,
              ARRAY[c.name] AS "array",
              jsonb_build_object('shipped', l.shipped, 'assigned', l.assigned, 'invoiced', l.invoiced) AS jsonb_build_object
             FROM (line l
@@ -18734,7 +18734,7 @@ BEGIN ATOMIC
            WHERE ((c.name = ANY (ARRAY['unit_price'::text, 'tax_rate'::text])) AND (l.invoiced > 0))) f(line, code, message, field, details);
 END;
 grant execute on function erp.faults_of_order_lines(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
-comment on function erp.faults_of_order_lines(mutation.upsert_row[],mutation.upsert_row[]) is 'What is wrong with lines of an upsert of orders: what is shipped, assigned or invoiced stays as it is.';
+comment on function erp.faults_of_order_lines(mutation.upsert_row[],mutation.upsert_row[]) is 'Returns what is wrong with lines of an upsert of orders: shipped, assigned or invoiced units must not change.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_orders(orders mutation.upsert_row[], lines mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -18807,7 +18807,7 @@ BEGIN ATOMIC
              'NOT_EDITABLE'::text,
                  CASE
                      WHEN (w.state = ANY (ARRAY['completed'::text, 'cancelled'::text])) THEN format('The order is %s: its line "%s" cannot be left out.'::text, w.state, w.label)
-                     ELSE format('Units of the line "%s" are shipped, assigned to be, or invoiced.'::text, w.label)
+                     ELSE format('Units of the line "%s" are shipped, assigned or invoiced.'::text, w.label)
                  END AS format,
              ARRAY['line_items'::text] AS "array",
              jsonb_build_object('id', ('gid://service/OrderLineItem/'::text || w.id), 'shipped', w.shipped, 'assigned', w.assigned, 'invoiced', w.invoiced) AS jsonb_build_object
@@ -18816,7 +18816,7 @@ BEGIN ATOMIC
          UNION ALL
           SELECT o.line,
              'NOT_EDITABLE'::text,
-             'Something of the order is shipped or invoiced, or it is closed.'::text,
+             'The order is closed, or parts of it are shipped or invoiced.'::text,
              ARRAY[c.name] AS "array",
              NULL::jsonb
             FROM (unnest(faults_of_orders.orders) o(line, id, is_new, given, present, wanted, is_changed, errors)
@@ -18826,7 +18826,7 @@ BEGIN ATOMIC
                    WHERE ((w.order_id = o.id) AND ((w.shipped + w.invoiced) > 0))))))) f(line, code, message, field, details);
 END;
 grant execute on function erp.faults_of_orders(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
-comment on function erp.faults_of_orders(mutation.upsert_row[],mutation.upsert_row[]) is 'What is wrong with rows of an upsert of orders beyond the rules of the table, with the errors of their lines: what is shipped, assigned or invoiced stays as it is, and so do orders that are closed.';
+comment on function erp.faults_of_orders(mutation.upsert_row[],mutation.upsert_row[]) is 'Returns what is wrong with rows of an upsert of orders beyond the rules of the table, including the errors of their lines. Shipped, assigned or invoiced units must not change, nor closed orders.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_orders_named(receipt erp.goods_receipt, lines erp.goods_receipt_line[])
  RETURNS TABLE(line bigint, code text, message text, field text)
@@ -18855,7 +18855,7 @@ BEGIN ATOMIC
  UNION ALL
   SELECT l.ordinality,
      'NOT_FOUND'::text,
-     'The supplier order has no line with this product. Goods that were not ordered are a line without a supplier order.'::text,
+     'The supplier order has no line with this product. Enter goods that were not ordered as a line without a supplier order.'::text,
      'supplier_order_id'::text
     FROM unnest(faults_of_orders_named.lines) WITH ORDINALITY l(id, product_id, quantity, batch_id, batch_number, supplier_order_line_item_id, supplier_order_id, return_order_id, unit_price, tax_rate, planned_disposal_quantity, destination_bin_location_id, ordinality)
    WHERE (((faults_of_orders_named.receipt).type = 'Supplier'::text) AND (l.supplier_order_id IS NOT NULL) AND (l.supplier_order_line_item_id IS NULL) AND (NOT (EXISTS ( SELECT
@@ -18864,14 +18864,14 @@ BEGIN ATOMIC
  UNION ALL
   SELECT l.ordinality,
      'INVALID'::text,
-     'The line is of another supplier order.'::text,
+     'The line belongs to another supplier order.'::text,
      'supplier_order_id'::text
     FROM (unnest(faults_of_orders_named.lines) WITH ORDINALITY l(id, product_id, quantity, batch_id, batch_number, supplier_order_line_item_id, supplier_order_id, return_order_id, unit_price, tax_rate, planned_disposal_quantity, destination_bin_location_id, ordinality)
       JOIN erp.supplier_order_line_item i ON ((i.id = l.supplier_order_line_item_id)))
    WHERE (l.supplier_order_id <> i.supplier_order_id);
 END;
 grant execute on function erp.faults_of_orders_named(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
-comment on function erp.faults_of_orders_named(erp.goods_receipt,erp.goods_receipt_line[]) is 'What is wrong with the supplier orders that lines of a goods receipt name: number of the line, code, sentence and column.';
+comment on function erp.faults_of_orders_named(erp.goods_receipt,erp.goods_receipt_line[]) is 'Returns what is wrong with the supplier orders that lines of a goods receipt name: number of the line, code, message and column.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_orphans(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -18889,7 +18889,7 @@ BEGIN ATOMIC
    WHERE (u.errors IS NULL);
 END;
 grant execute on function erp.faults_of_orphans(mutation.upsert_row[]) to service_writer;
-comment on function erp.faults_of_orphans(mutation.upsert_row[]) is 'Refuses rows of an upsert of products whose parent, or its number, comes of a row that is refused.';
+comment on function erp.faults_of_orphans(mutation.upsert_row[]) is 'Refuses rows of an upsert of products whose parent, or its number, comes from a refused row.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_prices(rows mutation.upsert_row[], list text)
  RETURNS mutation.row_fault[]
@@ -18959,7 +18959,7 @@ BEGIN ATOMIC
            WHERE (jsonb_array_length(NULLIF((u.given -> faults_of_prices.list), 'null'::jsonb)) > 250)) f(line, n, code, message, field);
 END;
 grant execute on function erp.faults_of_prices(mutation.upsert_row[],text) to service_writer;
-comment on function erp.faults_of_prices(mutation.upsert_row[],text) is 'What is wrong with the prices that rows of an upsert give in a list.';
+comment on function erp.faults_of_prices(mutation.upsert_row[],text) is 'Returns what is wrong with the prices in a list of rows of an upsert.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_products(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -18992,7 +18992,7 @@ BEGIN ATOMIC
   SELECT array_agg(ROW(f.line, f.code, f.message, ARRAY[f.field], f.details)::mutation.row_fault) AS array_agg
     FROM ( SELECT p.line,
              'NOT_FOUND'::text AS "?column?",
-             'There is no product of this number.'::text AS "?column?",
+             'There is no product with this number.'::text AS "?column?",
              p.field,
              NULL::jsonb AS jsonb
             FROM product p
@@ -19000,7 +19000,7 @@ BEGIN ATOMIC
          UNION ALL
           SELECT p.line,
              'INVALID'::text,
-             'A product that stands for its variants is no variant itself.'::text,
+             'A product with variants cannot be a variant itself.'::text,
              p.field,
              NULL::jsonb
             FROM product p
@@ -19034,7 +19034,7 @@ BEGIN ATOMIC
            WHERE (erp.are_storefront_variants((p.given -> 'storefront_variants'::text)) AND (p.given @? ((('strict '::text || '$.storefront_variants[*].keyvalue() ? (@.key != "productId" && @.key != "variantId" '::text) || '|| @.value == "")'::text))::jsonpath))) f(line, code, message, field, details);
 END;
 grant execute on function erp.faults_of_products(mutation.upsert_row[]) to service_writer;
-comment on function erp.faults_of_products(mutation.upsert_row[]) is 'What is wrong with rows of an upsert of products beyond the rules of the table: variants of variants, batches that begin while there is stock, and other keys of storefront_variants than clients are promised.';
+comment on function erp.faults_of_products(mutation.upsert_row[]) is 'Returns what is wrong with rows of an upsert of products beyond the rules of the table. Finds variants of variants, batches that begin while there is stock, and unknown keys in storefront_variants.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_tags(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -19058,7 +19058,7 @@ BEGIN ATOMIC
            WHERE (t.n = 251)) f(code, message));
 END;
 grant execute on function erp.faults_of_tags(mutation.upsert_row[]) to service_writer;
-comment on function erp.faults_of_tags(mutation.upsert_row[]) is 'What is wrong with the names of tags that rows of an upsert give.';
+comment on function erp.faults_of_tags(mutation.upsert_row[]) is 'Returns what is wrong with the names of tags in rows of an upsert.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_things_named(target erp.goods_receipt, lines erp.goods_receipt_line[])
  RETURNS TABLE(line bigint, code text, message text, field text)
@@ -19071,7 +19071,7 @@ begin
     select l.ordinality, case when b.id is null then 'NOT_FOUND' else 'BATCH_MISMATCH' end,
       case
         when b.id is null then 'There is no such batch.'
-        else format('Batch %s is of another product.', b.number) end,
+        else format('Batch %s belongs to another product.', b.number) end,
       'batch_id'
     from unnest(lines) with ordinality l left join erp.batch b on b.id = l.batch_id
     where l.batch_id is not null and b.product_id is distinct from l.product_id
@@ -19096,7 +19096,7 @@ begin
 end
 $function$;
 grant execute on function erp.faults_of_things_named(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
-comment on function erp.faults_of_things_named(erp.goods_receipt,erp.goods_receipt_line[]) is 'What is wrong with the batches, return orders and bins that lines of a goods receipt name.';
+comment on function erp.faults_of_things_named(erp.goods_receipt,erp.goods_receipt_line[]) is 'Returns what is wrong with the batches, return orders and bins that lines of a goods receipt name.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_translations(rows mutation.upsert_row[])
  RETURNS mutation.row_fault[]
@@ -19110,7 +19110,7 @@ BEGIN ATOMIC
    WHERE (u.given ? 'translations'::text);
 END;
 grant execute on function erp.faults_of_translations(mutation.upsert_row[]) to service_writer;
-comment on function erp.faults_of_translations(mutation.upsert_row[]) is 'What is wrong with the translations that rows of an upsert give.';
+comment on function erp.faults_of_translations(mutation.upsert_row[]) is 'Returns what is wrong with the translations in rows of an upsert.';
 
 CREATE OR REPLACE FUNCTION erp.fill_default_currency_prices(after uuid, batch integer, OUT filled integer, OUT last uuid)
  RETURNS record
@@ -19137,7 +19137,7 @@ AS $function$
 $function$;
 alter function erp.fill_default_currency_prices(uuid,integer) owner to service_keeper;
 grant execute on function erp.fill_default_currency_prices(uuid,integer) to service_worker;
-comment on function erp.fill_default_currency_prices(uuid,integer) is 'Fills in the price in the default currency on old lines of goods receipts, at most as many as the batch, in the order of their ids, those after the given one. Lines of receipts without a currency factor stay as they are. Answers how many it filled, and the last of them, after which to go on.';
+comment on function erp.fill_default_currency_prices(uuid,integer) is 'Fills in the price in the default currency on old lines of goods receipts, by id, after the given one, at most as many as the batch. Lines of receipts without a currency factor stay unchanged. Returns how many it filled, and the last of them, after which to continue.';
 
 CREATE OR REPLACE FUNCTION erp.goods_receipt_process(type text)
  RETURNS text
@@ -19145,7 +19145,7 @@ CREATE OR REPLACE FUNCTION erp.goods_receipt_process(type text)
  IMMUTABLE PARALLEL SAFE
 RETURN CASE type WHEN 'Supplier'::text THEN 'supplier_order'::text WHEN 'Customer'::text THEN 'return_order'::text ELSE 'free_goods_receipt'::text END;
 grant execute on function erp.goods_receipt_process(text) to service_writer;
-comment on function erp.goods_receipt_process(text) is 'Process of the movements of a goods receipt, by its type.';
+comment on function erp.goods_receipt_process(text) is 'Returns the process type of the movements of a goods receipt, by its type.';
 
 CREATE OR REPLACE FUNCTION erp.hand_over_defaults(warehouse_id uuid, is_default boolean, is_default_receiving boolean)
  RETURNS void
@@ -19164,7 +19164,7 @@ begin
 end
 $function$;
 grant execute on function erp.hand_over_defaults(uuid,boolean,boolean) to service_writer;
-comment on function erp.hand_over_defaults(uuid,boolean,boolean) is 'Takes the marks of being the default from other warehouses, where this one is to have them: there is exactly one of each.';
+comment on function erp.hand_over_defaults(uuid,boolean,boolean) is 'Removes the marks of the defaults from other warehouses, if this one takes them: exactly one warehouse has each.';
 
 CREATE OR REPLACE FUNCTION erp.has_open_lines(fulfillment_order_id uuid)
  RETURNS boolean
@@ -19172,7 +19172,7 @@ CREATE OR REPLACE FUNCTION erp.has_open_lines(fulfillment_order_id uuid)
  STABLE
 RETURN (EXISTS (SELECT FROM erp.fulfillment_order_line_item l WHERE ((l.fulfillment_order_id = has_open_lines.fulfillment_order_id) AND (l.quantity > l.fulfilled_quantity) AND (l.destination_order_line_item_id IS NOT NULL))));
 grant execute on function erp.has_open_lines(uuid) to service_writer;
-comment on function erp.has_open_lines(uuid) is 'Whether a fulfillment order has something left to ship. Lines of which the order line was deleted are not wanted any more.';
+comment on function erp.has_open_lines(uuid) is 'Whether a fulfillment order has units left to ship. Lines whose order line was deleted are not wanted any more.';
 
 CREATE OR REPLACE FUNCTION erp.has_variants(product_id uuid)
  RETURNS boolean
@@ -19181,7 +19181,7 @@ CREATE OR REPLACE FUNCTION erp.has_variants(product_id uuid)
 RETURN (EXISTS (SELECT FROM erp.product v WHERE (v.parent_id = has_variants.product_id)));
 grant execute on function erp.has_variants(uuid) to service_ledger;
 grant execute on function erp.has_variants(uuid) to service_writer;
-comment on function erp.has_variants(uuid) is 'Whether a product only stands for its variants: some product has it as parent. Nothing new of it is taken into stock.';
+comment on function erp.has_variants(uuid) is 'Whether a product only stands for its variants: some product has it as parent. Units of it can no longer be added to stock.';
 
 CREATE OR REPLACE FUNCTION erp.id_between(lower uuid, upper uuid, wanted integer)
  RETURNS uuid
@@ -19209,7 +19209,7 @@ begin
 end
 $function$;
 grant execute on function erp.id_between(uuid,uuid,integer) to service_writer;
-comment on function erp.id_between(uuid,uuid,integer) is 'A new id after one that is there and before another, of which one may be null, so that as many as are wanted find room there one after the other. It keeps the moment of the one that it stands beside. Null when there is no room.';
+comment on function erp.id_between(uuid,uuid,integer) is 'Returns a new id between two ids, of which one may be null. It leaves room for as many further ids as are wanted, and keeps the moment of its neighbour. Null if there is no room.';
 
 CREATE OR REPLACE FUNCTION erp.import_exchange_rates(reference_date date, rates jsonb, source text)
  RETURNS integer
@@ -19254,7 +19254,7 @@ end
 $function$;
 alter function erp.import_exchange_rates(date,jsonb,text) owner to service_keeper;
 grant execute on function erp.import_exchange_rates(date,jsonb,text) to service_worker;
-comment on function erp.import_exchange_rates(date,jsonb,text) is 'Stores the exchange rates of a day, given as units per euro, as units per unit of the default currency, for each currency that the system knows. A day that is imported again is corrected. Answers for how many currencies there is a rate.';
+comment on function erp.import_exchange_rates(date,jsonb,text) is 'Stores the exchange rates of a day, given as units per euro, as units per unit of the default currency, for each currency that the system knows. Importing a day again corrects it. Returns the number of currencies with a rate.';
 
 CREATE OR REPLACE FUNCTION erp.in_default_currency(amount numeric, currency_factor numeric)
  RETURNS numeric
@@ -19264,7 +19264,7 @@ RETURN round((amount / currency_factor), 6);
 grant execute on function erp.in_default_currency(numeric,numeric) to service_keeper;
 grant execute on function erp.in_default_currency(numeric,numeric) to service_ledger;
 grant execute on function erp.in_default_currency(numeric,numeric) to service_writer;
-comment on function erp.in_default_currency(numeric,numeric) is 'A price in the default currency: divided by the units of its currency per unit of the default currency, to six decimals.';
+comment on function erp.in_default_currency(numeric,numeric) is 'Converts a price to the default currency: divides it by the units of its currency per unit of the default currency. The result has six decimals.';
 
 CREATE OR REPLACE FUNCTION erp.insert_document(order_id uuid, document_type text, referenced erp.document, parts erp.document_part[], fulfillments uuid[])
  RETURNS uuid
@@ -19299,14 +19299,14 @@ begin
   missing := erp.missing_in_document(snapshot);
   if cardinality(missing) > 0 then
     perform mutation.warn('DOCUMENT_INCOMPLETE',
-      format('%s lacks what the law asks for: %s.', number, array_to_string(missing, ', ')), null,
+      format('%s lacks details that the law demands: %s.', number, array_to_string(missing, ', ')), null,
       jsonb_build_object('documentNumber', number, 'documentType', document_type, 'missing', missing));
   end if;
   return new_id;
 end
 $function$;
 grant execute on function erp.insert_document(uuid,text,erp.document,erp.document_part[],uuid[]) to service_writer;
-comment on function erp.insert_document(uuid,text,erp.document,erp.document_part[],uuid[]) is 'Inserts a document of an order: with the next number of its type, a random code for its address, and all that it shows, see erp.document_config. Warning DOCUMENT_INCOMPLETE.';
+comment on function erp.insert_document(uuid,text,erp.document,erp.document_part[],uuid[]) is 'Inserts a document of an order: with the next number of its type, a random code for its address, and everything that it shows, see erp.document_config. Warning DOCUMENT_INCOMPLETE.';
 
 CREATE OR REPLACE FUNCTION erp.is_all_shipped(order_id uuid)
  RETURNS boolean
@@ -19314,7 +19314,7 @@ CREATE OR REPLACE FUNCTION erp.is_all_shipped(order_id uuid)
  STABLE
 RETURN ((NOT (EXISTS (SELECT FROM erp.sales_order_line_item l WHERE ((l.order_id = is_all_shipped.order_id) AND (l.type = 'product'::text) AND (l.shipped_quantity < l.quantity))))) AND (NOT (EXISTS (SELECT FROM erp.fulfillment_order f WHERE ((f.destination_order_id = is_all_shipped.order_id) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])) AND erp.has_open_lines(f.id))))));
 grant execute on function erp.is_all_shipped(uuid) to service_writer;
-comment on function erp.is_all_shipped(uuid) is 'Whether nothing is left to ship of an order, as of one without goods.';
+comment on function erp.is_all_shipped(uuid) is 'Whether nothing is left to ship of an order, which is also true without goods.';
 
 CREATE OR REPLACE FUNCTION erp.is_blank(words text)
  RETURNS boolean
@@ -19324,7 +19324,7 @@ RETURN CASE WHEN ((ascii(words) >= 33) AND (ascii(words) <= 126)) THEN false ELS
 grant execute on function erp.is_blank(text) to service_booker;
 grant execute on function erp.is_blank(text) to service_ledger;
 grant execute on function erp.is_blank(text) to service_writer;
-comment on function erp.is_blank(text) is 'Whether a text has nothing but white space, or nothing at all: that of Unicode, and characters without a width.';
+comment on function erp.is_blank(text) is 'Whether a text is empty, or has only white space: that includes all of Unicode''s, and characters without a width.';
 
 CREATE OR REPLACE FUNCTION erp.is_called_off(order_line_item_id uuid, location_id uuid)
  RETURNS boolean
@@ -19332,14 +19332,14 @@ CREATE OR REPLACE FUNCTION erp.is_called_off(order_line_item_id uuid, location_i
  STABLE
 RETURN (EXISTS (SELECT FROM (erp.fulfillment_order_line_item a JOIN erp.fulfillment_order f ON ((f.id = a.fulfillment_order_id))) WHERE ((a.destination_order_line_item_id = is_called_off.order_line_item_id) AND (a.quantity > a.fulfilled_quantity) AND (f.state = 'Cancelled'::text) AND (f.source_warehouse_location_id = is_called_off.location_id))));
 grant execute on function erp.is_called_off(uuid,uuid) to service_writer;
-comment on function erp.is_called_off(uuid,uuid) is 'Whether a fulfillment order was cancelled by which a location was to ship units of a line of an order. They are shipped from there only on request.';
+comment on function erp.is_called_off(uuid,uuid) is 'Whether a fulfillment order was cancelled by which a location was to ship units of an order line. The location then ships them only on request.';
 
 CREATE OR REPLACE FUNCTION erp.is_iban(iban text)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE STRICT
 RETURN ((iban ~ '^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$'::text) AND (SELECT (((string_agg(CASE WHEN (c.letter ~ '\d'::text) THEN c.letter ELSE ((ascii(c.letter) - 55))::text END, ''::text ORDER BY c.n))::numeric % (97)::numeric) = (1)::numeric) FROM regexp_split_to_table((substr(is_iban.iban, 5) || "left"(is_iban.iban, 4)), ''::text) WITH ORDINALITY c(letter, n)));
-comment on function erp.is_iban(text) is 'Whether a text is an IBAN, without spaces, whose check digits are right.';
+comment on function erp.is_iban(text) is 'Whether a text is an IBAN without spaces and with correct check digits.';
 
 CREATE OR REPLACE FUNCTION erp.is_in_eu(country_iso text)
  RETURNS boolean
@@ -19355,7 +19355,7 @@ CREATE OR REPLACE FUNCTION erp.is_locale(code text)
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN (code ~ '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$'::text);
 grant execute on function erp.is_locale(text) to service_writer;
-comment on function erp.is_locale(text) is 'Whether a text has the form of a locale: a language, perhaps with script and region, such as de or de-AT.';
+comment on function erp.is_locale(text) is 'Whether a text has the form of a locale: a language, optionally with script and region, such as de or de-AT.';
 
 CREATE OR REPLACE FUNCTION erp.is_localized_text(texts jsonb)
  RETURNS boolean
@@ -19363,7 +19363,7 @@ CREATE OR REPLACE FUNCTION erp.is_localized_text(texts jsonb)
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN ((jsonb_typeof(texts) = 'object'::text) AND (COALESCE((texts ->> 'en-GB'::text), ''::text) <> ''::text) AND (NOT jsonb_path_exists(texts, '$.*?(@.type() != "string")'::jsonpath)));
 grant execute on function erp.is_localized_text(jsonb) to service_writer;
-comment on function erp.is_localized_text(jsonb) is 'Whether a JSON value is an object from locale to text that has at least the default locale, en-GB.';
+comment on function erp.is_localized_text(jsonb) is 'Whether a JSON value is an object with a text for each locale, including the default locale, en-GB.';
 
 CREATE OR REPLACE FUNCTION erp.is_string_array(value jsonb)
  RETURNS boolean
@@ -19373,7 +19373,7 @@ RETURN ((jsonb_typeof(value) = 'array'::text) AND (NOT jsonb_path_exists(value, 
 grant execute on function erp.is_string_array(jsonb) to service_booker;
 grant execute on function erp.is_string_array(jsonb) to service_ledger;
 grant execute on function erp.is_string_array(jsonb) to service_writer;
-comment on function erp.is_string_array(jsonb) is 'Whether a JSON value is an array that holds nothing but strings.';
+comment on function erp.is_string_array(jsonb) is 'Whether a JSON value is an array that contains only strings.';
 
 CREATE OR REPLACE FUNCTION erp.is_web_address(url text)
  RETURNS boolean
@@ -19391,7 +19391,7 @@ AS $function$
 begin
   if exists (select from erp.stock_valuation_report_goods_receipt v where v.goods_receipt_id = new.id) then
     perform mutation.refuse(
-      'CURRENCY_FACTOR_LOCKED', 'A stock valuation report counts with this exchange rate.',
+      'CURRENCY_FACTOR_LOCKED', 'A stock valuation report uses this exchange rate.',
       '{currency_factor}'
     );
   end if;
@@ -19401,7 +19401,7 @@ begin
   return null;
 end
 $function$;
-comment on function erp.keep_currency_factor() is 'Trigger after the exchange rate of a goods receipt changed: refuses when a stock valuation report counts with it, and converts the lines again.';
+comment on function erp.keep_currency_factor() is 'Trigger after the exchange rate of a goods receipt changed: refuses the change if a stock valuation report uses the rate, and converts the lines again.';
 
 CREATE OR REPLACE FUNCTION erp.keep_default_currency_price()
  RETURNS trigger
@@ -19422,7 +19422,7 @@ begin
   return new;
 end
 $function$;
-comment on function erp.keep_default_currency_price() is 'Trigger: gives a line of a goods receipt its unit price and its total in the default currency, by the factor of the receipt.';
+comment on function erp.keep_default_currency_price() is 'Trigger: sets the unit price and the total of a line of a goods receipt in the default currency, by the factor of the receipt.';
 
 CREATE OR REPLACE FUNCTION erp.keep_purchase_prices()
  RETURNS trigger
@@ -19500,7 +19500,7 @@ begin
 end
 $function$;
 grant execute on function erp.line_ids(uuid[]) to service_writer;
-comment on function erp.line_ids(uuid[]) is 'The ids of lines that are to stand in this order, of which some are there already: null stands for a new one. Lists are ordered by id, so new lines get ids between those of their neighbours. Lines that are there keep theirs.';
+comment on function erp.line_ids(uuid[]) is 'Returns the ids of lines in this order, of which some exist; null stands for a new one. Lists are ordered by id, so a new line gets an id between the ids of its neighbours. Existing lines keep theirs.';
 
 CREATE OR REPLACE FUNCTION erp.localized(texts jsonb)
  RETURNS text
@@ -19509,7 +19509,7 @@ CREATE OR REPLACE FUNCTION erp.localized(texts jsonb)
 RETURN COALESCE((texts ->> current_setting('service.locale'::text, true)), (texts ->> 'en-GB'::text));
 grant execute on function erp.localized(jsonb) to service_api;
 grant execute on function erp.localized(jsonb) to service_writer;
-comment on function erp.localized(jsonb) is 'The text of an erp.localized_text in the locale of the request (setting service.locale), or in en-GB, which every text has.';
+comment on function erp.localized(jsonb) is 'Returns the text of an erp.localized_text in the locale of the request (setting service.locale), or in en-GB, which every text has.';
 
 CREATE OR REPLACE FUNCTION erp.location_of_warehouse(warehouse_id uuid, field text[])
  RETURNS uuid
@@ -19532,7 +19532,7 @@ begin
 end
 $function$;
 grant execute on function erp.location_of_warehouse(uuid,text[]) to service_writer;
-comment on function erp.location_of_warehouse(uuid,text[]) is 'The active location of a warehouse, from which orders are shipped; it is kept from deletion until the end of the transaction. User errors NOT_FOUND, INVALID.';
+comment on function erp.location_of_warehouse(uuid,text[]) is 'Returns the active location of a warehouse, from which orders are shipped, and protects it from deletion until the end of the transaction. User errors NOT_FOUND, INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.lock_fulfillment_order(fulfillment_order_id uuid, field text[])
  RETURNS erp.fulfillment_order
@@ -19551,13 +19551,13 @@ begin
     perform mutation.refuse_missing('fulfillment order', field);
   end if;
   if present.type = 'ExternalToOrder' then
-    perform mutation.refuse('EXTERNALLY_MANAGED', 'Somebody else works on this fulfillment order.', field);
+    perform mutation.refuse('EXTERNALLY_MANAGED', 'The fulfillment order is managed externally.', field);
   end if;
   return present;
 end
 $function$;
 grant execute on function erp.lock_fulfillment_order(uuid,text[]) to service_writer;
-comment on function erp.lock_fulfillment_order(uuid,text[]) is 'Takes the locks of a fulfillment order and its order, and answers it. User errors NOT_FOUND, EXTERNALLY_MANAGED.';
+comment on function erp.lock_fulfillment_order(uuid,text[]) is 'Takes the locks of a fulfillment order and its order, and returns it. User errors NOT_FOUND, EXTERNALLY_MANAGED.';
 
 CREATE OR REPLACE FUNCTION erp.lock_goods_receipt(goods_receipt_id uuid)
  RETURNS erp.goods_receipt
@@ -19575,7 +19575,7 @@ begin
 end
 $function$;
 grant execute on function erp.lock_goods_receipt(uuid) to service_writer;
-comment on function erp.lock_goods_receipt(uuid) is 'A goods receipt, kept from others until the end of the transaction. User error NOT_FOUND.';
+comment on function erp.lock_goods_receipt(uuid) is 'Locks a goods receipt until the end of the transaction, and returns it. User error NOT_FOUND.';
 
 CREATE OR REPLACE FUNCTION erp.lock_order_to_ship(order_id uuid, OUT state text, OUT is_on_hold boolean, OUT locations uuid[])
  RETURNS record
@@ -19601,7 +19601,7 @@ begin
 end
 $function$;
 grant execute on function erp.lock_order_to_ship(uuid) to service_writer;
-comment on function erp.lock_order_to_ship(uuid) is 'Takes the locks of an order and its fulfillment orders, as ledger.lock_orders does. Answers the state of the order, in which it can be worked on, whether a fulfillment order is on hold, and where they ship from. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
+comment on function erp.lock_order_to_ship(uuid) is 'Takes the locks of an order and its fulfillment orders, as ledger.lock_orders does. Requires a state in which the order can be shipped. Returns the state, whether a fulfillment order is on hold, and the locations to ship from. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.lock_orders_named(lines erp.goods_receipt_line[], order_ids uuid[])
  RETURNS uuid[]
@@ -19618,7 +19618,7 @@ begin
 end
 $function$;
 grant execute on function erp.lock_orders_named(erp.goods_receipt_line[],uuid[]) to service_writer;
-comment on function erp.lock_orders_named(erp.goods_receipt_line[],uuid[]) is 'The supplier orders that a goods receipt names, first for itself and then by its lines, in this order; kept from changes until the end of the transaction.';
+comment on function erp.lock_orders_named(erp.goods_receipt_line[],uuid[]) is 'Locks the supplier orders of a goods receipt against changes until the end of the transaction, and returns them. The ones that it names itself come first, then the ones of its lines.';
 
 CREATE OR REPLACE FUNCTION erp.lock_product_supplier_configuration(configuration_id uuid)
  RETURNS erp.product_supplier_configuration
@@ -19645,7 +19645,7 @@ begin
 end
 $function$;
 grant execute on function erp.lock_product_supplier_configuration(uuid) to service_writer;
-comment on function erp.lock_product_supplier_configuration(uuid) is 'How a supplier sells a product, kept from others together with the product until the end of the transaction. User error NOT_FOUND.';
+comment on function erp.lock_product_supplier_configuration(uuid) is 'Locks a product, and how a supplier sells it, until the end of the transaction, and returns the latter. User error NOT_FOUND.';
 
 CREATE OR REPLACE FUNCTION erp.lock_supplier_order(supplier_order_id uuid)
  RETURNS erp.supplier_order
@@ -19663,7 +19663,7 @@ begin
 end
 $function$;
 grant execute on function erp.lock_supplier_order(uuid) to service_writer;
-comment on function erp.lock_supplier_order(uuid) is 'A supplier order, kept from others until the end of the transaction. User error NOT_FOUND.';
+comment on function erp.lock_supplier_order(uuid) is 'Locks a supplier order until the end of the transaction, and returns it. User error NOT_FOUND.';
 
 CREATE OR REPLACE FUNCTION erp.lock_to_ship(picks ledger.pick[], assignments erp.assignment[], bin_location_ids uuid[] DEFAULT '{}'::uuid[])
  RETURNS void
@@ -19693,7 +19693,7 @@ begin
 end
 $function$;
 grant execute on function erp.lock_to_ship(ledger.pick[],erp.assignment[],uuid[]) to service_writer;
-comment on function erp.lock_to_ship(ledger.pick[],erp.assignment[],uuid[]) is 'Takes the locks of ledger.lock_shipment for what fulfillment orders have open and what is to be assigned, and for bins that are named: all that shipping changes.';
+comment on function erp.lock_to_ship(ledger.pick[],erp.assignment[],uuid[]) is 'Takes the locks of ledger.lock_shipment for open units of fulfillment orders, for units that are to be assigned, and for given bins: everything that shipping changes.';
 
 CREATE OR REPLACE FUNCTION erp.make_default_supplier(configuration_id uuid)
  RETURNS void
@@ -19711,7 +19711,7 @@ begin
 end
 $function$;
 grant execute on function erp.make_default_supplier(uuid) to service_writer;
-comment on function erp.make_default_supplier(uuid) is 'Makes a supplier the default of its product, in place of the one that was.';
+comment on function erp.make_default_supplier(uuid) is 'Makes a supplier the default of its product, instead of the present one.';
 
 CREATE OR REPLACE FUNCTION erp.match_order_lines(orders mutation.upsert_row[])
  RETURNS mutation.upsert_row[]
@@ -19786,7 +19786,7 @@ begin
 end
 $function$;
 grant execute on function erp.match_order_lines(mutation.upsert_row[]) to service_writer;
-comment on function erp.match_order_lines(mutation.upsert_row[]) is 'The lines that rows of an upsert of orders give, as rows of an upsert themselves, counted through all orders. A line is known by its id, its storefrontId or its identifier, within its order. A new one without a position comes after those that are there.';
+comment on function erp.match_order_lines(mutation.upsert_row[]) is 'Returns the lines in rows of an upsert of orders as rows of an upsert themselves, numbered across all orders. A line is identified by its id, its storefrontId or its identifier, within its order. A new line without a position comes after the existing ones.';
 
 CREATE OR REPLACE FUNCTION erp.mentions_of_customer(customer uuid)
  RETURNS SETOF text
@@ -19821,7 +19821,7 @@ BEGIN ATOMIC
     FROM place p
    WHERE erp.names_person(p.text, ARRAY( SELECT erp.personal_values(mentions_of_customer.customer) AS personal_values));
 END;
-comment on function erp.mentions_of_customer(uuid) is 'Where people have written what tells who a customer is, in texts about its orders that stay as they are.';
+comment on function erp.mentions_of_customer(uuid) is 'Returns the places where people have written what identifies a customer, in texts about its orders that are not anonymized.';
 
 CREATE OR REPLACE FUNCTION erp.missing_in_document(config jsonb)
  RETURNS text[]
@@ -19829,7 +19829,7 @@ CREATE OR REPLACE FUNCTION erp.missing_in_document(config jsonb)
  IMMUTABLE
 RETURN CASE WHEN ((config ->> 'documentType'::text) = 'delivery_note'::text) THEN '{}'::text[] ELSE ARRAY(SELECT m.name FROM (VALUES (1,'merchant.legalName'::text,(missing_in_document.config #>> '{seller,legalName}'::text[])), (2,'merchant.address'::text,COALESCE((missing_in_document.config #>> '{seller,address,street}'::text[]), (missing_in_document.config #>> '{seller,address,city}'::text[]))), (3,'merchant.vatId'::text,COALESCE((missing_in_document.config #>> '{seller,vatId}'::text[]), (missing_in_document.config #>> '{seller,taxNumber}'::text[]))), (4,'order.billingAddress'::text,COALESCE((missing_in_document.config #>> '{billingAddress,lastName}'::text[]), (missing_in_document.config #>> '{billingAddress,company}'::text[]))), (5,'order.taxExemption'::text,CASE WHEN ((missing_in_document.config ->> 'taxStatus'::text) = 'tax-free'::text) THEN (missing_in_document.config ->> 'taxExemption'::text) ELSE ''::text END)) m(n, name, value) WHERE (m.value IS NULL) ORDER BY m.n) END;
 grant execute on function erp.missing_in_document(jsonb) to service_writer;
-comment on function erp.missing_in_document(jsonb) is 'What a document about money lacks that the law asks for: settings of the merchant (table erp.merchant), the name in the billing address, or the reason why there is no tax. Bank details are left out where there are none; they need not be there.';
+comment on function erp.missing_in_document(jsonb) is 'Returns what an invoice or similar document lacks that the law demands. That may be settings of the merchant (table erp.merchant), the name in the billing address, or the reason why there is no tax. Bank details are optional.';
 
 CREATE OR REPLACE FUNCTION erp.move_supplier_order(supplier_order_id uuid, action text, changes jsonb DEFAULT '{}'::jsonb)
  RETURNS uuid
@@ -19853,7 +19853,7 @@ begin
 end
 $function$;
 grant execute on function erp.move_supplier_order(uuid,text,jsonb) to service_writer;
-comment on function erp.move_supplier_order(uuid,text,jsonb) is 'Does an action of the machine supplier_order, and notes what the supplier said with it: its own number, the date of delivery. Answers the id. User errors INVALID_STATE_TRANSITION; REQUIRED and SUPPLIER_INACTIVE when an order is placed.';
+comment on function erp.move_supplier_order(uuid,text,jsonb) is 'Does an action of the machine supplier_order, and records the supplier''s details with it: its own number, the date of delivery. Returns the id. User errors INVALID_STATE_TRANSITION; REQUIRED and SUPPLIER_INACTIVE when an order is placed.';
 
 CREATE OR REPLACE FUNCTION erp.names_person(text text, personal text[])
  RETURNS boolean
@@ -19864,7 +19864,7 @@ BEGIN ATOMIC
  SELECT COALESCE(bool_or(((lower(names_person.text) = p.value) OR ((length(p.value) >= 6) AND (strpos(lower(names_person.text), p.value) > 0)))), false) AS "coalesce"
     FROM unnest(names_person.personal) p(value);
 END;
-comment on function erp.names_person(text,text[]) is 'Whether a text is one of some personal values, which are in lower case, or contains one of six characters or more.';
+comment on function erp.names_person(text,text[]) is 'Whether a text equals one of some personal values, which are in lower case, or contains one of at least six characters.';
 
 CREATE OR REPLACE FUNCTION erp.net_amount(amount numeric, tax_rate numeric)
  RETURNS numeric
@@ -19874,7 +19874,7 @@ RETURN round(((amount * (100)::numeric) / ((100)::numeric + tax_rate)), 2);
 grant execute on function erp.net_amount(numeric,numeric) to service_keeper;
 grant execute on function erp.net_amount(numeric,numeric) to service_ledger;
 grant execute on function erp.net_amount(numeric,numeric) to service_writer;
-comment on function erp.net_amount(numeric,numeric) is 'An amount without its tax, in cents; the rate is in percent. Null without a rate.';
+comment on function erp.net_amount(numeric,numeric) is 'Returns an amount without its tax, in cents; the rate is in percent. Null without a rate.';
 
 CREATE OR REPLACE FUNCTION erp.newest_shipment(order_id uuid)
  RETURNS uuid
@@ -19882,7 +19882,7 @@ CREATE OR REPLACE FUNCTION erp.newest_shipment(order_id uuid)
  STABLE
 RETURN (SELECT f.id FROM ((erp.fulfillment_order o JOIN erp.fulfillment_order_fulfillment p ON ((p.fulfillment_order_id = o.id))) JOIN erp.fulfillment f ON (((f.id = p.fulfillment_id) AND (f.state = 'Fulfilled'::text)))) WHERE (o.destination_order_id = newest_shipment.order_id) ORDER BY f.created_at DESC, f.id DESC LIMIT 1);
 grant execute on function erp.newest_shipment(uuid) to service_writer;
-comment on function erp.newest_shipment(uuid) is 'The newest fulfillment of an order that was not cancelled; null when nothing was shipped.';
+comment on function erp.newest_shipment(uuid) is 'Returns the newest fulfillment of an order that was not cancelled; null if nothing was shipped.';
 
 CREATE OR REPLACE FUNCTION erp.next_number(number_range text)
  RETURNS text
@@ -19905,7 +19905,7 @@ begin
 end
 $function$;
 grant execute on function erp.next_number(text) to service_writer;
-comment on function erp.next_number(text) is 'The next number of a range. Without a sequence it has no gaps: other transactions wait until the number is committed or given back.';
+comment on function erp.next_number(text) is 'Returns the next number of a range. Without a sequence it has no gaps: other transactions wait until the number is committed or rolled back.';
 
 CREATE OR REPLACE FUNCTION erp.next_state(machine text, action text, state text)
  RETURNS text
@@ -19920,7 +19920,7 @@ begin
   where t.machine = next_state.machine and t.action = next_state.action and t.from_state = state;
   if not found then
     perform mutation.refuse('INVALID_STATE_TRANSITION',
-      format('In state %s this cannot be done: %s.', state, action), null, jsonb_build_object(
+      format('In state %s, this is not possible: %s.', state, action), null, jsonb_build_object(
       'state', state, 'allowedActions', erp.allowed_actions(machine, state)));
   end if;
   return result;
@@ -19928,7 +19928,7 @@ end
 $function$;
 alter function erp.next_state(text,text,text) owner to service_writer;
 grant execute on function erp.next_state(text,text,text) to service_booker;
-comment on function erp.next_state(text,text,text) is 'The state that an action leads to, by erp.state_transition. User error INVALID_STATE_TRANSITION, with the state and the actions that it allows.';
+comment on function erp.next_state(text,text,text) is 'Returns the state that an action leads to, according to erp.state_transition. User error INVALID_STATE_TRANSITION, with the state and the actions that it allows.';
 
 CREATE OR REPLACE FUNCTION erp.open_document(id uuid, presented_hash bytea)
  RETURNS TABLE(document_number text, config jsonb, static boolean, content bytea, content_type text)
@@ -19954,7 +19954,7 @@ begin
 end
 $function$;
 alter function erp.open_document(uuid,bytea) owner to service_document;
-comment on function erp.open_document(uuid,bytea) is 'The document with this id and the SHA-256 of this deep link code, or no row. Takes a hash, so that no code gets into a log of Postgres, and any code can be asked about.';
+comment on function erp.open_document(uuid,bytea) is 'Returns the document with this id and the SHA-256 of this deep link code, or no row. Takes a hash, so that no code gets into the log of Postgres, and any input can be checked.';
 
 CREATE OR REPLACE FUNCTION erp.open_invoices(order_id uuid)
  RETURNS text[]
@@ -19962,7 +19962,7 @@ CREATE OR REPLACE FUNCTION erp.open_invoices(order_id uuid)
  STABLE
 RETURN ARRAY(SELECT d.document_number FROM (erp.document d JOIN erp.document_type t ON ((t.id = d.document_type_id))) WHERE ((d.order_id = open_invoices.order_id) AND (t.technical_name = 'invoice'::text) AND (d.document_number IS NOT NULL) AND (erp.reversal_of(d.id) IS NULL)) ORDER BY d.id);
 grant execute on function erp.open_invoices(uuid) to service_writer;
-comment on function erp.open_invoices(uuid) is 'The numbers of the invoices of an order that neither a storno nor a credit note has taken back.';
+comment on function erp.open_invoices(uuid) is 'Returns the numbers of the invoices of an order that neither a cancellation invoice nor a credit note has taken back.';
 
 CREATE OR REPLACE FUNCTION erp.open_picks(order_id uuid)
  RETURNS ledger.pick[]
@@ -19970,7 +19970,7 @@ CREATE OR REPLACE FUNCTION erp.open_picks(order_id uuid)
  STABLE
 RETURN ARRAY(SELECT ROW('{order_id}'::text[], l.id, l.product_id, w.warehouse_id, (l.quantity - l.fulfilled_quantity), NULL::text, NULL::text, NULL::uuid)::ledger.pick AS "row" FROM ((erp.fulfillment_order f JOIN erp.fulfillment_order_line_item l ON ((l.fulfillment_order_id = f.id))) LEFT JOIN erp.location w ON ((w.id = f.source_warehouse_location_id))) WHERE ((f.destination_order_id = open_picks.order_id) AND (f.type = 'WarehouseLocationToOrder'::text) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text])) AND (l.quantity > l.fulfilled_quantity) AND (l.destination_order_line_item_id IS NOT NULL)) ORDER BY l.id);
 grant execute on function erp.open_picks(uuid) to service_writer;
-comment on function erp.open_picks(uuid) is 'What the open fulfillment orders of an order are to ship from the warehouses of the merchant, as picks of ledger.ship.';
+comment on function erp.open_picks(uuid) is 'Returns the open units of an order''s fulfillment orders that the merchant''s warehouses ship, as picks of ledger.ship.';
 
 CREATE OR REPLACE FUNCTION erp.open_transactions()
  RETURNS text
@@ -20009,7 +20009,7 @@ end
 $function$;
 grant execute on function erp.open_transactions() to service_api;
 grant execute on function erp.open_transactions() to service_writer;
-comment on function erp.open_transactions() is 'The transactions that were open when the statement began to read, as they stand in cursors: empty when there are none; else ~, the number of the oldest, and, all relative to it, a number for each after a dot, then, after a hyphen, the first and the count of those that came last. Some of these may be parts of others. All databases count.';
+comment on function erp.open_transactions() is 'Returns the transactions that were open when the statement began to read, in the format of cursors. It is empty if there are none. Otherwise it begins with ~ and the number of the oldest. All further numbers are relative to it: a dot and the number of each other transaction; then, after a hyphen, the first and the count of the latest ones. Some may be subtransactions. All databases count.';
 
 CREATE OR REPLACE FUNCTION erp.order_pieces(order_id uuid, tax_status text)
  RETURNS TABLE(line_id uuid, unit_line_id uuid, rate numeric, total numeric, net numeric)
@@ -20085,7 +20085,7 @@ BEGIN ATOMIC
       CROSS JOIN ruler r);
 END;
 grant execute on function erp.order_pieces(uuid,text) to service_writer;
-comment on function erp.order_pieces(uuid,text) is 'What the lines of an order come to with and without tax, by rates. A line without a rate, such as a promotion, is spread over the lines that have one, by what these come to. Each piece is charged along with the units of a line: its own, or for what is no product of that other line. All pieces come to the cent to what the order does.';
+comment on function erp.order_pieces(uuid,text) is 'Returns the amounts of an order''s lines with and without tax, by rates. A line without a rate, such as a promotion, is distributed over the lines with one, in proportion to their amounts. Each piece is charged with the units of a line. It is the piece''s own line, unless that has no rate and is no product; then it is the line that the piece is distributed to. All pieces add up exactly to the order.';
 
 CREATE OR REPLACE FUNCTION erp.orders_named(lines erp.goods_receipt_line[], order_ids uuid[])
  RETURNS TABLE(id uuid, field text[], "position" bigint)
@@ -20110,7 +20110,7 @@ BEGIN ATOMIC
    WHERE (num_nonnulls(i.supplier_order_id, l.supplier_order_id) > 0);
 END;
 grant execute on function erp.orders_named(erp.goods_receipt_line[],uuid[]) to service_writer;
-comment on function erp.orders_named(erp.goods_receipt_line[],uuid[]) is 'The supplier orders that a goods receipt names, for itself and by its lines, with the way to each in the input.';
+comment on function erp.orders_named(erp.goods_receipt_line[],uuid[]) is 'Returns the supplier orders that a goods receipt names, itself and by its lines, with the path to each in the input.';
 
 CREATE OR REPLACE FUNCTION erp.other_location(order_id uuid, lines ledger.change[])
  RETURNS uuid
@@ -20136,7 +20136,7 @@ BEGIN ATOMIC
   LIMIT 1;
 END;
 grant execute on function erp.other_location(uuid,ledger.change[]) to service_writer;
-comment on function erp.other_location(uuid,ledger.change[]) is 'A location from which units of lines can be shipped that were called off elsewhere: its warehouse sells its stock, and has all of them beside what it is to ship already. One that ships something of the order anyway comes first, then the order is that of the codes of the warehouses. Null when there is none.';
+comment on function erp.other_location(uuid,ledger.change[]) is 'Returns a location that can ship units of lines whose shipping was cancelled elsewhere. Its warehouse sells its stock, and has all of the units in addition to what it ships already. Locations that ship something of the order already come first, then the code of the warehouse decides. Null if there is none.';
 
 CREATE OR REPLACE FUNCTION erp.personal_values(customer uuid)
  RETURNS SETOF text
@@ -20176,7 +20176,7 @@ BEGIN ATOMIC
     FROM value v
    WHERE ((length(v.value) >= 3) AND (v.value !~ '@anonymized[.]invalid$'::text) AND (v.value <> ALL (ARRAY['Anonymized'::text, 'Customer'::text])));
 END;
-comment on function erp.personal_values(uuid) is 'What tells who a customer is, in lower case, to find where else it is: names, numbers, and what their addresses have but the country.';
+comment on function erp.personal_values(uuid) is 'Returns the values that identify a customer, in lower case, to find them elsewhere: names, numbers, and their addresses except for the country.';
 
 CREATE OR REPLACE FUNCTION erp.picks_of(present erp.fulfillment_order, lines erp.shipping_line[], places erp.shipping_place[])
  RETURNS ledger.pick[]
@@ -20234,7 +20234,7 @@ begin
 end
 $function$;
 grant execute on function erp.picks_of(erp.fulfillment_order,erp.shipping_line[],erp.shipping_place[]) to service_writer;
-comment on function erp.picks_of(erp.fulfillment_order,erp.shipping_line[],erp.shipping_place[]) is 'Lines of a fulfillment order, or all that is open of it when lines is null, as picks of ledger.ship that have no warehouse yet. User errors NOT_FOUND, OVER_FULFILLMENT, INVALID_STATE_TRANSITION.';
+comment on function erp.picks_of(erp.fulfillment_order,erp.shipping_line[],erp.shipping_place[]) is 'Returns lines of a fulfillment order, or all open units if lines is null, as picks of ledger.ship that have no warehouse yet. User errors NOT_FOUND, OVER_FULFILLMENT, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.plan_uncovered(order_id uuid, warehouse_id uuid)
  RETURNS erp.assignment[]
@@ -20263,8 +20263,8 @@ begin
     perform from erp.location l where l.id = elsewhere for key share;
     if not found then
       perform mutation.refuse('INSUFFICIENT_STOCK',
-        'What was called off at the default warehouse is not shipped from there, '
-        'and no other warehouse has all of it.', '{order_id}',
+        'The default warehouse does not ship units whose shipping was cancelled there, '
+        'and no other warehouse has all of them.', '{order_id}',
         jsonb_build_object('requested', (select sum(c.quantity) from unnest(called_off) c)));
     end if;
   end if;
@@ -20281,7 +20281,7 @@ begin
 end
 $function$;
 grant execute on function erp.plan_uncovered(uuid,uuid) to service_writer;
-comment on function erp.plan_uncovered(uuid,uuid) is 'Which locations are to ship what no open fulfillment order has of an order: that of the warehouse that is named, or else of the default warehouse; and what was called off there, erp.other_location. They are kept from deletion until the end of the transaction. User errors NOT_FOUND, INVALID, INSUFFICIENT_STOCK.';
+comment on function erp.plan_uncovered(uuid,uuid) is 'Returns the locations that are to ship the units of an order that no open fulfillment order has: the location of the given warehouse, or of the default warehouse. For units whose shipping was cancelled there, it is erp.other_location. The locations are protected from deletion until the end of the transaction. User errors NOT_FOUND, INVALID, INSUFFICIENT_STOCK.';
 
 CREATE OR REPLACE FUNCTION erp.postal_address(address jsonb)
  RETURNS jsonb
@@ -20297,7 +20297,7 @@ BEGIN ATOMIC
     FROM unnest(erp.address_keys()) k(name);
 END;
 grant execute on function erp.postal_address(jsonb) to service_writer;
-comment on function erp.postal_address(jsonb) is 'An address with the keys that clients are promised, all of them, each a text or null. What else a shop has sent stays with its order.';
+comment on function erp.postal_address(jsonb) is 'Returns an address with exactly the keys that clients are promised, each a text or null. Anything else that a shop has sent stays with its order.';
 
 CREATE OR REPLACE FUNCTION erp.price_on_document(price numeric, quantity integer, amount numeric)
  RETURNS numeric
@@ -20307,7 +20307,7 @@ RETURN COALESCE((SELECT round(price_on_document.price, d.d) AS round FROM genera
 grant execute on function erp.price_on_document(numeric,integer,numeric) to service_keeper;
 grant execute on function erp.price_on_document(numeric,integer,numeric) to service_ledger;
 grant execute on function erp.price_on_document(numeric,integer,numeric) to service_writer;
-comment on function erp.price_on_document(numeric,integer,numeric) is 'The price of one unit as a document shows it: with four decimals or as many more as it takes that the price times the quantity, in cents, is the amount. Where no decimals do, as for a line with a discount of its own, it is the amount by the quantity.';
+comment on function erp.price_on_document(numeric,integer,numeric) is 'Returns the price of one unit as a document shows it. It has at least four decimals, and as many as are needed for the price times the quantity to give the amount in cents. If no number of decimals does, as with a line that has a discount of its own, it is the amount divided by the quantity.';
 
 CREATE OR REPLACE FUNCTION erp.price_on_receipt(receipt erp.goods_receipt, supplier_order_line_item_id uuid, tax_rate numeric)
  RETURNS numeric
@@ -20330,7 +20330,7 @@ BEGIN ATOMIC
    WHERE (i.id = price_on_receipt.supplier_order_line_item_id);
 END;
 grant execute on function erp.price_on_receipt(erp.goods_receipt,uuid,numeric) to service_writer;
-comment on function erp.price_on_receipt(erp.goods_receipt,uuid,numeric) is 'What a unit of a supplier order''s line costs, in the currency and by the tax status of a goods receipt, whose line may have another tax rate. Currencies are converted by the rate of the receipt and the present one of the order''s currency.';
+comment on function erp.price_on_receipt(erp.goods_receipt,uuid,numeric) is 'Returns the price of a unit of a supplier order''s line in the currency and by the tax status of a goods receipt, whose line may have another tax rate. Currencies are converted by the rate of the receipt and the present rate of the order''s currency.';
 
 CREATE OR REPLACE FUNCTION erp.put_away_drafts(receipt erp.goods_receipt, placements erp.placement[])
  RETURNS ledger.draft[]
@@ -20392,7 +20392,7 @@ BEGIN ATOMIC
            ORDER BY d.id, d."position") AS "array";
 END;
 grant execute on function erp.put_away_drafts(erp.goods_receipt,erp.placement[]) to service_writer;
-comment on function erp.put_away_drafts(erp.goods_receipt,erp.placement[]) is 'The movements that complete a goods receipt: from its place to where its lines are put away, and what is to be thrown away to stock_correction; what its lines take back to where that goes.';
+comment on function erp.put_away_drafts(erp.goods_receipt,erp.placement[]) is 'Returns the movements that complete a goods receipt. Units go from its place to where its lines are put away, or to stock_correction if they are to be thrown away. Units of negative lines go where their goods are returned to.';
 
 CREATE OR REPLACE FUNCTION erp.put_away_place(receipt erp.goods_receipt, line erp.goods_receipt_line_item)
  RETURNS TABLE(type text, place text)
@@ -20411,7 +20411,7 @@ BEGIN ATOMIC
          END, b.bin) p(type, place));
 END;
 grant execute on function erp.put_away_place(erp.goods_receipt,erp.goods_receipt_line_item) to service_writer;
-comment on function erp.put_away_place(erp.goods_receipt,erp.goods_receipt_line_item) is 'Where a line is put away unless something else is said: its own bin, else the usual bin of the product in the warehouse, else the warehouse. Lines with a negative quantity are taken from there.';
+comment on function erp.put_away_place(erp.goods_receipt,erp.goods_receipt_line_item) is 'Returns the default place where a line is put away: its own bin, otherwise the usual bin of the product in the warehouse, otherwise the warehouse. Units of lines with a negative quantity are taken from there.';
 
 CREATE OR REPLACE FUNCTION erp.receipt_type(receipt erp.goods_receipt, lines erp.goods_receipt_line[], order_ids uuid[])
  RETURNS text
@@ -20428,7 +20428,7 @@ BEGIN ATOMIC
     FROM unnest(receipt_type.lines) l(id, product_id, quantity, batch_id, batch_number, supplier_order_line_item_id, supplier_order_id, return_order_id, unit_price, tax_rate, planned_disposal_quantity, destination_bin_location_id);
 END;
 grant execute on function erp.receipt_type(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) to service_writer;
-comment on function erp.receipt_type(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) is 'The default type of a goods receipt, by the supplier orders or return orders that it names.';
+comment on function erp.receipt_type(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) is 'Returns the default type of a goods receipt, by the supplier orders or return orders that it names.';
 
 CREATE OR REPLACE FUNCTION erp.release_credited_units(invoice_id uuid, fulfillment_id uuid)
  RETURNS void
@@ -20455,7 +20455,7 @@ AS $function$
   from kept k where i.id = k.id and k.left_over between 1 and k.quantity - 1
 $function$;
 grant execute on function erp.release_credited_units(uuid,uuid) to service_writer;
-comment on function erp.release_credited_units(uuid,uuid) is 'Takes the units of a cancelled shipment out of an invoice that a credit note has taken back, so that they can be invoiced when they are shipped again. The rest of the invoice stays credited.';
+comment on function erp.release_credited_units(uuid,uuid) is 'Removes the units of a cancelled shipment from an invoice that a credit note has taken back, so that they can be invoiced when they are shipped again. The rest of the invoice stays credited.';
 
 CREATE OR REPLACE FUNCTION erp.require_active_supplier(supplier_id uuid, field text[])
  RETURNS void
@@ -20466,7 +20466,7 @@ begin
   if exists (select from erp.supplier s where s.id = require_active_supplier.supplier_id and not s.active)
   then
     perform mutation.refuse(
-      'SUPPLIER_INACTIVE', 'The shop orders nothing from this supplier any more.', field
+      'SUPPLIER_INACTIVE', 'The shop no longer orders from this supplier.', field
     );
   end if;
 end
@@ -20488,7 +20488,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_address(jsonb) to service_writer;
-comment on function erp.require_address(jsonb) is 'Refuses an address with keys or values that clients don''t know. User error INVALID.';
+comment on function erp.require_address(jsonb) is 'Refuses an address with unknown keys or values. User error INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.require_all_shipped(order_id uuid, state text)
  RETURNS void
@@ -20498,7 +20498,7 @@ AS $function$
 begin
   if not erp.is_all_shipped(order_id) then
     perform mutation.refuse(
-      'EXTERNALLY_MANAGED', 'What is left to ship is shipped by somebody else.', '{order_id}'
+      'EXTERNALLY_MANAGED', 'The rest of the order is shipped externally.', '{order_id}'
     );
   elsif not exists (
     select from erp.sales_order_line_item l where l.order_id = require_all_shipped.order_id
@@ -20510,7 +20510,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_all_shipped(uuid,text) to service_writer;
-comment on function erp.require_all_shipped(uuid,text) is 'Refuses an order of which there is nothing to ship here, unless all of it is shipped. User errors EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION.';
+comment on function erp.require_all_shipped(uuid,text) is 'Refuses an order that has nothing to ship here, unless all of it is shipped. User errors EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.require_assignable_lines(order_id uuid, lines erp.shipping_line[])
  RETURNS void
@@ -20525,10 +20525,10 @@ begin
     when s.id is null then mutation.user_error('NOT_FOUND', 'The order has no such line.',
       mutation.path('lines', l.ordinality, 'order_line_item_id'))
     when s.type is distinct from 'product'
-      then mutation.user_error('INVALID', 'Nothing of this line is shipped: it is no product.',
+      then mutation.user_error('INVALID', 'The line is not a product, so it is not shipped.',
       mutation.path('lines', l.ordinality, 'order_line_item_id'))
     else mutation.user_error('OVER_FULFILLMENT',
-      format('%s units are open that no fulfillment order has, not %s.', coalesce(u.quantity, 0), l.quantity),
+      format('%s units are open without a fulfillment order, not %s.', coalesce(u.quantity, 0), l.quantity),
       mutation.path('lines', l.ordinality, 'quantity'),
         jsonb_build_object('open', coalesce(u.quantity, 0), 'requested', l.quantity))
     end order by l.ordinality)
@@ -20541,7 +20541,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_assignable_lines(uuid,erp.shipping_line[]) to service_writer;
-comment on function erp.require_assignable_lines(uuid,erp.shipping_line[]) is 'Refuses lines of an order of which fewer units are open that no fulfillment order has. User errors NOT_FOUND, INVALID, OVER_FULFILLMENT.';
+comment on function erp.require_assignable_lines(uuid,erp.shipping_line[]) is 'Refuses lines of an order with more units than are open without a fulfillment order. User errors NOT_FOUND, INVALID, OVER_FULFILLMENT.';
 
 CREATE OR REPLACE FUNCTION erp.require_countable(entries numeric, groups bigint)
  RETURNS boolean
@@ -20559,7 +20559,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_countable(numeric,bigint) to service_api;
-comment on function erp.require_countable(numeric,bigint) is 'Refuses aggregates of more than 100,000 rows (SQLSTATE UE007) and of more than 1,000 groups (UE008): their time grows with the rows, however quickly these are found.';
+comment on function erp.require_countable(numeric,bigint) is 'Refuses aggregates of more than 100,000 rows (SQLSTATE UE007) or more than 1,000 groups (UE008): their time grows with the rows, even if an index finds these quickly.';
 
 CREATE OR REPLACE FUNCTION erp.require_default_warehouse()
  RETURNS trigger
@@ -20578,7 +20578,7 @@ begin
   return null;
 end
 $function$;
-comment on function erp.require_default_warehouse() is 'Constraint trigger: as soon as there are warehouses, one is the default and one the default for receiving. That no two are is a unique index.';
+comment on function erp.require_default_warehouse() is 'Constraint trigger: once there are warehouses, one must be the default and one the default for receiving. A unique index ensures that there are no two.';
 
 CREATE OR REPLACE FUNCTION erp.require_documents(documents text[])
  RETURNS void
@@ -20594,9 +20594,9 @@ begin
   select jsonb_agg(mutation.user_error(case when d.nth > 1 then 'NOT_UNIQUE' else 'INVALID' end,
     case
       when d.nth > 1 then 'This type is in the list already.'
-      -- Goods that leave are charged; what takes an invoice back is no part of a shipment
+      -- Documents that take an invoice back are no part of a shipment, which charges goods
       else format('A shipment has no document of the type %s, only an invoice and a delivery_note. '
-        'Credit notes and cancellation invoices are made by documentCreate.', d.name) end,
+        'Credit notes and cancellation invoices are created by documentCreate.', d.name) end,
     mutation.path('documents', d.position)) order by d.position)
   into errors
   from (
@@ -20608,7 +20608,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_documents(text[]) to service_writer;
-comment on function erp.require_documents(text[]) is 'Refuses types of documents that a shipment cannot have, or that are there twice. User errors INVALID, NOT_UNIQUE.';
+comment on function erp.require_documents(text[]) is 'Refuses types of documents that a shipment cannot have, or that are given twice. User errors INVALID, NOT_UNIQUE.';
 
 CREATE OR REPLACE FUNCTION erp.require_fulfillments(order_id uuid, fulfillment_ids uuid[])
  RETURNS void
@@ -20619,7 +20619,7 @@ declare
   errors jsonb;
 begin
   if cardinality(fulfillment_ids) = 0 then
-    perform mutation.refuse('REQUIRED', 'Name a fulfillment, or leave the list out.', '{fulfillment_ids}');
+    perform mutation.refuse('REQUIRED', 'Name a fulfillment, or omit the list.', '{fulfillment_ids}');
   end if;
   perform mutation.refuse_too_many(cardinality(fulfillment_ids), 250, '{fulfillment_ids}');
   select jsonb_agg(mutation.user_error(f.code, f.message, mutation.path('fulfillment_ids', f.n)) order by f.n)
@@ -20645,7 +20645,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_fulfillments(uuid,uuid[]) to service_writer;
-comment on function erp.require_fulfillments(uuid,uuid[]) is 'Refuses ids that are no fulfillments of an order, or of cancelled ones. User errors REQUIRED, TOO_MANY_LINES, NOT_UNIQUE, NOT_FOUND, INVALID.';
+comment on function erp.require_fulfillments(uuid,uuid[]) is 'Refuses ids that are no fulfillments of an order, or belong to cancelled ones. User errors REQUIRED, TOO_MANY_LINES, NOT_UNIQUE, NOT_FOUND, INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.require_one_supplier()
  RETURNS trigger
@@ -20695,7 +20695,7 @@ begin
 end
 $function$;
 alter function erp.require_one_supplier() owner to service_writer;
-comment on function erp.require_one_supplier() is 'Trigger: refuses that a goods receipt delivers orders of another supplier than its own, or of several, for every writer. Orders and receipts whose supplier has been deleted contradict nothing. User error SUPPLIER_MISMATCH.';
+comment on function erp.require_one_supplier() is 'Trigger: refuses, for every writer, a goods receipt that delivers orders of another supplier than its own, or of several. Orders and receipts whose supplier has been deleted contradict nothing. User error SUPPLIER_MISMATCH.';
 
 CREATE OR REPLACE FUNCTION erp.require_placeable(present erp.supplier_order)
  RETURNS void
@@ -20743,7 +20743,7 @@ begin
     left join erp.warehouse w on w.id = p.warehouse_id
     where coalesce(b.warehouse_id, w.id) <> source_id
     union all
-    select p.line, p.nth, 'INVALID', 'The line has no product that could lie there.', '{place}'
+    select p.line, p.nth, 'INVALID', 'The line has no product that could be taken from a place.', '{place}'
     from unnest(places) p
     join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
     where l.product_id is null
@@ -20752,7 +20752,8 @@ begin
     from unnest(places) p
     where p.batch_id is not null and not exists (select from erp.batch b where b.id = p.batch_id)
     union all
-    select p.line, p.nth, 'BATCH_MISMATCH', format('Batch %s is of another product.', b.number), '{batch_id}'
+    select p.line, p.nth, 'BATCH_MISMATCH', format('Batch %s belongs to another product.', b.number),
+      '{batch_id}'
     from unnest(places) p
     join erp.batch b on b.id = p.batch_id
     join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
@@ -20762,7 +20763,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_places(erp.shipping_line[],erp.shipping_place[],uuid) to service_writer;
-comment on function erp.require_places(erp.shipping_line[],erp.shipping_place[],uuid) is 'Refuses places and batches that units of lines cannot be taken from by a warehouse. User errors NOT_FOUND, INVALID, BATCH_MISMATCH.';
+comment on function erp.require_places(erp.shipping_line[],erp.shipping_place[],uuid) is 'Refuses places and batches that a warehouse cannot take units of lines from. User errors NOT_FOUND, INVALID, BATCH_MISMATCH.';
 
 CREATE OR REPLACE FUNCTION erp.require_receipts_of_supplier(supplier_order_id uuid, supplier_id uuid)
  RETURNS void
@@ -20787,7 +20788,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_receipts_of_supplier(uuid,uuid) to service_writer;
-comment on function erp.require_receipts_of_supplier(uuid,uuid) is 'Refuses another supplier for an order that goods receipts of the present one name. User error SUPPLIER_MISMATCH.';
+comment on function erp.require_receipts_of_supplier(uuid,uuid) is 'Refuses another supplier for an order that goods receipts of the present supplier name. User error SUPPLIER_MISMATCH.';
 
 CREATE OR REPLACE FUNCTION erp.require_shippable(present erp.fulfillment_order)
  RETURNS void
@@ -20812,7 +20813,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_shippable(erp.fulfillment_order) to service_writer;
-comment on function erp.require_shippable(erp.fulfillment_order) is 'Refuses fulfillment orders of which nothing can be shipped in their state or that of their order. User errors ON_HOLD, INVALID_STATE_TRANSITION, INVALID.';
+comment on function erp.require_shippable(erp.fulfillment_order) is 'Refuses fulfillment orders that cannot be shipped because of their state, or the state of their order. User errors ON_HOLD, INVALID_STATE_TRANSITION, INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.require_shipping_lines(lines erp.shipping_line[], places erp.shipping_place[], id_field text)
  RETURNS void
@@ -20825,7 +20826,7 @@ declare
 begin
   if cardinality(lines) = 0 then
     perform mutation.refuse(
-      'REQUIRED', 'At least one line is needed. Leave the list out to fulfill all that is open.', '{lines}'
+      'REQUIRED', 'At least one line is needed. Omit the list to fulfill everything that is open.', '{lines}'
     );
   elsif greatest(cardinality(lines), cardinality(places)) > most then
     perform mutation.refuse('TOO_MANY_LINES',
@@ -20845,14 +20846,14 @@ begin
     select l.ordinality, 'OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}'::text[]
     from unnest(lines) with ordinality l where l.quantity < 1
     union all
-    select l.ordinality, 'NOT_UNIQUE', 'An earlier line is about the same.', array[id_field]
+    select l.ordinality, 'NOT_UNIQUE', 'An earlier line has the same id.', array[id_field]
     from (
       select l.*, row_number() over (partition by l.id order by l.ordinality) as nth
       from unnest(lines) with ordinality l
     ) l
     where l.nth > 1
     union all
-    select p.line, 'INVALID', 'Name a warehouse or a bin, and not both.',
+    select p.line, 'INVALID', 'Name either a warehouse or a bin.',
       mutation.path('places', p.nth, 'place')
     from unnest(places) p where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1
     union all
@@ -20871,7 +20872,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_shipping_lines(erp.shipping_line[],erp.shipping_place[],text) to service_writer;
-comment on function erp.require_shipping_lines(erp.shipping_line[],erp.shipping_place[],text) is 'Refuses lines and places that are wrong by themselves. The text is the name of the input field of a line''s id. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, INVALID.';
+comment on function erp.require_shipping_lines(erp.shipping_line[],erp.shipping_place[],text) is 'Refuses lines and places that are invalid by themselves. The text is the name of the input field of a line''s id. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.require_tracking_codes(codes text[])
  RETURNS void
@@ -20899,7 +20900,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_tracking_codes(text[]) to service_writer;
-comment on function erp.require_tracking_codes(text[]) is 'Refuses tracking codes that are none. User errors TOO_MANY_LINES, OUT_OF_RANGE.';
+comment on function erp.require_tracking_codes(text[]) is 'Refuses too many tracking codes, and codes of a wrong length. User errors TOO_MANY_LINES, OUT_OF_RANGE.';
 
 CREATE OR REPLACE FUNCTION erp.require_uninvoiced(fulfillment_ids uuid[])
  RETURNS void
@@ -20921,7 +20922,7 @@ begin
 end
 $function$;
 grant execute on function erp.require_uninvoiced(uuid[]) to service_writer;
-comment on function erp.require_uninvoiced(uuid[]) is 'Refuses fulfillments that an invoice charges which no document has cancelled. User error INVALID.';
+comment on function erp.require_uninvoiced(uuid[]) is 'Refuses fulfillments that a valid invoice charges. User error INVALID.';
 
 CREATE OR REPLACE FUNCTION erp.resolve_goods_receipt_lines(target erp.goods_receipt, lines erp.goods_receipt_line[])
  RETURNS erp.goods_receipt_line[]
@@ -20959,7 +20960,7 @@ begin
 end
 $function$;
 grant execute on function erp.resolve_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
-comment on function erp.resolve_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) is 'Fills in what lines of a goods receipt name in other words: batches by number, made when they are new, and lines of supplier orders by the order. To be called with lines that have been checked.';
+comment on function erp.resolve_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) is 'Fills in what lines of a goods receipt name indirectly: batches by number, which are created if they are new, and lines of supplier orders by the order. The lines must have been checked before.';
 
 CREATE OR REPLACE FUNCTION erp.reversal_of(invoice_id uuid)
  RETURNS text
@@ -20967,7 +20968,7 @@ CREATE OR REPLACE FUNCTION erp.reversal_of(invoice_id uuid)
  STABLE
 RETURN (SELECT COALESCE(d.document_number, (d.id)::text) AS "coalesce" FROM (erp.document d JOIN erp.document_type t ON ((t.id = d.document_type_id))) WHERE ((d.referenced_document_id = reversal_of.invoice_id) AND (t.technical_name = ANY (ARRAY['credit_note'::text, 'storno'::text]))) ORDER BY d.id LIMIT 1);
 grant execute on function erp.reversal_of(uuid) to service_writer;
-comment on function erp.reversal_of(uuid) is 'The number of the document that takes an invoice back, a credit note or storno; null when none does.';
+comment on function erp.reversal_of(uuid) is 'Returns the number of the document that takes an invoice back, a credit note or cancellation invoice; null if none does.';
 
 CREATE OR REPLACE FUNCTION erp.reversed_amounts(amounts jsonb)
  RETURNS jsonb
@@ -20975,7 +20976,7 @@ CREATE OR REPLACE FUNCTION erp.reversed_amounts(amounts jsonb)
  IMMUTABLE
 RETURN jsonb_build_object('lines', (SELECT COALESCE(jsonb_agg((v.line || jsonb_build_object('unitPrice', (- ((v.line ->> 'unitPrice'::text))::numeric), 'total', (- ((v.line ->> 'total'::text))::numeric))) ORDER BY v.n), '[]'::jsonb) AS "coalesce" FROM jsonb_array_elements((reversed_amounts.amounts -> 'lines'::text)) WITH ORDINALITY v(line, n)), 'totals', jsonb_build_object('net', (- ((amounts #>> '{totals,net}'::text[]))::numeric), 'total', (- ((amounts #>> '{totals,total}'::text[]))::numeric), 'taxes', (SELECT COALESCE(jsonb_agg(jsonb_build_object('rate', (v.tax -> 'rate'::text), 'net', (- ((v.tax ->> 'net'::text))::numeric), 'tax', (- ((v.tax ->> 'tax'::text))::numeric)) ORDER BY v.n), '[]'::jsonb) AS "coalesce" FROM jsonb_array_elements((reversed_amounts.amounts #> '{totals,taxes}'::text[])) WITH ORDINALITY v(tax, n))), 'taxInDefaultCurrency', (SELECT (t.own || jsonb_build_object('tax', (- ((t.own ->> 'tax'::text))::numeric), 'taxes', (SELECT jsonb_agg(jsonb_build_object('rate', (v.tax -> 'rate'::text), 'tax', (- ((v.tax ->> 'tax'::text))::numeric)) ORDER BY v.n) AS jsonb_agg FROM jsonb_array_elements((t.own -> 'taxes'::text)) WITH ORDINALITY v(tax, n)))) FROM (SELECT NULLIF((reversed_amounts.amounts -> 'taxInDefaultCurrency'::text), 'null'::jsonb) AS own) t WHERE (t.own IS NOT NULL)));
 grant execute on function erp.reversed_amounts(jsonb) to service_writer;
-comment on function erp.reversed_amounts(jsonb) is 'The lines and totals of a document, with every amount negative, at its exchange rate.';
+comment on function erp.reversed_amounts(jsonb) is 'Returns the lines and totals of a document with all amounts negated, at its exchange rate.';
 
 CREATE OR REPLACE FUNCTION erp.rounded(amount numeric)
  RETURNS numeric
@@ -20985,7 +20986,7 @@ RETURN round(amount, 2);
 grant execute on function erp.rounded(numeric) to service_keeper;
 grant execute on function erp.rounded(numeric) to service_ledger;
 grant execute on function erp.rounded(numeric) to service_writer;
-comment on function erp.rounded(numeric) is 'An amount in cents: half a cent is rounded away from zero.';
+comment on function erp.rounded(numeric) is 'Rounds an amount to cents: half a cent is rounded away from zero.';
 
 CREATE OR REPLACE FUNCTION erp.rounded_price(price numeric)
  RETURNS numeric
@@ -20995,7 +20996,7 @@ RETURN round(price, 6);
 grant execute on function erp.rounded_price(numeric) to service_keeper;
 grant execute on function erp.rounded_price(numeric) to service_ledger;
 grant execute on function erp.rounded_price(numeric) to service_writer;
-comment on function erp.rounded_price(numeric) is 'A price of one unit that was reckoned, to six decimals.';
+comment on function erp.rounded_price(numeric) is 'Rounds a calculated price of one unit to six decimals.';
 
 CREATE OR REPLACE FUNCTION erp.seller(locale text)
  RETURNS jsonb
@@ -21011,7 +21012,7 @@ BEGIN ATOMIC
       LEFT JOIN erp.country c ON ((c.iso_code = (m.address ->> 'countryIso'::text))));
 END;
 grant execute on function erp.seller(text) to service_writer;
-comment on function erp.seller(text) is 'What documents say of the merchant, in a language; null as long as erp.merchant has no row.';
+comment on function erp.seller(text) is 'Returns the merchant''s details for documents in a language; null while erp.merchant has no row.';
 
 CREATE OR REPLACE FUNCTION erp.set_default_supplier(configuration_id uuid)
  RETURNS uuid
@@ -21025,7 +21026,7 @@ begin
 end
 $function$;
 grant execute on function erp.set_default_supplier(uuid) to service_writer;
-comment on function erp.set_default_supplier(uuid) is 'Makes a supplier the default of its product. Answers the id of the assignment.';
+comment on function erp.set_default_supplier(uuid) is 'Makes a supplier the default of its product. Returns the id of the assignment.';
 
 CREATE OR REPLACE FUNCTION erp.set_goods_receipt_lines(target erp.goods_receipt, given erp.goods_receipt_line[])
  RETURNS void
@@ -21080,7 +21081,7 @@ begin
 end
 $function$;
 grant execute on function erp.set_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
-comment on function erp.set_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) is 'Makes these the lines of a goods receipt: those with an id are changed, those without are new, others go. They are listed in this order, as far as lines that are there do not change places. Prices and tax rates that are left out come from the supplier order, converted where it has another currency, and from the product. Warns of what the orders do not have open.';
+comment on function erp.set_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) is 'Sets the lines of a goods receipt: lines with an id are updated, others are inserted, and missing ones deleted. They are listed in this order, except that existing lines keep their order among themselves. Omitted prices and tax rates come from the supplier order, converted if its currency differs, and from the product. Warns about units that the orders do not have open.';
 
 CREATE OR REPLACE FUNCTION erp.set_images(rows mutation.upsert_row[])
  RETURNS uuid[]
@@ -21120,7 +21121,7 @@ begin
 end
 $function$;
 grant execute on function erp.set_images(mutation.upsert_row[]) to service_writer;
-comment on function erp.set_images(mutation.upsert_row[]) is 'Makes the lists that rows of an upsert give the images of their products, in this order. Answers the products of which one has changed.';
+comment on function erp.set_images(mutation.upsert_row[]) is 'Sets the images of products to the lists in rows of an upsert, in this order. Returns the products with a changed image.';
 
 CREATE OR REPLACE FUNCTION erp.set_lines_of_goods_receipt(goods_receipt_id uuid, lines erp.goods_receipt_line[])
  RETURNS uuid
@@ -21149,7 +21150,7 @@ begin
 end
 $function$;
 grant execute on function erp.set_lines_of_goods_receipt(uuid,erp.goods_receipt_line[]) to service_writer;
-comment on function erp.set_lines_of_goods_receipt(uuid,erp.goods_receipt_line[]) is 'Makes these the lines of a goods receipt that is not approved yet. A receipt without a supplier takes that of the supplier orders that they name. Answers its id.';
+comment on function erp.set_lines_of_goods_receipt(uuid,erp.goods_receipt_line[]) is 'Sets the lines of a goods receipt that is not approved yet. A receipt without a supplier takes the supplier of the supplier orders that they name. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.set_lines_of_supplier_order(supplier_order_id uuid, lines erp.supplier_order_line[])
  RETURNS uuid
@@ -21169,7 +21170,7 @@ begin
 end
 $function$;
 grant execute on function erp.set_lines_of_supplier_order(uuid,erp.supplier_order_line[]) to service_writer;
-comment on function erp.set_lines_of_supplier_order(uuid,erp.supplier_order_line[]) is 'Makes these the lines of an open supplier order. Answers its id.';
+comment on function erp.set_lines_of_supplier_order(uuid,erp.supplier_order_line[]) is 'Sets the lines of an open supplier order. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.set_prices(relation regclass, rows mutation.upsert_row[], list text)
  RETURNS uuid[]
@@ -21209,7 +21210,7 @@ begin
 end
 $function$;
 grant execute on function erp.set_prices(regclass,mutation.upsert_row[],text) to service_writer;
-comment on function erp.set_prices(regclass,mutation.upsert_row[],text) is 'Makes the lists that rows of an upsert give the prices of their products, in a table of prices. Answers the products of which one has changed.';
+comment on function erp.set_prices(regclass,mutation.upsert_row[],text) is 'Sets the prices of products to the lists in rows of an upsert, in a table of prices. Returns the products with a changed price.';
 
 CREATE OR REPLACE FUNCTION erp.set_product_warehouse_configuration(product_id uuid, warehouse_id uuid, changes jsonb)
  RETURNS uuid
@@ -21251,7 +21252,7 @@ begin
 end
 $function$;
 grant execute on function erp.set_product_warehouse_configuration(uuid,uuid,jsonb) to service_writer;
-comment on function erp.set_product_warehouse_configuration(uuid,uuid,jsonb) is 'Changes how a product is kept in a warehouse: the usual bin, the reorder point and the target, where the object names them; makes the row where there was none. Answers its id.';
+comment on function erp.set_product_warehouse_configuration(uuid,uuid,jsonb) is 'Changes how a product is kept in a warehouse: the usual bin, the reorder point and the target, if the object contains them. Inserts the row if it is missing. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.set_supplier_order_lines(target erp.supplier_order, lines erp.supplier_order_line[])
  RETURNS void
@@ -21310,7 +21311,7 @@ begin
 end
 $function$;
 grant execute on function erp.set_supplier_order_lines(erp.supplier_order,erp.supplier_order_line[]) to service_writer;
-comment on function erp.set_supplier_order_lines(erp.supplier_order,erp.supplier_order_line[]) is 'Makes these the lines of a supplier order: those with an id are changed, those without are new, others go. They are listed in this order, but for lines that are there and change places among themselves: their positions say so. What a line leaves open, price and tax rate, comes from the supplier''s terms and the product. Totals are computed again; a discount on the whole order stays.';
+comment on function erp.set_supplier_order_lines(erp.supplier_order,erp.supplier_order_line[]) is 'Sets the lines of a supplier order: lines with an id are updated, others are inserted, and missing ones deleted. Lists show them in this order, except that existing lines keep their order among themselves; their positions follow the new order. Omitted prices and tax rates come from the supplier''s terms and the product. Totals are calculated again; a discount on the whole order stays.';
 
 CREATE OR REPLACE FUNCTION erp.set_supplier_prices(configuration_id uuid, prices erp.price[])
  RETURNS void
@@ -21359,7 +21360,7 @@ begin
 end
 $function$;
 grant execute on function erp.set_supplier_prices(uuid,erp.price[]) to service_writer;
-comment on function erp.set_supplier_prices(uuid,erp.price[]) is 'Makes these the prices of a product at a supplier, one per currency.';
+comment on function erp.set_supplier_prices(uuid,erp.price[]) is 'Sets the prices of a product at a supplier, one per currency.';
 
 CREATE OR REPLACE FUNCTION erp.set_tags(relation regclass, owner name, rows mutation.upsert_row[])
  RETURNS uuid[]
@@ -21401,7 +21402,7 @@ begin
 end
 $function$;
 grant execute on function erp.set_tags(regclass,name,mutation.upsert_row[]) to service_writer;
-comment on function erp.set_tags(regclass,name,mutation.upsert_row[]) is 'Gives what rows of an upsert are about the tags that they name, in a table of links, and makes those that do not exist. Answers the ids of which a tag has changed. Tags come last of all that an upsert writes: other calls may wait for a new one.';
+comment on function erp.set_tags(regclass,name,mutation.upsert_row[]) is 'Sets the tags of the objects in rows of an upsert, in a table of links, and creates missing tags. Returns the ids of objects with a changed tag. Tags must be written last in an upsert, because other calls may wait for a new one.';
 
 CREATE OR REPLACE FUNCTION erp.settle_order(order_id uuid, tracking_codes text[] DEFAULT '{}'::text[])
  RETURNS void
@@ -21434,7 +21435,7 @@ begin
 end
 $function$;
 grant execute on function erp.settle_order(uuid,text[]) to service_writer;
-comment on function erp.settle_order(uuid,text[]) is 'Brings the states of an order up to date after something of it was shipped, and adds codes to follow it by: it is in progress, and completed when nothing is left to ship. User error INVALID_STATE_TRANSITION.';
+comment on function erp.settle_order(uuid,text[]) is 'Updates the states of an order after something of it was shipped, and adds tracking codes: it is in progress, and completed when nothing is left to ship. User error INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.settle_receipt_lines(receipt_id uuid, parts erp.receipt_part[])
  RETURNS void
@@ -21481,7 +21482,7 @@ begin
 end
 $function$;
 grant execute on function erp.settle_receipt_lines(uuid,erp.receipt_part[]) to service_writer;
-comment on function erp.settle_receipt_lines(uuid,erp.receipt_part[]) is 'Splits the lines of a goods receipt so that each delivers one line of a supplier order, of which it has no more than was open; what is left over becomes a line without an order, of the same product, batch, price and bin. Nothing is to be thrown away any more; totals stay as they are. Warnings SURPLUS, ORDER_CANCELLED.';
+comment on function erp.settle_receipt_lines(uuid,erp.receipt_part[]) is 'Splits the lines of a goods receipt so that each delivers one line of a supplier order, and no more than was open of it. The rest becomes a line without an order, with the same product, batch, price and bin. Nothing is to be thrown away any more; totals stay the same. Warnings SURPLUS, ORDER_CANCELLED.';
 
 CREATE OR REPLACE FUNCTION erp.share_of(amount numeric, units integer, quantity integer)
  RETURNS numeric
@@ -21491,7 +21492,7 @@ RETURN CASE units WHEN quantity THEN amount ELSE round(((amount * (units)::numer
 grant execute on function erp.share_of(numeric,integer,integer) to service_keeper;
 grant execute on function erp.share_of(numeric,integer,integer) to service_ledger;
 grant execute on function erp.share_of(numeric,integer,integer) to service_writer;
-comment on function erp.share_of(numeric,integer,integer) is 'The amount of the first units of a quantity, in cents. What lies between two shares is the amount of the units between them, so that the amounts of all units add up.';
+comment on function erp.share_of(numeric,integer,integer) is 'Returns the amount of the first units of a quantity, in cents. The difference between two shares is the amount of the units between them, so that the amounts of all units add up.';
 
 CREATE OR REPLACE FUNCTION erp.ship(order_id uuid, picks ledger.pick[], assigned uuid[], tracking_codes text[], note text)
  RETURNS erp.shipment
@@ -21516,7 +21517,7 @@ begin
 end
 $function$;
 grant execute on function erp.ship(uuid,ledger.pick[],uuid[],text[],text) to service_writer;
-comment on function erp.ship(uuid,ledger.pick[],uuid[],text[],text) is 'Ships units of fulfillment orders of one order, some of which may have been assigned for the purpose: books them out, records the fulfillment, closes what is fulfilled, and writes each row once. The caller holds the locks of the order and of ledger.lock_shipment. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
+comment on function erp.ship(uuid,ledger.pick[],uuid[],text[],text) is 'Ships units of fulfillment orders of one order, some of which may have been assigned for this shipment. Books them out, records the fulfillment, closes what is fulfilled, and writes each row once. The caller holds the locks of the order and of ledger.lock_shipment. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.standing_invoices(order_id uuid)
  RETURNS jsonb
@@ -21524,7 +21525,7 @@ CREATE OR REPLACE FUNCTION erp.standing_invoices(order_id uuid)
  STABLE
 RETURN (SELECT COALESCE(jsonb_agg(d.document_number ORDER BY d.id), '[]'::jsonb) AS "coalesce" FROM (erp.document d JOIN erp.invoice i ON ((i.document_id = d.id))) WHERE ((d.order_id = standing_invoices.order_id) AND (i.cancellation_id IS NULL)));
 grant execute on function erp.standing_invoices(uuid) to service_writer;
-comment on function erp.standing_invoices(uuid) is 'The numbers of the invoices of an order that no document has cancelled, as a JSON array.';
+comment on function erp.standing_invoices(uuid) is 'Returns the numbers of the valid invoices of an order, which no document has cancelled, as a JSON array.';
 
 CREATE OR REPLACE FUNCTION erp.start_goods_receipt(goods_receipt_id uuid)
  RETURNS uuid
@@ -21541,7 +21542,7 @@ begin
 end
 $function$;
 grant execute on function erp.start_goods_receipt(uuid) to service_writer;
-comment on function erp.start_goods_receipt(uuid) is 'Notes that the goods are being put away. Answers the id.';
+comment on function erp.start_goods_receipt(uuid) is 'Records that the goods are being put away. Returns the id.';
 
 CREATE OR REPLACE FUNCTION erp.state_after_delivery(state text, reached text)
  RETURNS text
@@ -21562,7 +21563,7 @@ begin
 end
 $function$;
 grant execute on function erp.state_after_delivery(text,text) to service_writer;
-comment on function erp.state_after_delivery(text,text) is 'The state of a supplier order, of which so much has been received that it is now confirmed, partially_delivered or delivered, by erp.state_transition.';
+comment on function erp.state_after_delivery(text,text) is 'Returns the state of a supplier order after a delivery that makes it confirmed, partially_delivered or delivered, according to erp.state_transition.';
 
 CREATE OR REPLACE FUNCTION erp.subjects_about(customer uuid)
  RETURNS uuid[]
@@ -21573,7 +21574,7 @@ BEGIN ATOMIC
  SELECT ((((((a.customer || a.orders) || a.fulfillment_orders) || a.fulfillments) || a.labels) || a.receipts) || a.documents)
     FROM erp.about_customer(subjects_about.customer) a(customer, number, email, orders, quotes, fulfillment_orders, fulfillments, labels, returns, receipts, documents);
 END;
-comment on function erp.subjects_about(uuid) is 'The ids whose events are about a customer.';
+comment on function erp.subjects_about(uuid) is 'Returns the ids whose events are about a customer.';
 
 CREATE OR REPLACE FUNCTION erp.supplier_snapshot(supplier_id uuid)
  RETURNS jsonb
@@ -21586,7 +21587,7 @@ BEGIN ATOMIC
    WHERE (s.id = supplier_snapshot.supplier_id);
 END;
 grant execute on function erp.supplier_snapshot(uuid) to service_writer;
-comment on function erp.supplier_snapshot(uuid) is 'A supplier as it is now, for SupplierOrder.supplierSnapshot.';
+comment on function erp.supplier_snapshot(uuid) is 'Returns a supplier as it is now, for SupplierOrder.supplierSnapshot.';
 
 CREATE OR REPLACE FUNCTION erp.tax_exemption(tax_status text, destination text, customer_vat_id text)
  RETURNS text
@@ -21594,7 +21595,7 @@ CREATE OR REPLACE FUNCTION erp.tax_exemption(tax_status text, destination text, 
  STABLE
 RETURN CASE WHEN (tax_status = 'tax-free'::text) THEN (SELECT CASE WHEN (SELECT m.is_small_business FROM erp.merchant m) THEN 'small_business'::text WHEN (tax_exemption.destination = h.home) THEN NULL::text WHEN (erp.is_in_eu(h.home) AND (NOT erp.is_in_eu(tax_exemption.destination))) THEN 'export'::text WHEN (erp.is_in_eu(h.home) AND ("left"(tax_exemption.customer_vat_id, 2) <> CASE h.home WHEN 'GR'::text THEN 'EL'::text ELSE h.home END)) THEN 'intra_community'::text ELSE NULL::text END AS "case" FROM (SELECT COALESCE((SELECT (m.address ->> 'countryIso'::text) FROM erp.merchant m), (SELECT (w.address ->> 'countryIso'::text) FROM erp.warehouse w WHERE w.is_default)) AS home) h) ELSE NULL::text END;
 grant execute on function erp.tax_exemption(text,text,text) to service_writer;
-comment on function erp.tax_exemption(text,text,text) is 'Why an order without tax has none: small_business, export (to a country outside of the European Union) or intra_community (to another of its countries, to a business with a VAT number of another country). Null when it has tax, or no reason is known. The destination is an ISO 3166 code.';
+comment on function erp.tax_exemption(text,text,text) is 'Returns the reason why an order has no tax. The reasons are small_business, export (to a country outside of the European Union) or intra_community (to another of its countries, to a business with a VAT number of another country). Null if it has tax, or no reason is known. The destination is an ISO 3166 code.';
 
 CREATE OR REPLACE FUNCTION erp.tax_in_default_currency(currency_id uuid, taxes jsonb, day date)
  RETURNS jsonb
@@ -21602,7 +21603,7 @@ CREATE OR REPLACE FUNCTION erp.tax_in_default_currency(currency_id uuid, taxes j
  STABLE
 RETURN (SELECT jsonb_build_object('currency', jsonb_build_object('isoCode', d.iso_code, 'symbol', d.symbol, 'position', d."position"), 'exchangeRate', jsonb_build_object('factor', f.factor, 'date', to_char(COALESCE((f.reference_date AT TIME ZONE 'UTC'::text), (tax_in_default_currency.day)::timestamp without time zone), 'YYYY-MM-DD'::text), 'source', f.origin_source), 'taxes', jsonb_agg(jsonb_build_object('rate', t.rate, 'tax', t.tax) ORDER BY t.n), 'tax', sum(t.tax)) AS jsonb_build_object FROM ((erp.currency d CROSS JOIN erp.currency_factor_at(tax_in_default_currency.currency_id, ((tax_in_default_currency.day)::timestamp without time zone AT TIME ZONE 'UTC'::text)) f(factor, origin_type, origin_source, reference_date)) CROSS JOIN LATERAL (SELECT v.n, (v.tax -> 'rate'::text) AS rate, erp.amount_in_default_currency(((v.tax ->> 'tax'::text))::numeric, f.factor) AS tax FROM jsonb_array_elements(tax_in_default_currency.taxes) WITH ORDINALITY v(tax, n)) t) WHERE (d.is_default_currency AND (d.id <> tax_in_default_currency.currency_id)) GROUP BY d.id, f.factor, f.reference_date, f.origin_source);
 grant execute on function erp.tax_in_default_currency(uuid,jsonb,date) to service_writer;
-comment on function erp.tax_in_default_currency(uuid,jsonb,date) is 'The tax of a document in a foreign currency, by rates and altogether, in the default currency: that of the merchant''s country, in which invoices have to state it (Article 230 of Directive 2006/112/EC). With the exchange rate of the day and when it was published. Null in the default currency, and without tax.';
+comment on function erp.tax_in_default_currency(uuid,jsonb,date) is 'Returns the tax of a document in a foreign currency, by rates and in total, in the default currency. That is the currency of the merchant''s country, in which invoices have to state it (Article 230 of Directive 2006/112/EC). Includes the exchange rate of the day and its date of publication. Null in the default currency, and without tax.';
 
 CREATE OR REPLACE FUNCTION erp.those_with_variants(product_ids uuid[])
  RETURNS uuid[]
@@ -21611,7 +21612,7 @@ CREATE OR REPLACE FUNCTION erp.those_with_variants(product_ids uuid[])
 RETURN ARRAY(SELECT DISTINCT v.parent_id FROM erp.product v WHERE (v.parent_id = ANY (those_with_variants.product_ids)));
 grant execute on function erp.those_with_variants(uuid[]) to service_ledger;
 grant execute on function erp.those_with_variants(uuid[]) to service_writer;
-comment on function erp.those_with_variants(uuid[]) is 'Those of the products that only stand for their variants, as erp.has_variants says; found by one look at the index.';
+comment on function erp.those_with_variants(uuid[]) is 'Returns the products that only stand for their variants, like erp.has_variants for each, but with one look at the index.';
 
 CREATE OR REPLACE FUNCTION erp.touch_updated_at()
  RETURNS trigger
@@ -21644,7 +21645,7 @@ BEGIN ATOMIC
      NULL::jsonb AS jsonb
     FROM ( SELECT t.n,
              'INVALID'::text AS "?column?",
-             'A locale is a language, perhaps with script and region: de, de-AT, zh-Hant-TW.'::text AS "?column?",
+             'A locale is a language, optionally script and region: de, de-AT, zh-Hant-TW.'::text AS "?column?",
              'locale'::text AS "?column?"
             FROM translation t
            WHERE (NOT erp.is_locale(t.locale))
@@ -21678,7 +21679,7 @@ BEGIN ATOMIC
            WHERE (jsonb_array_length(NULLIF(translation_faults.given, 'null'::jsonb)) > 250)) f(n, code, message, field);
 END;
 grant execute on function erp.translation_faults(bigint,text[],jsonb) to service_writer;
-comment on function erp.translation_faults(bigint,text[],jsonb) is 'What is wrong with translations that a row of an upsert gives, at a path within the row.';
+comment on function erp.translation_faults(bigint,text[],jsonb) is 'Returns what is wrong with the translations in a row of an upsert, at a path within the row.';
 
 CREATE OR REPLACE FUNCTION erp.translations_of(given jsonb)
  RETURNS SETOF jsonb
@@ -21691,7 +21692,7 @@ BEGIN ATOMIC
    WHERE (x.texts <> '{}'::jsonb);
 END;
 grant execute on function erp.translations_of(jsonb) to service_writer;
-comment on function erp.translations_of(jsonb) is 'A list of translations that a caller gives as it is stored. What has no text is left out.';
+comment on function erp.translations_of(jsonb) is 'Returns a caller''s list of translations as it is stored. Entries without text are omitted.';
 
 CREATE OR REPLACE FUNCTION erp.uncovered_lines(order_id uuid)
  RETURNS ledger.change[]
@@ -21699,7 +21700,7 @@ CREATE OR REPLACE FUNCTION erp.uncovered_lines(order_id uuid)
  STABLE
 RETURN ARRAY(SELECT ROW(l.id, l.product_id, ((l.quantity - l.shipped_quantity) - c.quantity))::ledger.change AS "row" FROM (erp.sales_order_line_item l CROSS JOIN LATERAL (SELECT COALESCE(sum((a.quantity - a.fulfilled_quantity)), (0)::bigint) AS quantity FROM (erp.fulfillment_order_line_item a JOIN erp.fulfillment_order f ON ((f.id = a.fulfillment_order_id))) WHERE ((a.destination_order_line_item_id = l.id) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])))) c) WHERE ((l.order_id = uncovered_lines.order_id) AND (l.type = 'product'::text) AND (l.quantity > (l.shipped_quantity + c.quantity))) ORDER BY l."position", l.id);
 grant execute on function erp.uncovered_lines(uuid) to service_writer;
-comment on function erp.uncovered_lines(uuid) is 'Units of lines of an order that are neither shipped nor to be shipped by an open fulfillment order: by line (owner) and product (item). What a cancelled fulfillment order had open is among them.';
+comment on function erp.uncovered_lines(uuid) is 'Returns the units of an order''s lines that are neither shipped nor to be shipped by an open fulfillment order: by line (owner) and product (item). They include open units of cancelled fulfillment orders.';
 
 CREATE OR REPLACE FUNCTION erp.units_at_work(order_ids uuid[])
  RETURNS TABLE(id uuid, order_id uuid, label text, shipped integer, assigned integer, invoiced integer)
@@ -21720,7 +21721,7 @@ BEGIN ATOMIC
    WHERE (l.order_id = ANY (units_at_work.order_ids));
 END;
 grant execute on function erp.units_at_work(uuid[]) to service_writer;
-comment on function erp.units_at_work(uuid[]) is 'Of each line of orders the units that are shipped, that open fulfillment orders have, and that are invoiced.';
+comment on function erp.units_at_work(uuid[]) is 'Returns for each line of orders the units that are shipped, that open fulfillment orders have, and that are invoiced.';
 
 CREATE OR REPLACE FUNCTION erp.unsettle_order(order_id uuid)
  RETURNS void
@@ -21765,7 +21766,7 @@ begin
 end
 $function$;
 grant execute on function erp.unsettle_order(uuid) to service_writer;
-comment on function erp.unsettle_order(uuid) is 'Brings the states of an order up to date after a fulfillment of it was cancelled: open when nothing is shipped any more, else in progress. A cancelled order stays cancelled. User error INVALID_STATE_TRANSITION.';
+comment on function erp.unsettle_order(uuid) is 'Updates the states of an order after a fulfillment of it was cancelled: open if nothing is shipped any more, otherwise in progress. A cancelled order stays cancelled. User error INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.update_bin_location(bin_location_id uuid, changes jsonb)
  RETURNS uuid
@@ -21787,7 +21788,7 @@ begin
 end
 $function$;
 grant execute on function erp.update_bin_location(uuid,jsonb) to service_writer;
-comment on function erp.update_bin_location(uuid,jsonb) is 'Changes code and position of a bin, where the object names them. Answers its id.';
+comment on function erp.update_bin_location(uuid,jsonb) is 'Changes code and position of a bin, if the object contains them. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.update_goods_receipt(goods_receipt_id uuid, changes jsonb)
  RETURNS uuid
@@ -21849,7 +21850,7 @@ begin
 end
 $function$;
 grant execute on function erp.update_goods_receipt(uuid,jsonb) to service_writer;
-comment on function erp.update_goods_receipt(uuid,jsonb) is 'Changes the columns of a goods receipt that the object names, and whether it is a draft. Once it is approved, only the comment and the exchange rate. A factor that is given counts as set by hand; null takes that of this moment. Answers its id.';
+comment on function erp.update_goods_receipt(uuid,jsonb) is 'Changes the columns of a goods receipt in the object, and whether it is a draft. After approval, only the comment and the exchange rate can change. A given factor counts as set manually; null takes the present factor. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.update_product_supplier_configuration(configuration_id uuid, changes jsonb, prices erp.price[])
  RETURNS uuid
@@ -21875,7 +21876,7 @@ begin
 end
 $function$;
 grant execute on function erp.update_product_supplier_configuration(uuid,jsonb,erp.price[]) to service_writer;
-comment on function erp.update_product_supplier_configuration(uuid,jsonb,erp.price[]) is 'Changes the terms that the object names; prices only when it names purchase_prices. Answers the id.';
+comment on function erp.update_product_supplier_configuration(uuid,jsonb,erp.price[]) is 'Changes the terms in the object, and the prices if it contains purchase_prices. Returns the id.';
 
 CREATE OR REPLACE FUNCTION erp.update_supplier_order(supplier_order_id uuid, changes jsonb)
  RETURNS uuid
@@ -21934,7 +21935,7 @@ begin
 end
 $function$;
 grant execute on function erp.update_supplier_order(uuid,jsonb) to service_writer;
-comment on function erp.update_supplier_order(uuid,jsonb) is 'Changes the columns of a supplier order that the object names. Once it has been sent, only its dates, the supplier''s number and the comment. Answers its id.';
+comment on function erp.update_supplier_order(uuid,jsonb) is 'Changes the columns of a supplier order in the object. After it was sent, only its dates, the supplier''s number and the comment can change. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.update_warehouse(warehouse_id uuid, changes jsonb)
  RETURNS uuid
@@ -21966,7 +21967,7 @@ begin
 end
 $function$;
 grant execute on function erp.update_warehouse(uuid,jsonb) to service_writer;
-comment on function erp.update_warehouse(uuid,jsonb) is 'Changes the columns of a warehouse that the object names, and its location''s name along with its own. Answers its id.';
+comment on function erp.update_warehouse(uuid,jsonb) is 'Changes the columns of a warehouse in the object, and its location''s name along with its own. Returns its id.';
 
 CREATE OR REPLACE FUNCTION erp.uphold_figures_of_batch()
  RETURNS trigger
@@ -22434,7 +22435,7 @@ begin
 end
 $function$;
 grant execute on function erp.upsert_customers(jsonb,boolean) to service_writer;
-comment on function erp.upsert_customers(jsonb,boolean) is 'Makes and changes customers, with their tags: the objects of the list, fields named as columns. Answers what became of each.';
+comment on function erp.upsert_customers(jsonb,boolean) is 'Creates and updates customers, with their tags: the objects in the list, whose fields are named like columns. Returns the outcome of each.';
 
 CREATE OR REPLACE FUNCTION erp.upsert_orders(given jsonb, partial boolean)
  RETURNS mutation.upsert_row[]
@@ -22469,7 +22470,7 @@ begin
 end
 $function$;
 grant execute on function erp.upsert_orders(jsonb,boolean) to service_writer;
-comment on function erp.upsert_orders(jsonb,boolean) is 'Makes and changes orders, with their lines and tags: the objects of the list, fields named as columns. Answers what became of each.';
+comment on function erp.upsert_orders(jsonb,boolean) is 'Creates and updates orders, with their lines and tags: the objects in the list, whose fields are named like columns. Returns the outcome of each.';
 
 CREATE OR REPLACE FUNCTION erp.upsert_products(given jsonb, partial boolean)
  RETURNS mutation.upsert_row[]
@@ -22502,7 +22503,7 @@ begin
 end
 $function$;
 grant execute on function erp.upsert_products(jsonb,boolean) to service_writer;
-comment on function erp.upsert_products(jsonb,boolean) is 'Makes and changes products, with their prices, images and tags: the objects of the list, fields named as columns. Answers what became of each.';
+comment on function erp.upsert_products(jsonb,boolean) is 'Creates and updates products, with their prices, images and tags: the objects in the list, whose fields are named like columns. Returns the outcome of each.';
 
 CREATE OR REPLACE FUNCTION erp.upsert_suppliers(given jsonb, partial boolean)
  RETURNS mutation.upsert_row[]
@@ -22522,7 +22523,7 @@ begin
 end
 $function$;
 grant execute on function erp.upsert_suppliers(jsonb,boolean) to service_writer;
-comment on function erp.upsert_suppliers(jsonb,boolean) is 'Makes and changes suppliers: the objects of the list, fields named as columns. Answers what became of each.';
+comment on function erp.upsert_suppliers(jsonb,boolean) is 'Creates and updates suppliers: the objects in the list, whose fields are named like columns. Returns the outcome of each.';
 
 CREATE OR REPLACE FUNCTION erp.upsert_warehouses(given jsonb, partial boolean)
  RETURNS mutation.upsert_row[]
@@ -22566,7 +22567,7 @@ begin
 end
 $function$;
 grant execute on function erp.upsert_warehouses(jsonb,boolean) to service_writer;
-comment on function erp.upsert_warehouses(jsonb,boolean) is 'Makes and changes warehouses, with the locations that orders are fulfilled from: the objects of the list, fields named as columns. The first one is the default for everything, unless a row says otherwise. Answers what became of each.';
+comment on function erp.upsert_warehouses(jsonb,boolean) is 'Creates and updates warehouses, with the locations that orders are fulfilled from: the objects in the list, whose fields are named like columns. The first warehouse is the default for everything, unless a row says otherwise. Returns the outcome of each.';
 
 CREATE OR REPLACE FUNCTION erp.vat_id_for(vat_ids jsonb, country_iso text)
  RETURNS text
@@ -22574,7 +22575,7 @@ CREATE OR REPLACE FUNCTION erp.vat_id_for(vat_ids jsonb, country_iso text)
  IMMUTABLE
 RETURN (SELECT v.id FROM jsonb_array_elements_text(vat_id_for.vat_ids) WITH ORDINALITY v(id, n) ORDER BY (upper("left"(v.id, 2)) <> CASE vat_id_for.country_iso WHEN 'GR'::text THEN 'EL'::text ELSE vat_id_for.country_iso END), v.n LIMIT 1);
 grant execute on function erp.vat_id_for(jsonb,text) to service_writer;
-comment on function erp.vat_id_for(jsonb,text) is 'Of the VAT numbers of a customer the one of a country, or else the first.';
+comment on function erp.vat_id_for(jsonb,text) is 'Returns the VAT number of a customer for a country, otherwise the first one.';
 
 CREATE OR REPLACE FUNCTION erp.warehouse_snapshot(warehouse_id uuid)
  RETURNS jsonb
@@ -22587,7 +22588,7 @@ BEGIN ATOMIC
    WHERE (w.id = warehouse_snapshot.warehouse_id);
 END;
 grant execute on function erp.warehouse_snapshot(uuid) to service_writer;
-comment on function erp.warehouse_snapshot(uuid) is 'A warehouse as it is now, for SupplierOrder.warehouseSnapshot.';
+comment on function erp.warehouse_snapshot(uuid) is 'Returns a warehouse as it is now, for SupplierOrder.warehouseSnapshot.';
 
 CREATE OR REPLACE FUNCTION erp.warn_of_conversions(receipt erp.goods_receipt, lines erp.goods_receipt_line[])
  RETURNS void
@@ -22636,7 +22637,7 @@ begin
 end
 $function$;
 grant execute on function erp.warn_of_lines(erp.goods_receipt,uuid[]) to service_writer;
-comment on function erp.warn_of_lines(erp.goods_receipt,uuid[]) is 'Warns of lines of a goods receipt, given in the order of the input, that bring or take back more than their supplier orders account for. Warnings SURPLUS, ORDER_CANCELLED.';
+comment on function erp.warn_of_lines(erp.goods_receipt,uuid[]) is 'Warns about lines of a goods receipt that bring or take back more than their supplier orders account for. The lines are given in the order of the input. Warnings SURPLUS, ORDER_CANCELLED.';
 
 CREATE OR REPLACE FUNCTION erp.warnings_of_parents(rows mutation.upsert_row[])
  RETURNS jsonb
@@ -22659,7 +22660,7 @@ BEGIN ATOMIC
    WHERE ((p.physical_stock > 0) OR (p.reserved_stock > 0));
 END;
 grant execute on function erp.warnings_of_parents(mutation.upsert_row[]) to service_writer;
-comment on function erp.warnings_of_parents(mutation.upsert_row[]) is 'Warns of products that get variants while they are in stock or on open orders themselves.';
+comment on function erp.warnings_of_parents(mutation.upsert_row[]) is 'Warns about products that get variants while they are in stock or on open orders themselves.';
 
 CREATE OR REPLACE FUNCTION erp.with_amounts(orders mutation.upsert_row[], lines mutation.upsert_row[])
  RETURNS mutation.upsert_row[]
@@ -22678,7 +22679,7 @@ BEGIN ATOMIC
            WHERE (o.is_new AND (o.errors IS NULL)))) AS with_values;
 END;
 grant execute on function erp.with_amounts(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
-comment on function erp.with_amounts(mutation.upsert_row[],mutation.upsert_row[]) is 'The rows of an upsert of orders, new ones with the amounts of their lines, so that these need not be written, and told of, as a change of the order.';
+comment on function erp.with_amounts(mutation.upsert_row[],mutation.upsert_row[]) is 'Returns the rows of an upsert of orders, new ones with the totals of their lines. So these need not be written, and reported, as a later change of the order.';
 
 CREATE OR REPLACE FUNCTION erp.with_currency_factor(wanted erp.goods_receipt, manual_factor numeric)
  RETURNS erp.goods_receipt
@@ -22702,7 +22703,7 @@ begin
 end
 $function$;
 grant execute on function erp.with_currency_factor(erp.goods_receipt,numeric) to service_writer;
-comment on function erp.with_currency_factor(erp.goods_receipt,numeric) is 'The receipt with an exchange rate: the given one, set by hand, or that of this moment, with its origin.';
+comment on function erp.with_currency_factor(erp.goods_receipt,numeric) is 'Returns the receipt with an exchange rate: the given one, as set manually, or the present one with its origin.';
 
 CREATE OR REPLACE FUNCTION erp.with_orders(receipt erp.goods_receipt, order_ids uuid[])
  RETURNS erp.goods_receipt
@@ -22727,7 +22728,7 @@ begin
 end
 $function$;
 grant execute on function erp.with_orders(erp.goods_receipt,uuid[]) to service_writer;
-comment on function erp.with_orders(erp.goods_receipt,uuid[]) is 'The receipt with what its supplier orders say where nothing else is given: their supplier, and the currency and the tax status of the first.';
+comment on function erp.with_orders(erp.goods_receipt,uuid[]) is 'Returns the receipt with omitted values filled in from its supplier orders: the supplier, and the currency and the tax status of the first.';
 
 CREATE OR REPLACE FUNCTION erp.with_parents(rows mutation.upsert_row[])
  RETURNS mutation.upsert_row[]
@@ -22746,7 +22747,7 @@ BEGIN ATOMIC
            WHERE (u.given ? 'parent_product_number'::text))) AS with_values;
 END;
 grant execute on function erp.with_parents(mutation.upsert_row[]) to service_writer;
-comment on function erp.with_parents(mutation.upsert_row[]) is 'The rows of an upsert of products with the ids of parents that they name by number.';
+comment on function erp.with_parents(mutation.upsert_row[]) is 'Returns the rows of an upsert of products, with the ids of parents that they name by number.';
 
 CREATE OR REPLACE FUNCTION erp.with_storefront_variants(rows mutation.upsert_row[])
  RETURNS mutation.upsert_row[]
@@ -22760,7 +22761,7 @@ BEGIN ATOMIC
            WHERE ((jsonb_typeof((u.given -> 'storefront_variants'::text)) = 'array'::text) AND (NOT (u.given @? '$."storefront_variants"[*]?(@.type() != "object")'::jsonpath))))) AS with_values;
 END;
 grant execute on function erp.with_storefront_variants(mutation.upsert_row[]) to service_writer;
-comment on function erp.with_storefront_variants(mutation.upsert_row[]) is 'The rows of an upsert of products with a variantId, null when it is left out, in each entry of storefront_variants.';
+comment on function erp.with_storefront_variants(mutation.upsert_row[]) is 'Returns the rows of an upsert of products, with a variantId in each entry of storefront_variants, null if it was omitted.';
 
 CREATE OR REPLACE FUNCTION erp.with_terms_of_channel(rows mutation.upsert_row[])
  RETURNS mutation.upsert_row[]
@@ -22791,7 +22792,7 @@ begin
 end
 $function$;
 grant execute on function erp.with_terms_of_channel(mutation.upsert_row[]) to service_writer;
-comment on function erp.with_terms_of_channel(mutation.upsert_row[]) is 'The rows of an upsert of customers, of which new ones without a number have the next of its range, and those without a group the group of their sales channel.';
+comment on function erp.with_terms_of_channel(mutation.upsert_row[]) is 'Returns the rows of an upsert of customers. New ones get the next number of their range, if they have none, and the group of their sales channel, if they have no group.';
 
 CREATE OR REPLACE FUNCTION erp.with_translations(rows mutation.upsert_row[])
  RETURNS mutation.upsert_row[]
@@ -22805,7 +22806,7 @@ BEGIN ATOMIC
            WHERE (u.given ? 'translations'::text))) AS with_values;
 END;
 grant execute on function erp.with_translations(mutation.upsert_row[]) to service_writer;
-comment on function erp.with_translations(mutation.upsert_row[]) is 'The rows of an upsert with the translations that they give.';
+comment on function erp.with_translations(mutation.upsert_row[]) is 'Returns the rows of an upsert, with their new translations.';
 
 CREATE OR REPLACE FUNCTION erp.without_person(node jsonb, personal text[])
  RETURNS jsonb
@@ -22826,7 +22827,7 @@ begin
     else node end;
 end
 $function$;
-comment on function erp.without_person(jsonb,text[]) is 'The same JSON with other texts in the place of those that are, or contain, a personal value.';
+comment on function erp.without_person(jsonb,text[]) is 'Returns the JSON with the texts replaced that equal or contain a personal value.';
 
 CREATE OR REPLACE FUNCTION erp.write_order_lines(orders mutation.upsert_row[], lines mutation.upsert_row[])
  RETURNS uuid[]
@@ -22842,7 +22843,7 @@ declare
     select o.id from unnest(orders) o where o.errors is null and o.given ? 'line_items');
   gone uuid[];
 begin
-  -- All products at once, and in one order: those of old lines and of new ones
+  -- Locks the products of old and new lines together, in one order
   perform ledger.lock(array(
     select l.product_id from erp.sales_order_line_item l
     where l.order_id = any (listed) and l.product_id is not null
@@ -22867,7 +22868,7 @@ begin
 end
 $function$;
 grant execute on function erp.write_order_lines(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
-comment on function erp.write_order_lines(mutation.upsert_row[],mutation.upsert_row[]) is 'Writes the lines of an upsert of orders, and deletes those that are left out. Answers the orders of which a line has changed.';
+comment on function erp.write_order_lines(mutation.upsert_row[],mutation.upsert_row[]) is 'Writes the lines of an upsert of orders, and deletes omitted ones. Returns the orders with a changed line.';
 
 create schema events;
 grant usage on schema events to service_api;
@@ -22877,7 +22878,7 @@ grant usage on schema events to service_recorder;
 grant usage on schema events to service_registrar;
 grant usage on schema events to service_worker;
 grant usage on schema events to service_writer;
-comment on schema events is 'Webhook subscriptions and what is delivered to them.';
+comment on schema events is 'Webhook subscriptions, and the events that are delivered to them.';
 
 create table events.delivery (
   id uuid default uuidv7() not null,
@@ -22923,17 +22924,17 @@ grant update (state, attempts, next_attempt_at, delivered_at) on table events.de
 grant update (state, next_attempt_at) on table events.delivery to service_recorder;
 grant insert (subscription_id, sequence, event_id, entity_id, previous_sequence) on table events.delivery to service_writer;
 grant update (state, next_attempt_at, delivered_at) on table events.delivery to service_writer;
-comment on table events.delivery is 'An event on its way to a subscriber. Kept as long as the event is.';
+comment on table events.delivery is 'An event for one subscription. Kept as long as the event.';
 comment on column events.delivery.subscription_id is 'The subscription.';
-comment on column events.delivery.sequence is 'Number of the event in the log; null for a test, which is not in it.';
+comment on column events.delivery.sequence is 'Number of the event in the log; null for a test, which is not in the log.';
 comment on column events.delivery.event_id is 'Id of the event, by which receivers recognise repetitions.';
 comment on column events.delivery.entity_id is 'Deliveries of the same entity are sent in order.';
-comment on column events.delivery.previous_sequence is 'Sequence of the previous event for the subscription; null for the first one. A receiver that has not seen that event has missed something.';
+comment on column events.delivery.previous_sequence is 'Sequence of the previous event for the subscription; null for the first one. A receiver that has not received that event has missed something.';
 comment on column events.delivery.state is 'State: pending, delivered, failed or cancelled.';
 comment on column events.delivery.attempts is 'Number of attempts.';
 comment on column events.delivery.next_attempt_at is 'Time of the next attempt after a failure.';
 comment on column events.delivery.delivered_at is 'When the receiver accepted it.';
-comment on constraint delivery_is_one_per_event_and_subscription on events.delivery is '@internal replay_deliveries() and send_test() leave out what is there';
+comment on constraint delivery_is_one_per_event_and_subscription on events.delivery is '@internal replay_deliveries() and send_test() skip existing deliveries';
 comment on constraint delivery_sequence_fkey on events.delivery is '@internal set by functions';
 comment on constraint delivery_state_is_known on events.delivery is '@internal Set by functions.';
 comment on constraint delivery_subscription_id_fkey on events.delivery is '@internal set by functions';
@@ -22967,15 +22968,15 @@ grant insert, select on table events.delivery_attempt to service_delivery;
 grant delete, select on table events.delivery_attempt to service_recorder;
 grant select on table events.delivery_attempt to service_registrar;
 grant select (delivery_id, number, at, duration_ms, status, error, request_headers, response_headers, response_body) on table events.delivery_attempt to service_api;
-comment on table events.delivery_attempt is 'What came of each attempt to deliver.';
-comment on column events.delivery_attempt.number is 'Counts the attempts of a delivery, from 1.';
+comment on table events.delivery_attempt is 'Attempts to deliver, with their outcome.';
+comment on column events.delivery_attempt.number is 'Number of the attempt at this delivery, from 1.';
 comment on column events.delivery_attempt.at is 'When the request was sent.';
 comment on column events.delivery_attempt.duration_ms is 'How long it took, in milliseconds.';
-comment on column events.delivery_attempt.status is 'HTTP status of the answer; null when there was none.';
-comment on column events.delivery_attempt.error is 'Why it failed, in words; null when it succeeded.';
+comment on column events.delivery_attempt.status is 'HTTP status of the response; null if there was none.';
+comment on column events.delivery_attempt.error is 'Error message; null if the attempt succeeded.';
 comment on column events.delivery_attempt.request_headers is 'Headers that were sent.';
-comment on column events.delivery_attempt.response_headers is 'Headers of the answer.';
-comment on column events.delivery_attempt.response_body is 'Beginning of the answer, 4,096 characters at most.';
+comment on column events.delivery_attempt.response_headers is 'Headers of the response.';
+comment on column events.delivery_attempt.response_body is 'Beginning of the response, 4,096 characters at most.';
 
 create table events.delivery_queue (
   subscription_id uuid not null,
@@ -23012,16 +23013,16 @@ grant update (pending) on table events.delivery_queue to service_recorder;
 grant select (subscription_id, due_at) on table events.delivery_queue to service_registrar;
 grant insert (subscription_id, entity_id, pending) on table events.delivery_queue to service_writer;
 grant update (pending, attempts, next_attempt_at) on table events.delivery_queue to service_writer;
-comment on table events.delivery_queue is 'What is delivered one after the other: the pending deliveries of one entity to one subscription. A queue whose first delivery fails holds up only itself. There is a queue as long as something is pending in it.';
-comment on column events.delivery_queue.pending is 'How many deliveries wait in it.';
-comment on column events.delivery_queue.attempts is 'How often its first delivery has failed.';
-comment on column events.delivery_queue.next_attempt_at is 'When to go on; infinity while the subscription is disabled.';
-comment on column events.delivery_queue.claimed_until is 'A lease: until then nobody else takes it. Who has taken it renews it every few seconds.';
-comment on column events.delivery_queue.claimed_by is 'Who took it.';
-comment on column events.delivery_queue.due_at is 'From when on it may be taken: neither waiting nor leased.';
+comment on table events.delivery_queue is 'Delivery queues: the pending deliveries of one entity to one subscription, which are sent one after the other. A queue whose first delivery fails delays only itself. A queue exists while something is pending in it.';
+comment on column events.delivery_queue.pending is 'Number of pending deliveries in the queue.';
+comment on column events.delivery_queue.attempts is 'Number of failed attempts at its first delivery.';
+comment on column events.delivery_queue.next_attempt_at is 'Time of the next attempt; infinity while the subscription is disabled.';
+comment on column events.delivery_queue.claimed_until is 'End of the lease: until then no other process takes the queue. The process with the lease renews it every few seconds.';
+comment on column events.delivery_queue.claimed_by is 'The claim that holds the lease.';
+comment on column events.delivery_queue.due_at is 'When the queue may be taken: after the waiting time and the lease.';
 comment on constraint delivery_queue_pending_is_not_negative on events.delivery_queue is '@internal Counted by functions.';
 comment on constraint delivery_queue_subscription_id_fkey on events.delivery_queue is '@internal set by functions';
-comment on index events.delivery_queue_claimed_by_idx is 'For a process to renew what it has claimed.';
+comment on index events.delivery_queue_claimed_by_idx is 'For a process that renews its claims.';
 
 create table events.event (
   sequence bigint not null,
@@ -23054,14 +23055,14 @@ grant delete, insert, select on table events.event to service_recorder;
 grant select on table events.event to service_registrar;
 grant select (sequence, id, topic, data, changed_fields, cause, occurred_at) on table events.event to service_api;
 grant select (sequence, id, topic, entity_id, changed_fields, occurred_at) on table events.event to service_writer;
-comment on table events.event is 'The log: everything that happened in the last 30 days, in the order in which it was committed.';
+comment on table events.event is 'The log: all events of the last 30 days, in the order in which they were committed.';
 comment on column events.event.sequence is 'Number in the log, without gaps.';
-comment on column events.event.id is 'Begins with the sequence, so that ids sort as the log does.';
+comment on column events.event.id is 'Id that begins with the sequence, so that ids sort as the log does.';
 comment on column events.event.topic is 'The topic, as resource.event.';
 comment on column events.event.data is 'The subject as it was at that time.';
-comment on column events.event.changed_fields is 'Fields that the update changed; null when it was no update.';
+comment on column events.event.changed_fields is 'Fields that the update changed; null if the event is no update.';
 comment on column events.event.cause is 'The request that caused it: an object with credentialId, requestId and idempotencyKey, each null for changes by other programs.';
-comment on column events.event.traceparent is 'The trace of the request that has caused it, for the webhooks that tell of it: traceparent and, behind a space, tracestate. Null when it was not traced.';
+comment on column events.event.traceparent is 'Trace of the request that caused the event, for its webhooks: traceparent and, after a space, tracestate. Null if the request was not traced.';
 comment on column events.event.occurred_at is 'When it happened.';
 
 create table events.field (
@@ -23077,10 +23078,10 @@ create table events.field (
 alter table events.field enable row level security;
 create policy field_select_writer on events.field for select to service_writer using (true);
 grant select on table events.field to service_writer;
-comment on table events.field is 'What the data of an event says about its subject.';
-comment on column events.field.name is 'Name, as in the API.';
-comment on column events.field.column_name is 'The column, or those of an id that is made of several, with commas between them.';
-comment on column events.field.id_of is 'Type of what a column with an id points to.';
+comment on table events.field is 'Fields in the data of events, by the type of their subject.';
+comment on column events.field.name is 'Name of the field, as in the API.';
+comment on column events.field.column_name is 'The column, or several columns of a combined id, with commas between them.';
+comment on column events.field.id_of is 'Type whose id the column holds; null if it holds no id.';
 
 create table events.log_head (
   singleton boolean default true not null,
@@ -23093,7 +23094,7 @@ create policy log_head_select_recorder on events.log_head for select to service_
 create policy log_head_update_recorder on events.log_head for update to service_recorder using (true) with check (true);
 grant select on table events.log_head to service_recorder;
 grant update (last_sequence) on table events.log_head to service_recorder;
-comment on table events.log_head is 'The end of the log. Whoever has locked the one row may write to the log.';
+comment on table events.log_head is 'The end of the log: one row. Only the transaction that has locked it may write to the log.';
 
 create table events.occasion (
   topic text collate "C" not null,
@@ -23107,9 +23108,9 @@ create table events.occasion (
 alter table events.occasion enable row level security;
 create policy occasion_select_writer on events.occasion for select to service_writer using (true);
 grant select on table events.occasion to service_writer;
-comment on table events.occasion is 'Which changes of its subject make a topic happen. events.derive_announcements makes triggers of it.';
-comment on column events.occasion.columns is 'Columns of which one must have changed; null for any that the data shows.';
-comment on column events.occasion.condition is 'Condition in SQL on the row as it is, n, and, for an update, as it was, o; null for none.';
+comment on table events.occasion is 'Changes of a subject that cause an event of a topic. events.derive_announcements turns them into triggers.';
+comment on column events.occasion.columns is 'Columns of which one must have changed; null for any column in the data.';
+comment on column events.occasion.condition is 'SQL condition on the new row n and, for an update, the old row o; null for none.';
 
 create table events.outbox (
   "position" bigint generated always as identity not null,
@@ -23129,12 +23130,12 @@ create policy outbox_insert_recorder on events.outbox for insert to service_reco
 create policy outbox_select_recorder on events.outbox for select to service_recorder using (true);
 grant insert on table events.outbox to service_booker;
 grant delete, insert, select on table events.outbox to service_recorder;
-comment on table events.outbox is 'What has happened, written in the transaction in which it did. The sequencer takes it from here into the log; nothing stays. No keys and indexes but one: each would make every booking slower.';
+comment on table events.outbox is 'Committed changes on their way to the log. Each is written in the transaction of the change, and the sequencer moves it to the log. The primary key is the only index, because each further one would make every booking slower.';
 comment on column events.outbox."position" is 'Taken while the entity is locked: of two events of one entity, the earlier one has the lower position.';
-comment on column events.outbox.entity_id is 'What events are kept in order by: the subject itself, or the product of stock. Of a key that is no uuid, what events.key_uuid makes of it.';
-comment on column events.outbox.data is 'The subject as it was then, in the names and ids of the API.';
-comment on column events.outbox.changed_fields is 'Which fields of the data an update changed; null for what is no update.';
-comment on column events.outbox.cause is 'Which request of which credential it was.';
+comment on column events.outbox.entity_id is 'Events with the same entity_id are kept in order. It is the id of the subject itself or, for stock, of the product; for keys that are no uuid, it comes from events.key_uuid.';
+comment on column events.outbox.data is 'The subject as it was then, with the names and ids of the API.';
+comment on column events.outbox.changed_fields is 'Fields of the data that an update changed; null if the event is no update.';
+comment on column events.outbox.cause is 'The credential and the request that caused it.';
 
 create table events.subject (
   type text not null,
@@ -23146,10 +23147,10 @@ create table events.subject (
   constraint subject_type_is_a_type_name CHECK ((type ~ '^[A-Z][A-Za-z]*$'::text))
 );
 alter table events.subject enable row level security;
-comment on table events.subject is 'What events are about: types of the API. db/fixtures/events/topics.sql declares them.';
+comment on table events.subject is 'Subjects of events: types of the API. Declared in db/fixtures/events/topics.sql.';
 comment on column events.subject.relation is 'Table whose changes are events.';
-comment on column events.subject.view_name is 'View of the type in the head of the API. Its scope opens the events.';
-comment on column events.subject.entity_column is 'Column with the id that events are kept in order by.';
+comment on column events.subject.view_name is 'View of the type in the version unstable of the API. Its scope is needed to read the events.';
+comment on column events.subject.entity_column is 'Column with the id by which events are kept in order.';
 
 create table events.topic (
   name text collate "C" not null,
@@ -23168,10 +23169,10 @@ create policy topic_select_delivery on events.topic for select to service_delive
 create policy topic_select_writer on events.topic for select to service_writer using (true);
 grant select on table events.topic to service_delivery;
 grant select on table events.topic to service_writer;
-comment on table events.topic is 'What may happen, and which scope lets one know of it.';
-comment on column events.topic.scope is 'Scope that reads the subject: that of its view.';
-comment on column events.topic.fields is 'Fields that the data has; null for all fields of the subject.';
-comment on column events.topic.subscribable is 'Whether a webhook can be subscribed to it. Only the topic of tests cannot.';
+comment on table events.topic is 'Topics: kinds of events, each with the scope that is needed to receive it.';
+comment on column events.topic.scope is 'Scope that reads the subject, as declared by its view.';
+comment on column events.topic.fields is 'Fields in the data; null for all fields of the subject.';
+comment on column events.topic.subscribable is 'Whether webhooks can subscribe to it. Only the topic of tests cannot be subscribed to.';
 
 create table events.webhook_secret (
   id uuid default uuidv7() not null,
@@ -23198,10 +23199,10 @@ grant select (expires_at) on table events.webhook_secret to service_recorder;
 grant insert (id, subscription_id, secret) on table events.webhook_secret to service_writer;
 grant select (subscription_id, expires_at) on table events.webhook_secret to service_writer;
 grant update (expires_at) on table events.webhook_secret to service_writer;
-comment on table events.webhook_secret is 'What deliveries are signed with: the secret of each subscription, and for 24 hours the ones before. Only service_delivery reads them.';
-comment on column events.webhook_secret.secret is 'whsec_ and the key in base64, or what that is encrypted to (src/secrets).';
-comment on column events.webhook_secret.expires_at is 'When it stops to sign; null for the one in use.';
-comment on constraint webhook_secret_has_its_form on events.webhook_secret is '@internal the service makes it';
+comment on table events.webhook_secret is 'Secrets that sign deliveries: the current one of each subscription and, for 24 hours, earlier ones. Only service_delivery reads them.';
+comment on column events.webhook_secret.secret is 'whsec_ and the key in base64, or its encrypted form (src/secrets).';
+comment on column events.webhook_secret.expires_at is 'When it stops signing; null for the current secret.';
+comment on constraint webhook_secret_has_its_form on events.webhook_secret is '@internal the service creates it';
 comment on constraint webhook_secret_subscription_id_fkey on events.webhook_secret is '@internal set by functions';
 
 create table events.webhook_subscription (
@@ -23263,24 +23264,24 @@ grant update (enabled, health, health_reason, backlog_count, failing_since, cons
 grant update (backlog_count, last_sequence) on table events.webhook_subscription to service_recorder;
 grant update (credential_id, url, api_version, fields, payload_query, enabled, health, health_reason, backlog_count, last_sequence, failing_since, consecutive_failures, next_probe_at, disabled_at, payload_failures, paused_until) on table events.webhook_subscription to service_writer;
 comment on table events.webhook_subscription is 'Webhook subscriptions: a topic, and the address that its events are sent to.';
-comment on column events.webhook_subscription.credential_id is 'Credential that made or last changed it, and whose scopes decide what is sent; null when an administrator did, who may know everything.';
-comment on column events.webhook_subscription.topic is 'Event that is told, as resource.event, for example order.created.';
+comment on column events.webhook_subscription.credential_id is 'Credential that created or last changed it, and whose scopes decide what is sent. Null if an administrator did; then every event is sent.';
+comment on column events.webhook_subscription.topic is 'Topic to subscribe to, as resource.event, for example order.created.';
 comment on column events.webhook_subscription.url is 'Address that events are sent to.';
-comment on column events.webhook_subscription.api_version is 'API version that payloads are shaped by.';
-comment on column events.webhook_subscription.fields is 'Only changes to one of these fields are told; null for all.';
-comment on column events.webhook_subscription.payload_query is 'GraphQL document that the payload is read with; null for the usual payload.';
+comment on column events.webhook_subscription.api_version is 'API version that shapes the payloads.';
+comment on column events.webhook_subscription.fields is 'Sends only changes of at least one of these fields; null for all changes.';
+comment on column events.webhook_subscription.payload_query is 'GraphQL document that reads the payload; null for the default payload.';
 comment on column events.webhook_subscription.enabled is 'Whether events are sent.';
 comment on column events.webhook_subscription.health is 'HEALTHY, DEGRADED, SUSPENDED or DISABLED.';
-comment on column events.webhook_subscription.health_reason is 'Why the health is what it is.';
-comment on column events.webhook_subscription.backlog_count is 'Events that wait to be delivered.';
-comment on column events.webhook_subscription.last_sequence is 'Sequence of the newest event for it; null when there was none yet.';
+comment on column events.webhook_subscription.health_reason is 'Explanation of the health.';
+comment on column events.webhook_subscription.backlog_count is 'Number of events that wait to be delivered.';
+comment on column events.webhook_subscription.last_sequence is 'Sequence of the newest event for it; null if there was none yet.';
 comment on column events.webhook_subscription.failing_since is 'Time of the first failure after the last success; null after a success.';
 comment on column events.webhook_subscription.consecutive_failures is 'Attempts that failed since the last success.';
 comment on column events.webhook_subscription.last_delivered_at is 'When an event was last delivered.';
 comment on column events.webhook_subscription.next_probe_at is 'Time of the next probe by a single delivery, outside of the schedule; null while it is healthy.';
 comment on column events.webhook_subscription.disabled_at is 'When it was disabled; null while it is enabled.';
-comment on column events.webhook_subscription.payload_failures is 'How many times in a row the payload query took too much.';
-comment on column events.webhook_subscription.paused_until is 'End of the pause after the payload query took too much; null without one.';
+comment on column events.webhook_subscription.payload_failures is 'How many times in a row the payload query took too many resources.';
+comment on column events.webhook_subscription.paused_until is 'End of the pause after the payload query took too many resources; null without a pause.';
 comment on constraint webhook_subscription_backlog_is_not_negative on events.webhook_subscription is '@internal Counted by functions.';
 comment on constraint webhook_subscription_health_is_known on events.webhook_subscription is '@internal Set by functions.';
 comment on constraint webhook_subscription_payload_query_is_short on events.webhook_subscription is '@userError OUT_OF_RANGE payload_query
@@ -23289,8 +23290,8 @@ comment on constraint webhook_subscription_topic_has_a_subject on events.webhook
 comment on constraint webhook_subscription_url_is_short on events.webhook_subscription is '@userError OUT_OF_RANGE url
 An address has 2,000 characters at most.';
 comment on constraint webhook_subscription_url_is_web on events.webhook_subscription is '@userError INVALID url
-This is no address of the web: it begins with https:// or http://, and has no user name, fragment or spaces.';
-comment on index events.webhook_subscription_credential_id_idx is 'For the number of them that a credential may have.';
+This is not a valid web address: it must begin with https:// or http://, and have no user name, fragment or spaces.';
+comment on index events.webhook_subscription_credential_id_idx is 'For counting the subscriptions of a credential.';
 
 create view events.message with (security_invoker=true) as
  SELECT d.id AS delivery_id,
@@ -23302,7 +23303,7 @@ create view events.message with (security_invoker=true) as
      LEFT JOIN events.event e ON e.sequence = d.sequence;
 grant select on view events.message to service_delivery;
 grant select on view events.message to service_registrar;
-comment on view events.message is 'What each delivery sends, unless a payload query is asked for the data. events.schema describes it. A test, which is no event of the log, tells of the subscription itself.';
+comment on view events.message is 'The message of each delivery, unless a payload query reads the data. events.schema describes it. The message of a test, which is no event of the log, contains the subscription itself.';
 
 create view events.next_delivery with (security_invoker=true) as
  SELECT q.subscription_id,
@@ -23366,7 +23367,7 @@ create view events.next_delivery with (security_invoker=true) as
                     ELSE events.scopes_of_subscription(s.id)
                 END AS scopes) a;
 grant select on view events.next_delivery to service_delivery;
-comment on view events.next_delivery is 'The delivery whose turn it is in each queue, with all that sending it needs: secrets as they are kept, with their ids. withheld says why it must not be sent; null when it may. is_early says that the queue was taken before its schedule, to try whether the receiver is back. following are the next ones of the queue, nine at most: they are sent, one after the other, once those before are accepted.';
+comment on view events.next_delivery is 'The next delivery of each queue, with everything that is needed to send it: secrets as they are stored, with their ids. The column withheld is the reason why it must not be sent, null if it may be sent. The column is_early says that the queue was taken before its schedule, to check whether the receiver responds again. The column following has up to nine later deliveries of the queue, which are sent one after the other while each is accepted.';
 
 CREATE OR REPLACE FUNCTION events.announce_batch_insert()
  RETURNS trigger
@@ -23582,7 +23583,7 @@ BEGIN ATOMIC
  SELECT pg_notify('service_events'::text, ''::text) AS pg_notify;
 END;
 grant execute on function events.announce_growth() to service_recorder;
-comment on function events.announce_growth() is 'Tells those who listen on the channel service_events that the log has grown, once that is committed.';
+comment on function events.announce_growth() is 'Notifies listeners on the channel service_events that the log has grown, once that is committed.';
 
 CREATE OR REPLACE FUNCTION events.announce_operation_update()
  RETURNS trigger
@@ -23829,7 +23830,7 @@ begin
   );
 end
 $function$;
-comment on function events.announcement(events.subject,text,text) is 'SQL for the events that rows of a subject make: topic, subject, entity, data, changed fields. The source names the new row n and the old one o, and, of updates, the fields that changed c.changed. Null when there are none.';
+comment on function events.announcement(events.subject,text,text) is 'Returns SQL for the events that rows of a subject cause: topic, subject, entity, data, changed fields. The source names the new row n, the old one o, and the changed fields of an update c.changed. Null if there are none.';
 
 CREATE OR REPLACE FUNCTION events.anonymous_data(topic text, subject_id uuid, data jsonb)
  RETURNS jsonb
@@ -23856,7 +23857,7 @@ BEGIN ATOMIC
       JOIN ( VALUES ('Customer'::text,'email'::text,'null'::jsonb), ('Customer'::text,'firstName'::text,'"Anonymized"'::jsonb), ('Customer'::text,'lastName'::text,'"Customer"'::jsonb), ('Customer'::text,'title'::text,'null'::jsonb), ('Customer'::text,'company'::text,'null'::jsonb), ('Customer'::text,'vatIds'::text,'null'::jsonb), ('Customer'::text,'storefrontId'::text,'null'::jsonb), ('Customer'::text,'salutationId'::text,'null'::jsonb), ('Order'::text,'trackingCodes'::text,'null'::jsonb), ('FulfillmentOrder'::text,'holdComment'::text,'null'::jsonb), ('FulfillmentOrder'::text,'shippingAddress'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingCodes'::text,'null'::jsonb), ('ShippingLabel'::text,'trackingUrl'::text,'null'::jsonb), ('ShippingLabel'::text,'documentUrl'::text,'null'::jsonb), ('GoodsReceipt'::text,'comment'::text,'null'::jsonb)) f(subject_type, field, value) ON (((f.subject_type = t.subject_type) AND (anonymous_data.data ? f.field))))
    WHERE (t.name = anonymous_data.topic);
 END;
-comment on function events.anonymous_data(text,uuid,jsonb) is 'The data of an event without what tells who a customer is. What is done stays as it is.';
+comment on function events.anonymous_data(text,uuid,jsonb) is 'Returns the data of an event without what identifies a customer. Data that is anonymous already stays the same.';
 
 CREATE OR REPLACE FUNCTION events.attempt_lifetime()
  RETURNS interval
@@ -23864,7 +23865,7 @@ CREATE OR REPLACE FUNCTION events.attempt_lifetime()
  STABLE
 RETURN GREATEST('7 days'::interval, COALESCE((NULLIF(current_setting('service.keep_webhook_attempts'::text, true), ''::text))::interval, '30 days'::interval));
 grant execute on function events.attempt_lifetime() to service_recorder;
-comment on function events.attempt_lifetime() is 'How long attempts to send webhooks are kept, with what was answered: the setting service.keep_webhook_attempts, at least 7 days, in which all attempts are made, and without it 30.';
+comment on function events.attempt_lifetime() is 'Returns how long attempts to send webhooks are kept, with their responses: the setting service.keep_webhook_attempts, or 30 days without it. At least 7 days, in which all attempts are made.';
 
 CREATE OR REPLACE FUNCTION events.backlog()
  RETURNS TABLE(outbox integer, outbox_seconds double precision, deliveries integer, delivery_seconds double precision, subscriptions jsonb)
@@ -23911,7 +23912,7 @@ BEGIN ATOMIC
 END;
 alter function events.backlog() owner to service_recorder;
 grant execute on function events.backlog() to service_delivery;
-comment on function events.backlog() is 'What waits: changes that are to become events, and messages of webhooks; for how long the oldest; and how many subscriptions are of which health. Of the outbox it counts no more than 10,001, so that it stays cheap however much waits.';
+comment on function events.backlog() is 'Returns the backlog: the number of changes in the outbox and of pending deliveries, the age of the oldest, and the number of subscriptions by health. Of the outbox it counts up to 10,001 rows, so that it stays cheap with any backlog.';
 
 CREATE OR REPLACE FUNCTION events.batch_update_events(o erp.batch, n erp.batch)
  RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
@@ -23946,7 +23947,7 @@ CREATE OR REPLACE FUNCTION events.caller()
  SET search_path TO 'pg_catalog', 'pg_temp'
 RETURN (NULLIF(current_setting('service.credential_id'::text, true), ''::text))::uuid;
 grant execute on function events.caller() to service_writer;
-comment on function events.caller() is 'The credential of the request.';
+comment on function events.caller() is 'Returns the credential of the request.';
 
 CREATE OR REPLACE FUNCTION events.cancel_deliveries(delivery_ids uuid[])
  RETURNS integer
@@ -23983,7 +23984,7 @@ begin
 end
 $function$;
 grant execute on function events.cancel_deliveries(uuid[]) to service_recorder;
-comment on function events.cancel_deliveries(uuid[]) is 'Takes pending deliveries out of their queues: they are not sent any more. Answers how many.';
+comment on function events.cancel_deliveries(uuid[]) is 'Cancels pending deliveries, and removes them from their queues. Returns how many.';
 
 CREATE OR REPLACE FUNCTION events.cause()
  RETURNS jsonb
@@ -23992,7 +23993,7 @@ CREATE OR REPLACE FUNCTION events.cause()
 RETURN events.traced(events.cause(current_setting('service.credential_id'::text, true), current_setting('service.request_id'::text, true), current_setting('service.idempotency_key'::text, true)), current_setting('service.traceparent'::text, true));
 grant execute on function events.cause() to service_booker;
 grant execute on function events.cause() to service_recorder;
-comment on function events.cause() is 'Whom what happens now goes back to: credential, request and idempotency key of the mutation that runs, nulls outside of one; and the trace, if the request has one.';
+comment on function events.cause() is 'Returns the cause of events: credential, request and idempotency key of the running mutation, nulls outside of one, and the trace of the request, if it has one.';
 
 CREATE OR REPLACE FUNCTION events.cause(credential_id text, request_id text, idempotency_key text)
  RETURNS jsonb
@@ -24002,7 +24003,7 @@ RETURN jsonb_build_object('credentialId', ('gid://service/Credential/'::text || 
 grant execute on function events.cause(text,text,text) to service_booker;
 grant execute on function events.cause(text,text,text) to service_recorder;
 grant execute on function events.cause(text,text,text) to service_writer;
-comment on function events.cause(text,text,text) is 'What an event goes back to: the credential, the request and the idempotency key of a mutation.';
+comment on function events.cause(text,text,text) is 'Returns the cause of an event: the credential, the request and the idempotency key of a mutation.';
 
 CREATE OR REPLACE FUNCTION events.changed_expression(subject events.subject, by_booking boolean)
  RETURNS text
@@ -24017,7 +24018,7 @@ BEGIN ATOMIC
             FROM api_meta.upheld_rule r
            WHERE (((r.relation)::oid = ((changed_expression.subject).relation)::oid) AND (r.keeps IS NOT NULL)))) OR has_column_privilege('service_booker'::name, ((changed_expression.subject).relation)::oid, f.column_name, 'update'::text)));
 END;
-comment on function events.changed_expression(events.subject,boolean) is 'SQL for the names of the fields that differ between the old row o of a subject and the new row n: of all, or of those that a booking may change.';
+comment on function events.changed_expression(events.subject,boolean) is 'Returns SQL for the names of the fields that differ between the old row o of a subject and the new row n. These may be all fields, or the fields that a booking may change.';
 
 CREATE OR REPLACE FUNCTION events.claim_delivery_queues(claim text, wanted integer, share integer, busy jsonb, lease interval, hanging jsonb DEFAULT '{}'::jsonb, credential_share integer DEFAULT NULL::integer)
  RETURNS SETOF events.next_delivery
@@ -24085,7 +24086,7 @@ begin
 end
 $function$;
 grant execute on function events.claim_delivery_queues(text,integer,integer,jsonb,interval,jsonb,integer) to service_delivery;
-comment on function events.claim_delivery_queues(text,integer,integer,jsonb,interval,jsonb,integer) is 'Takes queues that are due for as long as the lease, and answers their first deliveries. busy says how many queues of each subscription the process is busy with, hanging with how many of these for long. Together with those, at most credential_share are of the subscriptions of one credential, and at most share of one subscription; of one that is degraded a single one, beside those that hang. One that is suspended is only probed now and then, and one that is paused tried when its pause is over: by one process, with whichever queue has waited longest. So is a degraded one that was not tried for a while. While the plan has no API, nothing is taken.';
+comment on function events.claim_delivery_queues(text,integer,integer,jsonb,interval,jsonb,integer) is 'Claims due queues for the length of the lease, and returns their first deliveries. The parameter busy is the number of queues of each subscription that the process is sending; hanging is how many of these have taken long. Together with them, a credential gets at most credential_share queues, a subscription at most share, and a degraded subscription a single one that does not hang. A suspended subscription is only probed from time to time, and a paused one is tried after its pause: by one process, with the queue that has waited longest. The same holds for a degraded one that has not been tried for a while. Nothing is claimed while the plan has no API.';
 
 CREATE OR REPLACE FUNCTION events.claimed_delivery(subscription uuid, entity uuid, claim text)
  RETURNS SETOF events.next_delivery
@@ -24101,7 +24102,7 @@ begin
 end
 $function$;
 grant execute on function events.claimed_delivery(uuid,uuid,text) to service_delivery;
-comment on function events.claimed_delivery(uuid,uuid,text) is 'The first delivery of a claimed queue whose outcome is not noted yet, with those that follow; none while the subscription is disabled or the plan has no API. It locks nothing.';
+comment on function events.claimed_delivery(uuid,uuid,text) is 'Returns the first delivery of a claimed queue without a recorded outcome, with the ones that follow. Returns none while the subscription is disabled or the plan has no API. It takes no locks.';
 
 CREATE OR REPLACE FUNCTION events.concerns(fields text[], changed_fields text[])
  RETURNS boolean
@@ -24110,7 +24111,7 @@ CREATE OR REPLACE FUNCTION events.concerns(fields text[], changed_fields text[])
 RETURN ((fields IS NULL) OR (changed_fields IS NULL) OR (fields && changed_fields));
 grant execute on function events.concerns(text[],text[]) to service_recorder;
 grant execute on function events.concerns(text[],text[]) to service_writer;
-comment on function events.concerns(text[],text[]) is 'Whether a subscription to changes of some fields wants an event. What is no update always concerns it.';
+comment on function events.concerns(text[],text[]) is 'Whether a subscription to changes of some fields wants an event. It wants every event that is no update.';
 
 CREATE OR REPLACE FUNCTION events.count_subscriptions()
  RETURNS trigger
@@ -24129,7 +24130,8 @@ begin
   if (select count(*) from events.webhook_subscription s
     where s.credential_id = new.credential_id) > max_of_credential then
     perform mutation.refuse('TOO_MANY_SUBSCRIPTIONS',
-      format('The token has %s webhook subscriptions; more are not allowed. Delete some.', max_of_credential),
+      format('The credential has %s webhook subscriptions; more are not allowed. Delete some.',
+        max_of_credential),
       details => jsonb_build_object('maximum', max_of_credential));
   elsif tg_op = 'INSERT' and (select count(*) from events.webhook_subscription s) > max_in_all then
     perform mutation.refuse('TOO_MANY_SUBSCRIPTIONS',
@@ -24139,7 +24141,7 @@ begin
   return null;
 end
 $function$;
-comment on function events.count_subscriptions() is 'Trigger: refuses more subscriptions of one credential, and in all, than are allowed, for any writer that makes them. Settings service.max_subscriptions_per_token and service.max_subscriptions, 100 and 1,000 where there are none. What is there already stays. User error TOO_MANY_SUBSCRIPTIONS.';
+comment on function events.count_subscriptions() is 'Trigger: refuses subscriptions beyond the maximum of a credential, or of all, for every writer. The settings are service.max_subscriptions_per_token and service.max_subscriptions, by default 100 and 1,000. Existing subscriptions stay. User error TOO_MANY_SUBSCRIPTIONS.';
 
 CREATE OR REPLACE FUNCTION events.create_webhook_subscription(topic text, url text, api_version text, fields text[], payload_query text, enabled boolean)
  RETURNS uuid
@@ -24173,7 +24175,7 @@ begin
 end
 $function$;
 grant execute on function events.create_webhook_subscription(text,text,text,text[],text,boolean) to service_writer;
-comment on function events.create_webhook_subscription(text,text,text,text[],text,boolean) is 'Subscribes the caller to a topic. Answers the id; a secret is yet to be made. User errors INVALID, SCOPE_MISSING, URL_FORBIDDEN.';
+comment on function events.create_webhook_subscription(text,text,text,text[],text,boolean) is 'Subscribes the caller to a topic. Returns the id; the secret has to be created afterwards. User errors INVALID, SCOPE_MISSING, URL_FORBIDDEN.';
 
 CREATE OR REPLACE FUNCTION events.data_columns(subject events.subject, fields text[], alias text)
  RETURNS text
@@ -24204,7 +24206,7 @@ BEGIN ATOMIC
            WHERE ((f.subject_type = (data_columns.subject).type) AND ((data_columns.fields IS NULL) OR (f.name = ANY (data_columns.fields))))
            GROUP BY f.subject_type, f.name) v;
 END;
-comment on function events.data_columns(events.subject,text[],text) is 'SQL for the data of an event: the fields, or all, as columns, from a row with an alias, in the spelling of the API. An id may be made of several columns, with commas between them.';
+comment on function events.data_columns(events.subject,text[],text) is 'Returns SQL for the data of an event: the given fields, or all, from a row with an alias, in the spelling of the API. An id may consist of several columns, with commas between them.';
 
 CREATE OR REPLACE FUNCTION events.delete_webhook_subscription(subscription_id uuid)
  RETURNS uuid
@@ -24220,7 +24222,7 @@ begin
 end
 $function$;
 grant execute on function events.delete_webhook_subscription(uuid) to service_writer;
-comment on function events.delete_webhook_subscription(uuid) is 'Deletes a subscription with its secrets and deliveries. Answers its id.';
+comment on function events.delete_webhook_subscription(uuid) is 'Deletes a subscription with its secrets and deliveries. Returns its id.';
 
 CREATE OR REPLACE FUNCTION events.derive_announcements()
  RETURNS void
@@ -24283,7 +24285,7 @@ begin
   end loop;
 end
 $function$;
-comment on function events.derive_announcements() is 'Makes the triggers that write events down out of what is declared, and, of tables that bookings write to, the functions by which bookings write the same events. Runs after each migration.';
+comment on function events.derive_announcements() is 'Creates the triggers that write declared events and, for tables that bookings write to, the functions by which bookings write the same events. Runs after each migration.';
 
 CREATE OR REPLACE FUNCTION events.derive_booked_events(subject events.subject, operation text)
  RETURNS void
@@ -24316,7 +24318,7 @@ begin
   execute format('grant execute on function %s to service_booker', routine::regproc::regprocedure);
 end
 $function$;
-comment on function events.derive_booked_events(events.subject,text) is 'Makes the function by which bookings tell what they do to a row: the same events as the trigger''s.';
+comment on function events.derive_booked_events(events.subject,text) is 'Creates the function that returns the events of a booking''s change of a row: the same events as the trigger''s.';
 
 CREATE OR REPLACE FUNCTION events.derive_scopes()
  RETURNS void
@@ -24339,7 +24341,7 @@ begin
   end if;
 end
 $function$;
-comment on function events.derive_scopes() is 'Opens the log of events to the scopes of all topics: writes them into the comment of its view.';
+comment on function events.derive_scopes() is 'Lets the scopes of all topics read the log of events: writes them into the comment of its view.';
 
 CREATE OR REPLACE FUNCTION events.disable_webhook_subscription(subscription_id uuid)
  RETURNS void
@@ -24349,7 +24351,7 @@ AS $function$
   select events.stop_subscription(subscription_id, 'It was disabled through the API.')
 $function$;
 grant execute on function events.disable_webhook_subscription(uuid) to service_writer;
-comment on function events.disable_webhook_subscription(uuid) is 'Stops a subscription, as events.stop_subscription, for a client.';
+comment on function events.disable_webhook_subscription(uuid) is 'Stops a subscription for a client, as events.stop_subscription does.';
 
 CREATE OR REPLACE FUNCTION events.drop_waiting(subscription_id uuid, batch integer)
  RETURNS integer
@@ -24365,7 +24367,7 @@ end
 $function$;
 alter function events.drop_waiting(uuid,integer) owner to service_recorder;
 grant execute on function events.drop_waiting(uuid,integer) to service_registrar;
-comment on function events.drop_waiting(uuid,integer) is 'Cancels deliveries to a subscriber that wait, at most as many as the batch. Answers how many: to be called again until that is less than the batch.';
+comment on function events.drop_waiting(uuid,integer) is 'Cancels pending deliveries to a subscription, at most as many as the batch. Returns how many: call it again until that is less than the batch.';
 
 CREATE OR REPLACE FUNCTION events.due_at()
  RETURNS timestamp with time zone
@@ -24409,7 +24411,7 @@ BEGIN ATOMIC
 END;
 alter function events.due_at() owner to service_recorder;
 grant execute on function events.due_at() to service_delivery;
-comment on function events.due_at() is 'When there is something to do next: -infinity while committed changes are no events yet, else when events.claim_delivery_queues is next to find a queue that no process has claimed; null if there is none. A service with many merchants sleeps until then.';
+comment on function events.due_at() is 'Returns when there is work next: -infinity while committed changes are not in the log yet, otherwise when events.claim_delivery_queues will find an unclaimed queue; null if there is none. A service with many merchants sleeps until then.';
 
 CREATE OR REPLACE FUNCTION events.enable_webhook_subscription(subscription_id uuid)
  RETURNS uuid
@@ -24425,7 +24427,7 @@ begin
 end
 $function$;
 grant execute on function events.enable_webhook_subscription(uuid) to service_writer;
-comment on function events.enable_webhook_subscription(uuid) is 'Lets a subscription go on, as events.resume_subscription, on the account of the caller. Answers its id.';
+comment on function events.enable_webhook_subscription(uuid) is 'Resumes a subscription for a client, as events.resume_subscription does; from then on the subscription belongs to the caller. Returns its id.';
 
 CREATE OR REPLACE FUNCTION events.enqueue(delivery_ids uuid[])
  RETURNS void
@@ -24450,7 +24452,7 @@ begin
 end
 $function$;
 grant execute on function events.enqueue(uuid[]) to service_writer;
-comment on function events.enqueue(uuid[]) is 'Puts deliveries that have just become pending into their queues, which are tried at once. The caller has locked the subscriptions.';
+comment on function events.enqueue(uuid[]) is 'Adds deliveries that have just become pending to their queues, which are tried at once. The caller has locked the subscriptions.';
 
 CREATE OR REPLACE FUNCTION events.entity_columns(subject events.subject)
  RETURNS name[]
@@ -24465,14 +24467,14 @@ BEGIN ATOMIC
              ELSE events.key_columns((subject).relation)
          END AS key_columns;
 END;
-comment on function events.entity_columns(events.subject) is 'The columns that events of a subject are kept in order by: those of its key where it has no other.';
+comment on function events.entity_columns(events.subject) is 'Returns the columns by which events of a subject are kept in order; without such columns, the columns of its key.';
 
 CREATE OR REPLACE FUNCTION events.event_id(sequence bigint)
  RETURNS uuid
  LANGUAGE sql
 RETURN (OVERLAY(OVERLAY((gen_random_uuid())::text PLACING ((lpad(to_hex((sequence >> 16)), 8, '0'::text) || '-'::text) || lpad(to_hex((sequence & (65535)::bigint)), 4, '0'::text)) FROM 1) PLACING '8'::text FROM 15))::uuid;
 grant execute on function events.event_id(bigint) to service_recorder;
-comment on function events.event_id(bigint) is 'A new id for the event with this number. Ids sort as the numbers do.';
+comment on function events.event_id(bigint) is 'Returns a new id for the event with this number. Ids sort as the numbers do.';
 
 CREATE OR REPLACE FUNCTION events.fan_out(after bigint, up_to bigint)
  RETURNS void
@@ -24513,7 +24515,7 @@ begin
 end
 $function$;
 grant execute on function events.fan_out(bigint,bigint) to service_recorder;
-comment on function events.fan_out(bigint,bigint) is 'Makes deliveries of new events of the log, one for each enabled subscription that they concern.';
+comment on function events.fan_out(bigint,bigint) is 'Creates the deliveries of new events of the log, one for each enabled subscription that wants the event.';
 
 CREATE OR REPLACE FUNCTION events.fulfillment_insert_events(n erp.fulfillment)
  RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
@@ -24601,7 +24603,7 @@ BEGIN ATOMIC
     FROM regexp_match(host_of.url, '^https?://(?:\[([0-9a-fA-F:.]+)\]|([^/:?#\[\]@]+))(?::\d+)?(?:[/?#]|$)'::text) m(m);
 END;
 grant execute on function events.host_of(text) to service_writer;
-comment on function events.host_of(text) is 'The name or the address in a URL of the web, without the brackets of IPv6; null when it has none, or has a user name.';
+comment on function events.host_of(text) is 'Returns the host name or address in a web address, without the brackets of IPv6; null if there is none, or if the web address has a user name.';
 
 CREATE OR REPLACE FUNCTION events.is_exact(field events.field)
  RETURNS boolean
@@ -24612,7 +24614,7 @@ BEGIN ATOMIC
     FROM events.subject s
    WHERE (s.type = (is_exact.field).subject_type);
 END;
-comment on function events.is_exact(events.field) is 'Whether bigint and numeric are texts in the view of the subject of a field, so that no digit is lost.';
+comment on function events.is_exact(events.field) is 'Whether bigint and numeric are texts in the view of a field''s subject, so that no digit is lost.';
 
 CREATE OR REPLACE FUNCTION events.is_forbidden_host(host text)
  RETURNS boolean
@@ -24645,7 +24647,7 @@ begin
 end
 $function$;
 grant execute on function events.is_forbidden_host(text) to service_writer;
-comment on function events.is_forbidden_host(text) is 'Whether webhooks may not be sent to a host, as far as its name tells: addresses that are none of the public internet, and names that lead to such by custom. The operator allows names, addresses and ranges by the setting service.webhook_allow. Where a name leads is checked at each delivery.';
+comment on function events.is_forbidden_host(text) is 'Whether webhooks to a host are forbidden, judging by its name: addresses outside of the public internet, and names that usually lead to such. The operator allows names, addresses and ranges by the setting service.webhook_allow. The address that a name resolves to is checked at each delivery.';
 
 CREATE OR REPLACE FUNCTION events.is_private_address(address inet)
  RETURNS boolean
@@ -24660,7 +24662,7 @@ BEGIN ATOMIC
          END AS "case";
 END;
 grant execute on function events.is_private_address(inet) to service_writer;
-comment on function events.is_private_address(inet) is 'Whether an address is none of the public internet: private, of this machine, link-local, shared, reserved or multicast.';
+comment on function events.is_private_address(inet) is 'Whether an address is outside of the public internet: private, loopback, link-local, shared, reserved or multicast.';
 
 CREATE OR REPLACE FUNCTION events.key_columns(relation regclass)
  RETURNS name[]
@@ -24673,7 +24675,7 @@ BEGIN ATOMIC
       JOIN pg_attribute a ON (((a.attrelid = i.indrelid) AND (a.attnum = k.number))))
    WHERE ((i.indrelid = (key_columns.relation)::oid) AND i.indisprimary);
 END;
-comment on function events.key_columns(regclass) is 'The columns of the primary key of a table.';
+comment on function events.key_columns(regclass) is 'Returns the columns of the primary key of a table.';
 
 CREATE OR REPLACE FUNCTION events.key_uuid(VARIADIC key jsonb[])
  RETURNS uuid
@@ -24681,7 +24683,7 @@ CREATE OR REPLACE FUNCTION events.key_uuid(VARIADIC key jsonb[])
  IMMUTABLE
 RETURN (OVERLAY(OVERLAY(md5((key)::text) PLACING '8'::text FROM 13) PLACING '8'::text FROM 17))::uuid;
 grant execute on function events.key_uuid(jsonb[]) to service_recorder;
-comment on function events.key_uuid(jsonb[]) is 'A uuid that stands for a key of other types, so that events of equal keys are kept in order. It is made of the key alone.';
+comment on function events.key_uuid(jsonb[]) is 'Returns a uuid for a key of other types, so that events of equal keys are kept in order. It depends on the key alone.';
 
 CREATE OR REPLACE FUNCTION events.lifetime()
  RETURNS interval
@@ -24689,7 +24691,7 @@ CREATE OR REPLACE FUNCTION events.lifetime()
  STABLE
 RETURN GREATEST('30 days'::interval, (NULLIF(current_setting('service.keep_events'::text, true), ''::text))::interval);
 grant execute on function events.lifetime() to service_recorder;
-comment on function events.lifetime() is 'How long events and their deliveries are kept: the setting service.keep_events, and at least the 30 days that subscribers are promised.';
+comment on function events.lifetime() is 'Returns how long events and their deliveries are kept: the setting service.keep_events, but at least the 30 days that subscribers are promised.';
 
 CREATE OR REPLACE FUNCTION events.lock_subscription(subscription_id uuid)
  RETURNS events.webhook_subscription
@@ -24704,7 +24706,7 @@ begin
 end
 $function$;
 grant execute on function events.lock_subscription(uuid) to service_writer;
-comment on function events.lock_subscription(uuid) is 'A subscription for a client to work on. Every way to make one send something, or send it elsewhere, needs the scope of its topic. User errors NOT_FOUND, SCOPE_MISSING.';
+comment on function events.lock_subscription(uuid) is 'Locks a subscription to work on it for a client, and returns it. Every way to make it send something, or to change its address, needs the scope of its topic. User errors NOT_FOUND, SCOPE_MISSING.';
 
 CREATE OR REPLACE FUNCTION events.locked_subscription(subscription_id uuid)
  RETURNS events.webhook_subscription
@@ -24722,7 +24724,7 @@ begin
 end
 $function$;
 grant execute on function events.locked_subscription(uuid) to service_writer;
-comment on function events.locked_subscription(uuid) is 'Locks a subscription to work on. User error NOT_FOUND.';
+comment on function events.locked_subscription(uuid) is 'Locks a subscription to work on it, and returns it. User error NOT_FOUND.';
 
 CREATE OR REPLACE FUNCTION events.make_announcer(routine text, operation text, relation regclass, rows text)
  RETURNS void
@@ -24756,7 +24758,7 @@ begin
   perform api_meta.give(signature::regprocedure, 'service_recorder');
 end
 $function$;
-comment on function events.make_announcer(text,text,regclass,text) is 'Makes the function of a trigger that writes the events of rows into the outbox, if it is not as it should be.';
+comment on function events.make_announcer(text,text,regclass,text) is 'Creates the function of a trigger that writes the events of rows into the outbox, unless it is up to date.';
 
 CREATE OR REPLACE FUNCTION events.message_body(delivery_id uuid)
  RETURNS jsonb
@@ -24769,7 +24771,7 @@ BEGIN ATOMIC
    WHERE (m.delivery_id = message_body.delivery_id);
 END;
 grant execute on function events.message_body(uuid) to service_delivery;
-comment on function events.message_body(uuid) is 'The body that a delivery sends, unless a payload query is asked for the data. events.schema describes it.';
+comment on function events.message_body(uuid) is 'Returns the body that a delivery sends, unless a payload query reads the data. events.schema describes it.';
 
 CREATE OR REPLACE FUNCTION events.new_secret(subscription_id uuid)
  RETURNS text
@@ -24792,7 +24794,7 @@ begin
 end
 $function$;
 grant execute on function events.new_secret(uuid) to service_writer;
-comment on function events.new_secret(uuid) is 'Gives a subscription the secret that the service has made (settings service.new_secret_id and service.new_secret). Answers its id, in the place of which the service shows it, once. The one before signs too for 24 hours more.';
+comment on function events.new_secret(uuid) is 'Stores the new secret of a subscription that the service has generated (settings service.new_secret_id and service.new_secret). Returns its id, which the service replaces by the secret, once. The previous secret also signs for another 24 hours.';
 
 CREATE OR REPLACE FUNCTION events.next_deliveries(results jsonb)
  RETURNS SETOF events.next_delivery
@@ -24844,7 +24846,7 @@ BEGIN ATOMIC
    WHERE r.go_on;
 END;
 grant execute on function events.next_deliveries(jsonb) to service_delivery;
-comment on function events.next_deliveries(jsonb) is 'The next deliveries of the queues that go on after events.record_attempts.';
+comment on function events.next_deliveries(jsonb) is 'Returns the next deliveries of queues that continue after events.record_attempts.';
 
 CREATE OR REPLACE FUNCTION events.product_update_events(o erp.product, n erp.product)
  RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
@@ -24939,7 +24941,7 @@ $function$;
 alter function events.prune(integer) owner to service_recorder;
 grant execute on function events.prune(integer) to service_delivery;
 grant execute on function events.prune(integer) to service_worker;
-comment on function events.prune(integer) is 'Deletes events that were recorded longer ago than events.lifetime(), with their deliveries, and tests likewise, at most as many of each as the batch; and secrets that have expired. Answers how many: to be called again until that is 0.';
+comment on function events.prune(integer) is 'Deletes events that were recorded longer ago than events.lifetime(), with their deliveries, and old tests, at most as many of each as the batch; also deletes expired secrets. Returns how many: call it again until that is 0.';
 
 CREATE OR REPLACE FUNCTION events.prune_attempts(batch integer DEFAULT 500)
  RETURNS integer
@@ -24965,7 +24967,7 @@ end
 $function$;
 alter function events.prune_attempts(integer) owner to service_recorder;
 grant execute on function events.prune_attempts(integer) to service_worker;
-comment on function events.prune_attempts(integer) is 'Deletes attempts to send webhooks that were made longer ago than events.attempt_lifetime(), at most as many as the batch. Answers how many: to be called again until that is 0.';
+comment on function events.prune_attempts(integer) is 'Deletes attempts to send webhooks that are older than events.attempt_lifetime(), at most as many as the batch. Returns how many: call it again until that is 0.';
 
 CREATE OR REPLACE FUNCTION events.readable_topics()
  RETURNS text[]
@@ -24978,7 +24980,7 @@ BEGIN ATOMIC
            WHERE auth.has_scope(VARIADIC ARRAY[t.scope])) AS "array";
 END;
 grant execute on function events.readable_topics() to service_api;
-comment on function events.readable_topics() is 'The topics whose subjects the caller may read. The policy of the log asks it, once per statement.';
+comment on function events.readable_topics() is 'Returns the topics whose subjects the caller may read. The policy of the log calls it once per statement.';
 
 CREATE OR REPLACE FUNCTION events.record_attempts(results jsonb, states jsonb, lease interval)
  RETURNS SETOF events.next_delivery
@@ -25052,7 +25054,7 @@ begin
 end
 $function$;
 grant execute on function events.record_attempts(jsonb,jsonb,interval) to service_delivery;
-comment on function events.record_attempts(jsonb,jsonb,interval) is 'Notes what came of deliveries, several of a queue if all but the last were delivered, and how their subscriptions are doing by now; the caller holds the locks of these. Queues that go on stay claimed, unless the plan has no API any more, for another lease, and it answers their next deliveries. A delay_ms of null leaves the next attempt when it was to be. What a claim that was lost says about a delivery still counts, for the receiver has it; about the queue it says nothing any more.';
+comment on function events.record_attempts(jsonb,jsonb,interval) is 'Records the outcome of deliveries, and the new state of their subscriptions, whose locks the caller holds. A queue may have several outcomes if all but the last are successes. Queues that continue stay claimed for another lease, unless the plan has no API any more; returns their next deliveries. A delay_ms of null leaves the time of the next attempt unchanged. If a claim was lost, the outcome of its delivery still counts, because the receiver has it, but the queue stays unchanged.';
 
 CREATE OR REPLACE FUNCTION events.renew_claims(claims text[], lease interval)
  RETURNS TABLE(subscription_id uuid, entity_id uuid, claim text)
@@ -25074,7 +25076,7 @@ BEGIN ATOMIC
      q.claimed_by;
 END;
 grant execute on function events.renew_claims(text[],interval) to service_delivery;
-comment on function events.renew_claims(text[],interval) is 'Keeps the queues of claims for another lease, and answers which: one that is missing was taken by somebody else, is done, or is renewed the next time.';
+comment on function events.renew_claims(text[],interval) is 'Extends the leases of the queues of claims, and returns these queues. A missing one was taken by another process, is empty, or will be renewed the next time.';
 
 CREATE OR REPLACE FUNCTION events.replay_deliveries(subscription_id uuid, from_sequence numeric, to_sequence numeric, from_time timestamp with time zone, to_time timestamp with time zone, only_undelivered boolean)
  RETURNS integer
@@ -25089,10 +25091,10 @@ declare
 begin
   perform events.require_enabled(present);
   if num_nonnulls(from_sequence, from_time) <> 1 then
-    perform mutation.refuse('REQUIRED', 'Say where to begin: by a sequence or by a time.', '{from_sequence}');
+    perform mutation.refuse('REQUIRED', 'Say where to begin: at a sequence or a time.', '{from_sequence}');
   elsif num_nonnulls(to_sequence, to_time) > 1 then
     perform mutation.refuse(
-      'INVALID', 'Say where to end by a sequence or by a time, not both.', '{to_sequence}'
+      'INVALID', 'Say where to end: at a sequence or a time, not both.', '{to_sequence}'
     );
   end if;
   wanted := array(
@@ -25110,7 +25112,7 @@ begin
     order by e.sequence limit most + 1);
   if cardinality(wanted) > most then
     perform mutation.refuse('OUT_OF_RANGE',
-      format('These are more than %s events. Take a part at a time.', most),
+      format('These are more than %s events. Replay a part at a time.', most),
       array[case when to_time is null then 'to_sequence' else 'to_time' end],
         jsonb_build_object('maximum', most, 'lastSequence', wanted[most]));
   end if;
@@ -25143,7 +25145,7 @@ begin
 end
 $function$;
 grant execute on function events.replay_deliveries(uuid,numeric,numeric,timestamp with time zone,timestamp with time zone,boolean) to service_writer;
-comment on function events.replay_deliveries(uuid,numeric,numeric,timestamp with time zone,timestamp with time zone,boolean) is 'Delivers the events of a part of the log again, or for the first time, that concern a subscription. What waits anyway stays as it is. Answers how many.';
+comment on function events.replay_deliveries(uuid,numeric,numeric,timestamp with time zone,timestamp with time zone,boolean) is 'Delivers events of a part of the log to a subscription that wants them, again or for the first time. Pending deliveries stay unchanged. Returns how many.';
 
 CREATE OR REPLACE FUNCTION events.require_enabled(subscription events.webhook_subscription)
  RETURNS void
@@ -25159,7 +25161,7 @@ begin
 end
 $function$;
 grant execute on function events.require_enabled(events.webhook_subscription) to service_writer;
-comment on function events.require_enabled(events.webhook_subscription) is 'Refuses to send for a disabled subscription. User error INVALID_STATE_TRANSITION.';
+comment on function events.require_enabled(events.webhook_subscription) is 'Refuses to send anything for a disabled subscription. User error INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION events.require_fields()
  RETURNS void
@@ -25195,7 +25197,7 @@ declare
 begin
   if not auth.has_scope(needed) then
     perform mutation.refuse('SCOPE_MISSING',
-      format('To be told of %s, a token must be allowed to read it: the scope %s is missing.', topic, needed),
+      format('Events about %s require the right to read it: the scope %s is missing.', topic, needed),
       field, jsonb_build_object('scope', needed));
   end if;
 end
@@ -25222,12 +25224,12 @@ begin
     perform mutation.refuse('INVALID', 'There is no such version of the API.', '{api_version}');
   elsif subscription.fields = '{}' then
     perform mutation.refuse(
-      'INVALID', 'Name fields, or leave them out to be told of every change.', '{fields}'
+      'INVALID', 'Name fields, or omit them to receive every change.', '{fields}'
     );
   elsif unknown <> '{}' then
     perform mutation.refuse('INVALID',
       format(
-        'Events of the topic %s tell of no changes of %s.', subscription.topic, array_to_string(unknown, ', ')
+        'Events of the topic %s report no changes of %s.', subscription.topic, array_to_string(unknown, ', ')
       ),
         '{fields}',
       jsonb_build_object('fields', known));
@@ -25236,17 +25238,18 @@ begin
   elsif subscription.payload_query is not null
     and not auth.may_send(events.caller(), subscription.payload_query) then
     perform mutation.refuse('INVALID',
-      'The token may send stored operations only, and this query is not stored for it.', '{payload_query}');
+      'The credential may only send stored operations, and this query is not stored for it.',
+      '{payload_query}');
   elsif subscription.url ~ '^https?://' and events.is_forbidden_host(events.host_of(subscription.url)) then
     perform mutation.refuse(
-      'URL_FORBIDDEN', 'Nothing is sent to this host: it is none of the public internet. '
-      'Who runs the service can allow it by the setting WEBHOOK_ALLOW.', '{url}'
+      'URL_FORBIDDEN', 'Webhooks are not sent to this host, because it is not on the public internet. '
+      'The operator can allow it by the setting WEBHOOK_ALLOW.', '{url}'
     );
   end if;
 end
 $function$;
 grant execute on function events.require_settings(events.webhook_subscription) to service_writer;
-comment on function events.require_settings(events.webhook_subscription) is 'Checks what was entered about a subscription, beyond its constraints. User errors INVALID, URL_FORBIDDEN.';
+comment on function events.require_settings(events.webhook_subscription) is 'Validates the input about a subscription, beyond its constraints. User errors INVALID, URL_FORBIDDEN.';
 
 CREATE OR REPLACE FUNCTION events.resume_subscription(subscription_id uuid)
  RETURNS void
@@ -25270,7 +25273,7 @@ end
 $function$;
 alter function events.resume_subscription(uuid) owner to service_writer;
 grant execute on function events.resume_subscription(uuid) to service_registrar;
-comment on function events.resume_subscription(uuid) is 'Lets a subscription go on, on the account that it is on: what waits is delivered at once, and troubles are forgotten. User errors NOT_FOUND, INVALID, URL_FORBIDDEN.';
+comment on function events.resume_subscription(uuid) is 'Resumes a subscription, with the credential that it belongs to: pending deliveries are sent at once, and its failures are reset. User errors NOT_FOUND, INVALID, URL_FORBIDDEN.';
 
 CREATE OR REPLACE FUNCTION events.retract(subjects uuid[], after bigint)
  RETURNS void
@@ -25283,7 +25286,7 @@ BEGIN ATOMIC
 END;
 alter function events.retract(uuid[],bigint) owner to service_recorder;
 grant execute on function events.retract(uuid[],bigint) to service_writer;
-comment on function events.retract(uuid[],bigint) is 'Takes back what the running transaction has written about these subjects after a position, for it changes them again. It holds their locks, so nobody else has written about them since.';
+comment on function events.retract(uuid[],bigint) is 'Deletes the events about these subjects that the running transaction has written after a position, because it changes the subjects again. It holds their locks, so no other transaction has written events about them since.';
 
 CREATE OR REPLACE FUNCTION events.retry_delivery(delivery_id uuid)
  RETURNS uuid
@@ -25301,7 +25304,7 @@ begin
 end
 $function$;
 grant execute on function events.retry_delivery(uuid) to service_writer;
-comment on function events.retry_delivery(uuid) is 'Delivers something again, as events.send_again, for a client. Answers its id.';
+comment on function events.retry_delivery(uuid) is 'Sends a delivery again for a client, as events.send_again does. Returns its id.';
 
 CREATE OR REPLACE FUNCTION events.rotate_webhook_secret(subscription_id uuid)
  RETURNS text
@@ -25314,7 +25317,7 @@ begin
 end
 $function$;
 grant execute on function events.rotate_webhook_secret(uuid) to service_writer;
-comment on function events.rotate_webhook_secret(uuid) is 'Gives a subscription a new secret, and answers its id.';
+comment on function events.rotate_webhook_secret(uuid) is 'Gives a subscription a new secret, and returns the secret''s id.';
 
 CREATE OR REPLACE FUNCTION events.sales_order_update_events(o erp.sales_order, n erp.sales_order)
  RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
@@ -25383,7 +25386,7 @@ BEGIN ATOMIC
          CASE
              WHEN t.subscribable THEN '["integer", "null"]'::json
              ELSE '"null"'::json
-         END, 'description', 'Number of the event before it that was meant for the same subscription; null for the first one.'), 'apiVersion', '{"type": "string", "description": "Version of the API that the subscription is set to."}'::json, 'changedFields',
+         END, 'description', 'Number of the previous event for the same subscription; null for the first one.'), 'apiVersion', '{"type": "string", "description": "Version of the API that the subscription is set to."}'::json, 'changedFields',
          CASE
              WHEN (o.operations @> '{update}'::text[]) THEN json_build_object('type',
              CASE
@@ -25392,12 +25395,12 @@ BEGIN ATOMIC
              END, 'items', json_build_object('enum', changeable.names), 'description', 'Fields of data that were changed.')
              ELSE '{"type": "null"}'::json
          END, 'cause', '{"type": "object", "required": ["credentialId", "requestId", "idempotencyKey"],
-        "description": "Which request it was; nulls for what another program did.", "properties": {
+        "description": "The request that caused it; nulls for changes by other programs.", "properties": {
         "credentialId": {"type": ["string", "null"], "pattern": "^gid://service/Credential/[0-9a-f-]{36}$"},
         "requestId": {"type": ["string", "null"]}, "idempotencyKey": {"type": ["string", "null"]}}}'::json, 'data', json_build_object('title', t.subject_type, 'type', 'object', 'required', shown.names, 'properties', shown.properties, 'description',
          CASE
-             WHEN (o.operations = '{delete}'::text[]) THEN 'What is gone.'::text
-             ELSE 'What it happened to, as it was then.'::text
+             WHEN (o.operations = '{delete}'::text[]) THEN 'The deleted object.'::text
+             ELSE 'The object, as it was then.'::text
          END))) AS json_build_object
     FROM ((((events.topic t
       JOIN events.subject s ON ((s.type = t.subject_type)))
@@ -25413,7 +25416,7 @@ BEGIN ATOMIC
            WHERE (o_1.topic = t.name)) o)
    WHERE (t.name = schema.topic);
 END;
-comment on function events.schema(text) is 'JSON Schema of the bodies of a topic. `npm run schema` writes them to docs/events. Fields may be added without notice, so the schema allows more than it names.';
+comment on function events.schema(text) is 'Returns the JSON Schema of the message bodies of a topic. `npm run schema` writes them to docs/events. Fields may be added without notice, so the schema allows more than it names.';
 
 CREATE OR REPLACE FUNCTION events.scopes_of_subscription(subscription_id uuid)
  RETURNS text[]
@@ -25432,7 +25435,7 @@ BEGIN ATOMIC
    WHERE ((s.id = scopes_of_subscription.subscription_id) AND ((s.credential_id IS NULL) OR (t.scope = ANY (c.scopes))) AND ((s.payload_query IS NULL) OR auth.may_send(s.credential_id, s.payload_query)));
 END;
 grant execute on function events.scopes_of_subscription(uuid) to service_delivery;
-comment on function events.scopes_of_subscription(uuid) is 'What may be sent to a subscriber, to be asked at every attempt: the scopes that the credential behind the subscription has now; all of them where an administrator made it. Null when the credential is gone or deactivated, has ended or lost the scope of the topic, or may send stored operations only and the query of the subscription is none: then nothing may be sent.';
+comment on function events.scopes_of_subscription(uuid) is 'Returns the scopes that the messages of a subscription may use; called at every attempt. They are the present scopes of the subscription''s credential, or all scopes if an administrator created it. Returns null if nothing may be sent. Then the credential is deleted, deactivated or expired, lacks the scope of the topic, or may only send stored operations and the query of the subscription is none.';
 
 CREATE OR REPLACE FUNCTION events.send_again(delivery_id uuid)
  RETURNS uuid
@@ -25445,7 +25448,7 @@ declare
 begin
   select * into present from events.delivery d where d.id = delivery_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such delivery, or no longer.', '{id}');
+    perform mutation.refuse('NOT_FOUND', 'The delivery does not exist, or no longer exists.', '{id}');
   end if;
   perform events.require_enabled(events.locked_subscription(present.subscription_id));
   update events.delivery d
@@ -25462,7 +25465,7 @@ end
 $function$;
 alter function events.send_again(uuid) owner to service_writer;
 grant execute on function events.send_again(uuid) to service_registrar;
-comment on function events.send_again(uuid) is 'Delivers something again, or at once if it waits for its next attempt. Answers the subscription. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
+comment on function events.send_again(uuid) is 'Sends a delivery again, or at once if it waits for its next attempt. Returns the subscription. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION events.send_test(subscription_id uuid)
  RETURNS uuid
@@ -25485,7 +25488,7 @@ end
 $function$;
 alter function events.send_test(uuid) owner to service_writer;
 grant execute on function events.send_test(uuid) to service_registrar;
-comment on function events.send_test(uuid) is 'Sends a test to a subscriber: an event of the topic webhook_subscription.test. Answers the delivery. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
+comment on function events.send_test(uuid) is 'Sends a test to a subscription: an event of the topic webhook_subscription.test. Returns the delivery. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION events.sequence_events(batch integer DEFAULT 1000)
  RETURNS integer
@@ -25535,7 +25538,7 @@ end
 $function$;
 alter function events.sequence_events(integer) owner to service_recorder;
 grant execute on function events.sequence_events(integer) to service_delivery;
-comment on function events.sequence_events(integer) is 'Moves what has been committed since the last time from the outbox into the log, as much as a batch, and makes deliveries of it. What becomes visible later gets a later number, so readers of the log miss nothing, and events of one entity keep their order. Movements of stock get their numbers here, too. Those who listen on the channel service_events are told. One process at a time: answers null when another one is at it, else how many events it moved.';
+comment on function events.sequence_events(integer) is 'Moves committed changes from the outbox into the log, at most a batch, and creates their deliveries. Changes that become visible later get later numbers, so readers of the log miss nothing, and events of one entity keep their order. Also numbers stock movements. Notifies listeners on the channel service_events. Returns how many events it moved, or null while another process is doing the same.';
 
 CREATE OR REPLACE FUNCTION events.sequences_about(subjects uuid[], after bigint DEFAULT 0)
  RETURNS SETOF bigint
@@ -25549,7 +25552,7 @@ BEGIN ATOMIC
    WHERE ((t.subject_type = ANY (ARRAY['Customer'::text, 'Order'::text, 'FulfillmentOrder'::text, 'Fulfillment'::text, 'ShippingLabel'::text, 'GoodsReceipt'::text, 'Document'::text])) AND (e.subject_id = ANY (sequences_about.subjects)) AND (e.sequence > sequences_about.after))
    ORDER BY e.sequence;
 END;
-comment on function events.sequences_about(uuid[],bigint) is 'The events about subjects that belong to customers, by the index of topics: most events are about stock.';
+comment on function events.sequences_about(uuid[],bigint) is 'Returns the events about subjects that belong to customers, by the index of topics, because most events are about stock.';
 
 CREATE OR REPLACE FUNCTION events.settle_delivery_queues(results jsonb, states jsonb, moment timestamp with time zone)
  RETURNS void
@@ -25572,7 +25575,7 @@ BEGIN ATOMIC
    WHERE ((q.subscription_id = n.id) AND ((n.hurry AND (q.next_attempt_at > settle_delivery_queues.moment)) OR (n.health = 'DISABLED'::text)));
 END;
 grant execute on function events.settle_delivery_queues(jsonb,jsonb,timestamp with time zone) to service_delivery;
-comment on function events.settle_delivery_queues(jsonb,jsonb,timestamp with time zone) is 'What events.record_attempts leaves of queues: without those that are empty, and with all of a subscription due at once, or never, where its state says so.';
+comment on function events.settle_delivery_queues(jsonb,jsonb,timestamp with time zone) is 'Updates delivery queues after events.record_attempts: deletes empty ones, and makes all queues of a subscription due at once, or never, if its new state demands that.';
 
 CREATE OR REPLACE FUNCTION events.stock_insert_events(n ledger.stock)
  RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
@@ -25688,7 +25691,7 @@ end
 $function$;
 alter function events.stop_subscription(uuid,text) owner to service_writer;
 grant execute on function events.stop_subscription(uuid,text) to service_registrar;
-comment on function events.stop_subscription(uuid,text) is 'Stops a subscription. What waits to be delivered waits until it is enabled again; what happens in between is not meant for it.';
+comment on function events.stop_subscription(uuid,text) is 'Stops a subscription. Pending deliveries wait until it is enabled again; it does not receive events that happen in between.';
 
 CREATE OR REPLACE FUNCTION events.test_webhook_subscription(subscription_id uuid)
  RETURNS uuid
@@ -25701,7 +25704,7 @@ begin
 end
 $function$;
 grant execute on function events.test_webhook_subscription(uuid) to service_writer;
-comment on function events.test_webhook_subscription(uuid) is 'Sends a test to a subscriber, as events.send_test, for a client. Answers the delivery.';
+comment on function events.test_webhook_subscription(uuid) is 'Sends a test to a subscription for a client, as events.send_test does. Returns the delivery.';
 
 CREATE OR REPLACE FUNCTION events.traced(cause jsonb, traceparent text)
  RETURNS jsonb
@@ -25711,7 +25714,7 @@ RETURN CASE WHEN (NULLIF(traceparent, ''::text) IS NULL) THEN cause ELSE (cause 
 grant execute on function events.traced(jsonb,text) to service_booker;
 grant execute on function events.traced(jsonb,text) to service_recorder;
 grant execute on function events.traced(jsonb,text) to service_writer;
-comment on function events.traced(jsonb,text) is 'A cause with the trace of its request, in the form of W3C. The sequencer keeps it apart from the cause, which clients see.';
+comment on function events.traced(jsonb,text) is 'Returns a cause with the trace of its request, in W3C format. The sequencer stores it apart from the cause, which clients see.';
 
 CREATE OR REPLACE FUNCTION events.update_webhook_subscription(subscription_id uuid, changes jsonb)
  RETURNS uuid
@@ -25747,7 +25750,7 @@ begin
 end
 $function$;
 grant execute on function events.update_webhook_subscription(uuid,jsonb) to service_writer;
-comment on function events.update_webhook_subscription(uuid,jsonb) is 'Changes of a subscription what the object names. Its topic stays: deliveries of it may be waiting. Answers its id.';
+comment on function events.update_webhook_subscription(uuid,jsonb) is 'Changes the properties of a subscription that the object names. Its topic stays, because deliveries of it may be pending. Returns its id.';
 
 CREATE OR REPLACE FUNCTION events.uuid_expression(relation regclass, columns name[], alias text)
  RETURNS text
@@ -25762,7 +25765,7 @@ BEGIN ATOMIC
     FROM (unnest(uuid_expression.columns) WITH ORDINALITY k(name, "position")
       JOIN pg_attribute a ON (((a.attrelid = (uuid_expression.relation)::oid) AND (a.attname = k.name) AND (a.attnum > 0))));
 END;
-comment on function events.uuid_expression(regclass,name[],text) is 'SQL for the uuid that stands for columns of a row with an alias: the value of the one column that is a uuid, or one that is made of them.';
+comment on function events.uuid_expression(regclass,name[],text) is 'Returns SQL for the uuid of columns of a row with an alias. That is the value of the only column if it is a uuid, otherwise a uuid that is computed from them.';
 
 CREATE OR REPLACE FUNCTION events.value_schema(field events.field, relation regclass)
  RETURNS jsonb
@@ -25820,7 +25823,7 @@ BEGIN ATOMIC
              COALESCE(col.note,
                  CASE
                      WHEN (col.attname = 'id'::name) THEN 'Global id.'::text
-                     WHEN (col.attname = 'created_at'::name) THEN 'When it was made.'::text
+                     WHEN (col.attname = 'created_at'::name) THEN 'When it was created.'::text
                      WHEN (col.attname = 'updated_at'::name) THEN 'When it was last changed; null when it never was.'::text
                      WHEN ((value_schema.field).id_of IS NOT NULL) THEN (('Global id of the '::text || lower(regexp_replace((value_schema.field).id_of, '(?<=[a-z])(?=[A-Z])'::text, ' '::text, 'g'::text))) || '.'::text)
                      ELSE NULL::text
@@ -25834,7 +25837,7 @@ BEGIN ATOMIC
          END || jsonb_strip_nulls(jsonb_build_object('description', described.note)))
     FROM described;
 END;
-comment on function events.value_schema(events.field,regclass) is 'JSON Schema of a field, from the column that it shows.';
+comment on function events.value_schema(events.field,regclass) is 'Returns the JSON Schema of a field, from its column.';
 
 create schema ledger;
 grant usage on schema ledger to service_api;
@@ -25842,27 +25845,27 @@ grant usage on schema ledger to service_booker;
 grant usage on schema ledger to service_ledger;
 grant usage on schema ledger to service_recorder;
 grant usage on schema ledger to service_writer;
-comment on schema ledger is 'Posting of stock movements, and the proof that every stored figure follows from them.';
+comment on schema ledger is 'Stock movements and their booking, and the proof that every stored figure follows from them.';
 
 create type ledger.booking as (
   stock_movements uuid[],
   stocks uuid[]
 );
-comment on type ledger.booking is 'Ids of the movements that were booked and of the stock that they changed.';
+comment on type ledger.booking is 'The result of a booking: ids of its movements and of the stock that they changed.';
 
 create type ledger.call as (
   moment timestamp with time zone,
   note text,
   cause jsonb
 );
-comment on type ledger.call is 'A call that books, alone or along with others: the moment and the note of its movements, and what its events go back to.';
+comment on type ledger.call is 'One booking, alone or in a group commit: the moment and the note of its movements, and the cause of its events.';
 
 create type ledger.change as (
   owner_id uuid,
   item_id uuid,
   quantity bigint
 );
-comment on type ledger.change is 'By how much a quantity of an item changes for its owner: of a product for an order, a fulfillment order or a warehouse, of a line for a fulfillment.';
+comment on type ledger.change is 'A change of the quantity of an item for its owner. The item is a product and the owner an order, a fulfillment order or a warehouse; or the item is a line and the owner a fulfillment.';
 
 create type ledger.draft as (
   field text[],
@@ -25875,7 +25878,7 @@ create type ledger.draft as (
   destination text,
   process text
 );
-comment on type ledger.draft is 'A movement to be booked. source and destination are keys of places as in ledger.stock.place; field is where the input says the quantity, for user errors.';
+comment on type ledger.draft is 'A movement to be booked. The columns source and destination are keys of places as in ledger.stock.place; field is the path to the quantity in the input, for user errors.';
 
 create type ledger.figure_change as (
   product_id uuid,
@@ -25884,7 +25887,7 @@ create type ledger.figure_change as (
   reserved integer,
   awaited integer
 );
-comment on type ledger.figure_change is 'By how much figures of a product change along with a booking: what fulfillment orders promise of it, which is that of a warehouse, what orders reserve, and what supplier orders await, without a warehouse.';
+comment on type ledger.figure_change is 'A change of figures of a product that accompanies a booking: units promised by fulfillment orders, reserved by orders, or awaited from supplier orders. Only promised units have a warehouse.';
 
 create type ledger.leg as (
   "position" bigint,
@@ -25896,7 +25899,7 @@ create type ledger.leg as (
   booked_at timestamp with time zone,
   is_count boolean
 );
-comment on type ledger.leg is 'One end of a movement: by how much it changes what lies in a place, which is a key as in ledger.stock.place; negative where it leaves. is_count tells corrections after counts.';
+comment on type ledger.leg is 'One end of a movement: the change of the stock in a place, negative where units leave. The column place is a key as in ledger.stock.place; is_count marks corrections after counts.';
 
 create type ledger.line as (
   product_id uuid,
@@ -25909,7 +25912,7 @@ create type ledger.line as (
   expected_quantity integer,
   counted_at timestamp with time zone
 );
-comment on type ledger.line is 'A line of a mutation of stock. Where there is one place only, it is the source; quantity is then a target or, for adjustments, a change.';
+comment on type ledger.line is 'A line of a mutation of stock. If it has only one place, that is the source; quantity is then a target or, for adjustments, a change.';
 
 create type ledger.named_place as (
   line bigint,
@@ -25917,7 +25920,7 @@ create type ledger.named_place as (
   warehouse_id uuid,
   bin_location_id uuid
 );
-comment on type ledger.named_place is 'A place of a line, with the name that the input gives it.';
+comment on type ledger.named_place is 'A place of a line, with the name of its field in the input.';
 
 create type ledger.pick as (
   field text[],
@@ -25929,7 +25932,7 @@ create type ledger.pick as (
   place text,
   batch_id uuid
 );
-comment on type ledger.pick is 'Units of a line of a fulfillment order that are to be shipped from a warehouse. place is a key as in ledger.stock.place, null when the units are to be picked; field is where the input says the quantity, for user errors.';
+comment on type ledger.pick is 'Units of a line of a fulfillment order that are to be shipped from a warehouse. The column place is a key as in ledger.stock.place, null while it is still to be chosen; field is the path to the quantity in the input, for user errors.';
 
 create type ledger.place_change as (
   "position" bigint,
@@ -25943,7 +25946,7 @@ create type ledger.place_change as (
   change bigint,
   not_for_sale bigint
 );
-comment on type ledger.place_change is 'By how much a booking, or one call of several that are booked together, changes what lies in a place, which is a key as in ledger.stock.place: the stock there, which may have to be made, the warehouse that it is in, if any, and how much of the change is not for sale.';
+comment on type ledger.place_change is 'A change of the stock in a place by a booking, or by one call of a group commit. The column place is a key as in ledger.stock.place, and warehouse_id the warehouse of the place, if any. The column is_new says that the stock must be created first; not_for_sale is the part of the change that is not for sale.';
 
 create type ledger.single as (
   nth integer,
@@ -25952,7 +25955,7 @@ create type ledger.single as (
   note text,
   cause jsonb
 );
-comment on type ledger.single is 'A mutation of stock with one line, of several that are made together: set, adjust or transfer, its line, its note, and the cause of its events. One without an operation is not to be made.';
+comment on type ledger.single is 'A mutation of stock with one line, in a group commit: the operation (set, adjust or transfer), the line, the note, and the cause of its events. One without an operation is skipped.';
 
 create type ledger.stock_reading as (
   line bigint,
@@ -25968,7 +25971,7 @@ create type ledger.stock_reading as (
   newer_counted_at timestamp with time zone,
   newer_quantity integer
 );
-comment on type ledger.stock_reading is 'A line of stockSet: what was counted, what has moved since, what the books say at present, and a newer count if there is one; then moved is null.';
+comment on type ledger.stock_reading is 'A line of stockSet. It has the counted quantity, the units that have moved since, the present quantity in the ledger, and a newer count if there is one; then moved is null.';
 
 create table ledger.batch_stock (
   stock_id uuid not null,
@@ -25993,7 +25996,7 @@ grant insert, select on table ledger.batch_stock to service_booker;
 grant insert, select on table ledger.batch_stock to service_ledger;
 grant update (quantity) on table ledger.batch_stock to service_booker;
 grant update (quantity) on table ledger.batch_stock to service_ledger;
-comment on table ledger.batch_stock is 'How much of the stock in a place belongs to a batch. What belongs to none is the rest. Special places have none.';
+comment on table ledger.batch_stock is 'The part of the stock in a place that belongs to a batch. The rest belongs to no batch. Special places have no batches.';
 
 create table ledger.movement_sequence (
   sequence bigint not null,
@@ -26007,9 +26010,9 @@ create policy movement_sequence_select_api on ledger.movement_sequence for selec
 create policy movement_sequence_select_recorder on ledger.movement_sequence for select to service_recorder using (true);
 grant insert, select on table ledger.movement_sequence to service_recorder;
 grant select (sequence, movement_id) on table ledger.movement_sequence to service_api;
-comment on table ledger.movement_sequence is 'The numbers of movements, given after the commit, without gaps. That of a movement which went with its product stays, so that nothing can go unseen.';
+comment on table ledger.movement_sequence is 'Numbers of movements, assigned after the commit, without gaps. A number stays after its movement was deleted with its product, so that readers notice what they have missed.';
 comment on column ledger.movement_sequence.sequence is 'Number in the ledger, without gaps, in the order in which movements were committed; null for a moment after the commit.';
-comment on column ledger.movement_sequence.movement_id is 'The movement, which may be gone.';
+comment on column ledger.movement_sequence.movement_id is 'The movement, which may have been deleted.';
 
 create table ledger.process_type (
   technical_name text not null,
@@ -26027,7 +26030,7 @@ create table ledger.special_stock_location (
 CREATE TRIGGER check_references_to_changed BEFORE UPDATE OF technical_name ON ledger.special_stock_location FOR EACH ROW WHEN ((new.technical_name <> old.technical_name)) EXECUTE FUNCTION api_meta.refuse_other_reference();
 CREATE TRIGGER check_references_to_gone AFTER DELETE ON ledger.special_stock_location REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION api_meta.follow_deletion();
 alter table ledger.special_stock_location enable row level security;
-comment on table ledger.special_stock_location is 'Places that are no places: where stock comes from or goes to when it enters or leaves the books.';
+comment on table ledger.special_stock_location is 'Special places, which do not exist physically: stock comes from them or goes to them when it enters or leaves the ledger.';
 
 create table ledger.stock (
   id uuid default uuidv7() not null,
@@ -26100,8 +26103,8 @@ grant select on table ledger.stock to service_writer;
 grant select (id, product_id, quantity, location_type_technical_name, warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name, created_at, updated_at) on table ledger.stock to service_api;
 grant update (quantity, updated_at) on table ledger.stock to service_booker;
 grant update (quantity) on table ledger.stock to service_ledger;
-comment on table ledger.stock is 'How much of a product lies in a place: the sum of its movements in, less those out.';
-comment on column ledger.stock.product_id is 'Product that lies there.';
+comment on table ledger.stock is 'The stock of a product in a place: the sum of its movements in, less its movements out.';
+comment on column ledger.stock.product_id is 'Product in the place.';
 comment on column ledger.stock.quantity is 'Units in the place. Negative in special places only.';
 comment on column ledger.stock.location_type_technical_name is 'Kind of place: warehouse, bin_location, order, return_order, goods_receipt, stock_container or special_stock_location.';
 comment on column ledger.stock.warehouse_id is 'Warehouse that the stock is in, outside of any bin.';
@@ -26140,15 +26143,15 @@ create policy stock_count_select_booker on ledger.stock_count for select to serv
 create policy stock_count_select_ledger on ledger.stock_count for select to service_ledger using (true);
 grant insert, select on table ledger.stock_count to service_booker;
 grant insert, select on table ledger.stock_count to service_ledger;
-comment on table ledger.stock_count is 'Counts of stock. Of those of one stock, or of one batch of it, the latest moment stands, and of equal moments what was recorded last: the stock is its quantity and what moved after it (ledger.moved_since). A count of the stock as a whole stands for its batches, too. Rows are never changed. They begin with the migration that made the table: older counts left nothing but their corrections.';
-comment on column ledger.stock_count.id is 'The order in which counts of a stock were recorded.';
-comment on column ledger.stock_count.stock_id is 'The product and the place that were counted. With the place its counts go.';
-comment on column ledger.stock_count.batch_id is 'The batch that was counted; null when all that lies there was.';
-comment on column ledger.stock_count.quantity is 'Units that were there. May be negative in rows that keep the books right after movements with an earlier moment were inserted.';
-comment on column ledger.stock_count.counted_at is 'When they were there, to the microsecond.';
+comment on table ledger.stock_count is 'Counts of stock. Of several counts of a stock, or of one batch of it, the one with the latest moment applies; of equal moments, the one recorded last. The stock is the counted quantity and what has moved since (ledger.moved_since). A count of the whole stock also applies to its batches. Rows are never changed. Counts from before this table existed left only their corrections.';
+comment on column ledger.stock_count.id is 'Id, ascending in the order in which counts were recorded.';
+comment on column ledger.stock_count.stock_id is 'The counted stock: a product in a place. Counts are deleted with the place.';
+comment on column ledger.stock_count.batch_id is 'The counted batch; null if the whole stock was counted.';
+comment on column ledger.stock_count.quantity is 'Counted units. May be negative in rows that keep the ledger right after movements with an earlier moment were inserted.';
+comment on column ledger.stock_count.counted_at is 'Moment of the count, to the microsecond.';
 comment on column ledger.stock_count.recorded_at is 'When the count was recorded.';
-comment on column ledger.stock_count.difference is 'Units that the count brought into the books, negative when it took some out. Null when it was superseded: a later one was known already, of the same stock and batch or of all that lies there.';
-comment on column ledger.stock_count.stock_movement_id is 'The movement that did; null where the books were right.';
+comment on column ledger.stock_count.difference is 'Units that the count added to the ledger, negative if it removed some. Null if it was superseded: a later count of the same stock and batch, or of the whole stock, was known already.';
+comment on column ledger.stock_count.stock_movement_id is 'The movement that corrected the ledger; null if the ledger was right.';
 
 create table ledger.stock_movement (
   id uuid not null,
@@ -26262,13 +26265,13 @@ comment on column ledger.stock_movement.destination_stock_container_id is 'Stock
 comment on column ledger.stock_movement.destination_special_stock_location_technical_name is 'Special place that is the destination, when it is one: for example stock_correction, import, initialization or unknown.';
 comment on column ledger.stock_movement.process_type_technical_name is 'Process that booked the movement, for example shipping or stocktaking. An open list; null for movements booked without a process and for all that are older than March 2025.';
 comment on column ledger.stock_movement.comment is 'Note about the booking.';
-comment on column ledger.stock_movement.transaction_id is 'The transaction that booked it, which tells readers who saw what; null where that is long over.';
-comment on column ledger.stock_movement.microseconds is 'What the exact moment of the booking has beyond created_at. 0 where only the second is known.';
+comment on column ledger.stock_movement.transaction_id is 'Number of the transaction that booked the movement, by which readers find out which movements they could see; null if that transaction ended long ago.';
+comment on column ledger.stock_movement.microseconds is 'Microseconds of the exact moment of the booking beyond the second in created_at. 0 where only the second is known.';
 comment on constraint stock_movement_comment_is_not_too_long on ledger.stock_movement is '@userError OUT_OF_RANGE comment
 The comment has more than 1,000 characters.';
-comment on constraint stock_movement_process_type_technical_name_fkey on ledger.stock_movement is '@unindexed No list is filtered by it, and kinds of processes are hardly ever deleted; an index would take a sixth of the room of all of a movement''s.';
-comment on index ledger.stock_movement_product_id_created_at_idx is 'For ledger.moved_since, and for a time of a product.';
-comment on index ledger.stock_movement_transaction_id_idx is 'For those who follow the list.';
+comment on constraint stock_movement_process_type_technical_name_fkey on ledger.stock_movement is '@unindexed No list is filtered by it, and process types are hardly ever deleted; an index would take a sixth of the space of all indexes of the table.';
+comment on index ledger.stock_movement_product_id_created_at_idx is 'For ledger.moved_since, and for movements of a product in a period.';
+comment on index ledger.stock_movement_transaction_id_idx is 'For clients that follow the list.';
 
 create table ledger.stock_movement_batch (
   stock_movement_id uuid not null,
@@ -26290,7 +26293,7 @@ create policy stock_movement_batch_select_writer on ledger.stock_movement_batch 
 grant insert, select on table ledger.stock_movement_batch to service_booker;
 grant select on table ledger.stock_movement_batch to service_ledger;
 grant select on table ledger.stock_movement_batch to service_writer;
-comment on table ledger.stock_movement_batch is 'How many units of which batches a movement moved.';
+comment on table ledger.stock_movement_batch is 'Units of batches that a movement moved.';
 
 create table ledger.warehouse_stock (
   id uuid default uuidv7() not null,
@@ -26329,12 +26332,12 @@ grant select on table ledger.warehouse_stock to service_writer;
 grant select (id, product_id, warehouse_id, quantity, reserved_quantity, available_quantity, created_at, updated_at) on table ledger.warehouse_stock to service_api;
 grant update (quantity, reserved_quantity, updated_at) on table ledger.warehouse_stock to service_booker;
 grant update (quantity, reserved_quantity, updated_at) on table ledger.warehouse_stock to service_ledger;
-comment on table ledger.warehouse_stock is 'How much of a product a warehouse holds, its bins included.';
-comment on column ledger.warehouse_stock.product_id is 'Product that is held.';
+comment on table ledger.warehouse_stock is 'Units of a product in a warehouse, including its bins.';
+comment on column ledger.warehouse_stock.product_id is 'The product.';
 comment on column ledger.warehouse_stock.warehouse_id is 'Warehouse that holds it.';
 comment on column ledger.warehouse_stock.quantity is 'Units in the warehouse and all its bins.';
 comment on column ledger.warehouse_stock.reserved_quantity is 'Units that open fulfillment orders of the warehouse still have to ship.';
-comment on column ledger.warehouse_stock.available_quantity is 'Quantity less reserved quantity. Negative when more was promised than there is.';
+comment on column ledger.warehouse_stock.available_quantity is 'Quantity less reserved quantity. Negative if more was promised than there is.';
 comment on constraint warehouse_stock_available_quantity_follows on ledger.warehouse_stock is '@internal
 @keeps available_quantity';
 
@@ -26378,7 +26381,7 @@ UNION ALL
    FROM ledger.stock_movement m;
 grant select on view ledger.flow to service_ledger;
 grant select on view ledger.flow to service_writer;
-comment on view ledger.flow is 'Each movement twice: as what came to its destination, and, negative, as what left its source. place is the key of ledger.stock, null once the place was deleted; direction is 1 or -1; booked_at is the exact moment, of which created_at is the second; is_count tells corrections after counts from goods that moved. No joins here: with one, Postgres could not look up single movements in it by index.';
+comment on view ledger.flow is 'Each movement as two rows: the arrival at its destination and, negative, the departure from its source. The column place is the key of ledger.stock, null once the place was deleted; direction is 1 or -1. The column booked_at is the exact moment, of which created_at is the second. The column is_count marks corrections after counts. There are no joins: with one, Postgres could not look up single movements by index.';
 
 create view ledger.proof with (security_invoker=true) as
  WITH balance AS (
@@ -26722,7 +26725,7 @@ create view ledger.proof with (security_invoker=true) as
     expected
    FROM figures
   WHERE stored IS DISTINCT FROM expected;
-comment on view ledger.proof is 'Every stored figure that differs from what the ledger and the documents give. Must always be empty.';
+comment on view ledger.proof is 'Stored figures that differ from what the ledger and the documents give. Must always be empty.';
 
 CREATE OR REPLACE FUNCTION ledger.adjust_stock(lines ledger.line[], note text)
  RETURNS ledger.booking
@@ -26747,7 +26750,7 @@ end
 $function$;
 alter function ledger.adjust_stock(ledger.line[],text) owner to service_ledger;
 grant execute on function ledger.adjust_stock(ledger.line[],text) to service_writer;
-comment on function ledger.adjust_stock(ledger.line[],text) is 'Adds to stock or takes from it, against stock_correction.';
+comment on function ledger.adjust_stock(ledger.line[],text) is 'Adjusts stock: books additions and removals against stock_correction.';
 
 CREATE OR REPLACE FUNCTION ledger.adjustment_of(field text[], product_id uuid, delta integer, batch_id uuid, place_type text, place text, is_count boolean DEFAULT false)
  RETURNS ledger.draft
@@ -26755,7 +26758,7 @@ CREATE OR REPLACE FUNCTION ledger.adjustment_of(field text[], product_id uuid, d
  IMMUTABLE
 RETURN ROW(field, product_id, abs(delta), batch_id, CASE WHEN (delta > 0) THEN 'special_stock_location'::text ELSE place_type END, CASE WHEN (delta > 0) THEN 'stock_correction'::text ELSE place END, CASE WHEN (delta > 0) THEN place_type ELSE 'special_stock_location'::text END, CASE WHEN (delta > 0) THEN place ELSE 'stock_correction'::text END, CASE WHEN is_count THEN 'api'::text WHEN (delta > 0) THEN 'api_incoming'::text ELSE 'api_outgoing'::text END)::ledger.draft;
 grant execute on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text,boolean) to service_ledger;
-comment on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text,boolean) is 'The draft of what stockAdjust and stockSet book: units that come or go, against stock_correction.';
+comment on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text,boolean) is 'Returns the draft of a booking of stockAdjust or stockSet: units that are added or removed, against stock_correction.';
 
 CREATE OR REPLACE FUNCTION ledger.amounts_of(prices numeric[], tax_rates numeric[], tax_status text)
  RETURNS TABLE(amount_total numeric, amount_net numeric)
@@ -26775,7 +26778,7 @@ BEGIN ATOMIC
 END;
 grant execute on function ledger.amounts_of(numeric[],numeric[],text) to service_ledger;
 grant execute on function ledger.amounts_of(numeric[],numeric[],text) to service_writer;
-comment on function ledger.amounts_of(numeric[],numeric[],text) is 'Totals with and without tax of lines with these prices and tax rates; no row when no line has a price. Lines without a tax rate, such as promotions, are taxed as the others on average.';
+comment on function ledger.amounts_of(numeric[],numeric[],text) is 'Returns the totals with and without tax of lines with these prices and tax rates; no row if no line has a price. Lines without a tax rate, such as promotions, are taxed at the average of the others.';
 
 CREATE OR REPLACE FUNCTION ledger.apply_fulfillment_changes(changes ledger.change[], shipped ledger.change[], touched uuid[])
  RETURNS void
@@ -26818,7 +26821,7 @@ begin
 end
 $function$;
 grant execute on function ledger.apply_fulfillment_changes(ledger.change[],ledger.change[],uuid[]) to service_ledger;
-comment on function ledger.apply_fulfillment_changes(ledger.change[],ledger.change[],uuid[]) is 'Brings figures up to date after lines of fulfillment orders changed: units still to be fulfilled, by fulfillment order and product; units that were fulfilled, by line of the order; and whether the fulfillment orders that were touched are partially fulfilled. Takes the locks first.';
+comment on function ledger.apply_fulfillment_changes(ledger.change[],ledger.change[],uuid[]) is 'Updates figures after lines of fulfillment orders changed. Takes the locks first. The parameter changes has units still to be fulfilled, by fulfillment order and product; shipped has fulfilled units, by line of the order. The fulfillment orders in touched may be partially fulfilled now.';
 
 CREATE OR REPLACE FUNCTION ledger.await_bookings()
  RETURNS trigger
@@ -26832,7 +26835,7 @@ begin
 end
 $function$;
 alter function ledger.await_bookings() owner to service_ledger;
-comment on function ledger.await_bookings() is 'Trigger after stock was deleted by itself, not with its product or place: waits for bookings of the product. A count that finds the stock right writes nothing to it, so a deletion would not wait for it, nor see that it has to delete the count as well (api_meta.follow_deletion).';
+comment on function ledger.await_bookings() is 'Trigger after stock was deleted alone, without its product or place: waits for bookings of the product. A count that finds the stock right writes nothing to it, so a deletion would neither wait for it nor see that it has to delete the count, too (api_meta.follow_deletion).';
 
 CREATE OR REPLACE FUNCTION ledger.book(drafts ledger.draft[], note text, others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[])
  RETURNS ledger.booking
@@ -26888,7 +26891,7 @@ begin
 end
 $function$;
 grant execute on function ledger.book(ledger.draft[],text,ledger.figure_change[]) to service_ledger;
-comment on function ledger.book(ledger.draft[],text,ledger.figure_change[]) is 'Books movements, of which the locks have been taken: checks that no real place is left with less than nothing of a product or a batch, and writes each row once, also where other figures change along with them. Answers the movements in the order of the drafts, and the stock that they changed. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS. Its callers have statements planned by index.';
+comment on function ledger.book(ledger.draft[],text,ledger.figure_change[]) is 'Books movements whose locks have been taken. Checks that no real place is left with a negative quantity of a product or a batch, and writes each row once, including other figures that change with the movements. Returns the movements in the order of the drafts, and the stock that they changed. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS. Callers must be marked by api_meta.plan_by_index.';
 
 CREATE OR REPLACE FUNCTION ledger.book_correction(d ledger.draft, calls ledger.call[], OUT movement_id uuid, OUT stock_id uuid, OUT lacks boolean)
  RETURNS record
@@ -26949,7 +26952,7 @@ end
 $function$;
 alter function ledger.book_correction(ledger.draft,ledger.call[]) owner to service_booker;
 grant execute on function ledger.book_correction(ledger.draft,ledger.call[]) to service_ledger;
-comment on function ledger.book_correction(ledger.draft,ledger.call[]) is 'Books one movement between a warehouse or bin and a special place by plain statements, which takes Postgres two thirds of the time of ledger.write, and leaves the same. Answers the movement, the stock, and whether available stock is below 0 now; nulls when ledger.plain_place finds something to be seen to, or too little, and then nothing is booked. The product is locked. Its callers have statements planned by index.';
+comment on function ledger.book_correction(ledger.draft,ledger.call[]) is 'Books one movement between a warehouse or bin and a special place by simple statements. They take two thirds of the time of ledger.write, with the same result. Returns the movement, the stock, and whether available stock is below 0 now. Returns nulls, and books nothing, if ledger.plain_place returns no row or the place has too little stock. The product is locked. Callers must be marked by api_meta.plan_by_index.';
 
 CREATE OR REPLACE FUNCTION ledger.book_singles(singles ledger.single[])
  RETURNS TABLE(nth integer, movement_ids uuid[], stock_ids uuid[])
@@ -27013,7 +27016,7 @@ end
 $function$;
 alter function ledger.book_singles(ledger.single[]) owner to service_ledger;
 grant execute on function ledger.book_singles(ledger.single[]) to service_writer;
-comment on function ledger.book_singles(ledger.single[]) is 'Takes the locks, and makes together what is plain of mutations of stock with one line each, as if one were made after the other: what ledger.book does for each, and the counts. Answers those that it made.';
+comment on function ledger.book_singles(ledger.single[]) is 'Books mutations of stock with one line each in a group commit, as if one came after the other. Takes the locks, then writes movements and counts of all that qualify for the single-line path. Returns the mutations that it booked.';
 
 CREATE OR REPLACE FUNCTION ledger.broken_rules()
  RETURNS TABLE(rule text, id text)
@@ -27043,7 +27046,7 @@ begin
   end loop;
 end
 $function$;
-comment on function ledger.broken_rules() is 'Rows that break a check or a foreign key which is declared as not enforced (api_meta.derive_rules, api_meta.derive_references), with the names of these.';
+comment on function ledger.broken_rules() is 'Returns rows that break a check or a foreign key that is declared as not enforced (api_meta.derive_rules, api_meta.derive_references), with the name of that constraint.';
 
 CREATE OR REPLACE FUNCTION ledger.carry_counts(stock_ids uuid[], batch_id uuid)
  RETURNS void
@@ -27063,7 +27066,7 @@ BEGIN ATOMIC
            WHERE (s.id = ANY (carry_counts.stock_ids));
 END;
 grant execute on function ledger.carry_counts(uuid[],uuid) to service_ledger;
-comment on function ledger.carry_counts(uuid[],uuid) is 'Counts stock, or one batch of it, once more at the moment of its latest count, so that the books are right as they are: for movements that are inserted with an earlier moment, which the count cannot have known.';
+comment on function ledger.carry_counts(uuid[],uuid) is 'Repeats the latest count of stock, or of one batch of it, at the same moment, so that the present ledger is right. For movements that are inserted with an earlier moment, which the count did not include.';
 
 CREATE OR REPLACE FUNCTION ledger.change_fulfilled_quantities(changes ledger.change[])
  RETURNS void
@@ -27207,7 +27210,7 @@ BEGIN ATOMIC
    GROUP BY x.product_id, x.warehouse_id;
 END;
 grant execute on function ledger.changed_parts(ledger.place_change[],ledger.figure_change[]) to service_booker;
-comment on function ledger.changed_parts(ledger.place_change[],ledger.figure_change[]) is 'By how much the figures of each product change in each warehouse, and without one, by what is booked and what changes along with it.';
+comment on function ledger.changed_parts(ledger.place_change[],ledger.figure_change[]) is 'Returns how much a booking, and the changes that accompany it, change the figures of each product: by warehouse, and without a warehouse.';
 
 CREATE OR REPLACE FUNCTION ledger.check_expectations(lines ledger.line[])
  RETURNS void
@@ -27231,7 +27234,7 @@ begin
 end
 $function$;
 grant execute on function ledger.check_expectations(ledger.line[]) to service_ledger;
-comment on function ledger.check_expectations(ledger.line[]) is 'Refuses lines of a mutation of stock that expect another quantity than there is. User error QUANTITY_CHANGED.';
+comment on function ledger.check_expectations(ledger.line[]) is 'Refuses lines of a mutation of stock that expect another quantity than the present one. User error QUANTITY_CHANGED.';
 
 CREATE OR REPLACE FUNCTION ledger.check_form(lines ledger.line[], places ledger.named_place[], operation text)
  RETURNS void
@@ -27255,10 +27258,10 @@ begin
     select l.ordinality, 'OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}'
     from unnest(lines) with ordinality l where operation = 'transfer' and l.quantity < 1
     union all
-    select l.ordinality, 'OUT_OF_RANGE', 'This moment is still to come.', '{counted_at}'
+    select l.ordinality, 'OUT_OF_RANGE', 'This moment is in the future.', '{counted_at}'
     from unnest(lines) with ordinality l where l.counted_at > clock_timestamp()
     union all
-    select p.line, 'INVALID', 'Name a warehouse or a bin, and not both.', array[p.name]
+    select p.line, 'INVALID', 'Name either a warehouse or a bin.', array[p.name]
     from unnest(places) p where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1
     union all
     select l.ordinality, 'INVALID', 'Source and destination are the same place.', '{destination}'
@@ -27278,7 +27281,7 @@ begin
 end
 $function$;
 grant execute on function ledger.check_form(ledger.line[],ledger.named_place[],text) to service_ledger;
-comment on function ledger.check_form(ledger.line[],ledger.named_place[],text) is 'Refuses lines of a mutation of stock that are wrong by themselves. User errors OUT_OF_RANGE, INVALID, NOT_UNIQUE.';
+comment on function ledger.check_form(ledger.line[],ledger.named_place[],text) is 'Refuses lines of a mutation of stock that are invalid by themselves. User errors OUT_OF_RANGE, INVALID, NOT_UNIQUE.';
 
 CREATE OR REPLACE FUNCTION ledger.check_references(lines ledger.line[], places ledger.named_place[])
  RETURNS void
@@ -27310,7 +27313,8 @@ begin
     from unnest(lines) with ordinality l
     where l.batch_id is not null and not exists (select from erp.batch b where b.id = l.batch_id)
     union all
-    select l.ordinality, 'BATCH_MISMATCH', format('Batch %s is of another product.', b.number), '{batch_id}'
+    select l.ordinality, 'BATCH_MISMATCH', format('Batch %s belongs to another product.', b.number),
+      '{batch_id}'
     from unnest(lines) with ordinality l
     join erp.batch b on b.id = l.batch_id
     where b.product_id <> l.product_id
@@ -27319,7 +27323,7 @@ begin
 end
 $function$;
 grant execute on function ledger.check_references(ledger.line[],ledger.named_place[]) to service_ledger;
-comment on function ledger.check_references(ledger.line[],ledger.named_place[]) is 'Refuses lines of a mutation of stock that name what is not there, or a batch of another product. User errors NOT_FOUND, BATCH_MISMATCH.';
+comment on function ledger.check_references(ledger.line[],ledger.named_place[]) is 'Refuses lines of a mutation of stock that name something that does not exist, or a batch of another product. User errors NOT_FOUND, BATCH_MISMATCH.';
 
 CREATE OR REPLACE FUNCTION ledger.check_references_of_stock_count()
  RETURNS trigger
@@ -27524,7 +27528,7 @@ begin
 end
 $function$;
 grant execute on function ledger.check_variants(ledger.draft[]) to service_ledger;
-comment on function ledger.check_variants(ledger.draft[]) is 'Looks for drafts that bring products into a place which only stand for their variants. What counts and corrections would add is refused: user error PRODUCT_HAS_VARIANTS. What has arrived, comes back or is moved is booked, with a warning of that name: it lies there, and old stock must be movable.';
+comment on function ledger.check_variants(ledger.draft[]) is 'Checks drafts that bring a product into a place although it only stands for its variants. Counts and corrections that would add units are refused with the user error PRODUCT_HAS_VARIANTS. Units that arrive, come back or are moved are booked with a warning of that name, because old stock must be movable.';
 
 CREATE OR REPLACE FUNCTION ledger.counted_quantity(stock_id uuid, batch_id uuid, moment timestamp with time zone)
  RETURNS bigint
@@ -27537,7 +27541,7 @@ BEGIN ATOMIC
    WHERE (s.id = counted_quantity.stock_id);
 END;
 grant execute on function ledger.counted_quantity(uuid,uuid,timestamp with time zone) to service_ledger;
-comment on function ledger.counted_quantity(uuid,uuid,timestamp with time zone) is 'What a count at a moment must have said, of stock or of one batch of it, for the books to be as they are.';
+comment on function ledger.counted_quantity(uuid,uuid,timestamp with time zone) is 'Returns the quantity that a count at a moment must have found, of stock or of one batch of it, for the present ledger to be right.';
 
 CREATE OR REPLACE FUNCTION ledger.draft_of_single(operation text, l ledger.line, change integer)
  RETURNS ledger.draft
@@ -27545,7 +27549,7 @@ CREATE OR REPLACE FUNCTION ledger.draft_of_single(operation text, l ledger.line,
  IMMUTABLE
 RETURN CASE operation WHEN 'transfer'::text THEN ledger.relocation_of(NULL::text[], (l).product_id, (l).quantity, NULL::uuid, CASE WHEN ((l).source_warehouse_id IS NULL) THEN 'bin_location'::text ELSE 'warehouse'::text END, (COALESCE((l).source_warehouse_id, (l).source_bin_location_id))::text, CASE WHEN ((l).destination_warehouse_id IS NULL) THEN 'bin_location'::text ELSE 'warehouse'::text END, (COALESCE((l).destination_warehouse_id, (l).destination_bin_location_id))::text) ELSE ledger.adjustment_of(NULL::text[], (l).product_id, change, NULL::uuid, CASE WHEN ((l).source_warehouse_id IS NULL) THEN 'bin_location'::text ELSE 'warehouse'::text END, (COALESCE((l).source_warehouse_id, (l).source_bin_location_id))::text, (operation = 'set'::text)) END;
 grant execute on function ledger.draft_of_single(text,ledger.line,integer) to service_ledger;
-comment on function ledger.draft_of_single(text,ledger.line,integer) is 'What a mutation of stock with one line books (set, adjust or transfer) that changes the stock of its first place by so much.';
+comment on function ledger.draft_of_single(text,ledger.line,integer) is 'Returns the draft of a mutation of stock with one line (set, adjust or transfer) that changes the stock of its first place by this quantity.';
 
 CREATE OR REPLACE FUNCTION ledger.examine(legs ledger.leg[], OUT changes ledger.place_change[], OUT needs_care boolean, OUT recounted uuid[])
  RETURNS record
@@ -27582,7 +27586,7 @@ begin
 end
 $function$;
 grant execute on function ledger.examine(ledger.leg[]) to service_ledger;
-comment on function ledger.examine(ledger.leg[]) is 'What legs of movements change, one entry for each product and place; needs_care when they may have to be refused or warned of, which is rare (batches or variants have a part in them, or a place has not enough); and the stock that was counted, as is known, after the moment of a leg. The products are locked. Its callers have statements planned by index.';
+comment on function ledger.examine(ledger.leg[]) is 'Returns the changes that legs of movements make, one for each product and place. The result needs_care says that they may have to be refused or warned about. That is rare: batches or variants are involved, or a place has too little. The result recounted is stock with a known count after the moment of a leg. The products are locked. Callers must be marked by api_meta.plan_by_index.';
 
 CREATE OR REPLACE FUNCTION ledger.fill_configured_stock()
  RETURNS trigger
@@ -27610,7 +27614,7 @@ begin
 end
 $function$;
 alter function ledger.fill_configured_stock() owner to service_ledger;
-comment on function ledger.fill_configured_stock() is 'Trigger: gives a new configuration of a product the stock that there is at its place.';
+comment on function ledger.fill_configured_stock() is 'Trigger: fills a new configuration of a product with the present stock at its place.';
 
 CREATE OR REPLACE FUNCTION ledger.follow_states(fulfillment_orders uuid[])
  RETURNS void
@@ -27631,7 +27635,7 @@ end
 $function$;
 alter function ledger.follow_states(uuid[]) owner to service_ledger;
 grant execute on function ledger.follow_states(uuid[]) to service_writer;
-comment on function ledger.follow_states(uuid[]) is 'Ends the promises of units that fulfillment orders still had when a shipment closed them, because their lines of an order were deleted; or makes them, if it opened the fulfillment orders by a transition that was added. Only for erp.ship.';
+comment on function ledger.follow_states(uuid[]) is 'Updates promised units after a shipment changed the state of fulfillment orders that have units left. Promises end if it closed them, because their order lines were deleted; promises begin if an added transition opened them. Only for erp.ship.';
 
 CREATE OR REPLACE FUNCTION ledger.is_count(process text, source_special text, destination_special text)
  RETURNS boolean
@@ -27641,7 +27645,7 @@ RETURN COALESCE(((process = ANY (ARRAY['api'::text, 'stocktaking'::text])) AND (
 grant execute on function ledger.is_count(text,text,text) to service_booker;
 grant execute on function ledger.is_count(text,text,text) to service_ledger;
 grant execute on function ledger.is_count(text,text,text) to service_writer;
-comment on function ledger.is_count(text,text,text) is 'Whether a movement of this process, between special places of these names if any, corrects the books after a count. Then nothing moved.';
+comment on function ledger.is_count(text,text,text) is 'Whether a movement of this process, between these special places if any, corrects the ledger after a count. Then no goods moved.';
 
 CREATE OR REPLACE FUNCTION ledger.is_malformed(l ledger.line, operation text)
  RETURNS boolean
@@ -27650,7 +27654,7 @@ CREATE OR REPLACE FUNCTION ledger.is_malformed(l ledger.line, operation text)
 RETURN (CASE operation WHEN 'set'::text THEN ((l).quantity < 0) WHEN 'adjust'::text THEN ((l).quantity = 0) ELSE (((l).quantity < 1) OR (num_nonnulls((l).destination_warehouse_id, (l).destination_bin_location_id) <> 1)) END OR (num_nonnulls((l).source_warehouse_id, (l).source_bin_location_id) <> 1) OR ((l).source_warehouse_id = (l).destination_warehouse_id) OR ((l).source_bin_location_id = (l).destination_bin_location_id) OR ((l).counted_at > statement_timestamp()));
 grant execute on function ledger.is_malformed(ledger.line,text) to service_ledger;
 grant execute on function ledger.is_malformed(ledger.line,text) to service_writer;
-comment on function ledger.is_malformed(ledger.line,text) is 'Whether ledger.check_form finds something in a line, for it is seldom so.';
+comment on function ledger.is_malformed(ledger.line,text) is 'Whether ledger.check_form finds a fault in a line; a cheap test, because faults are rare.';
 
 CREATE OR REPLACE FUNCTION ledger.is_malformed(lines ledger.line[], operation text)
  RETURNS boolean
@@ -27668,7 +27672,7 @@ begin
 end
 $function$;
 grant execute on function ledger.is_malformed(ledger.line[],text) to service_ledger;
-comment on function ledger.is_malformed(ledger.line[],text) is 'Whether ledger.check_form finds something, for it is seldom so.';
+comment on function ledger.is_malformed(ledger.line[],text) is 'Whether ledger.check_form finds a fault; a cheap test, because faults are rare.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_batch_figures()
  RETURNS trigger
@@ -27697,7 +27701,7 @@ begin
 end
 $function$;
 alter function ledger.keep_batch_figures() owner to service_ledger;
-comment on function ledger.keep_batch_figures() is 'Trigger after batches of movements were inserted by anybody but ledger.book: brings the stock of batches up to date, in each place and altogether.';
+comment on function ledger.keep_batch_figures() is 'Trigger after batches of movements were inserted by anyone but ledger.book: updates the stock of batches, in each place and in total.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_cancellations()
  RETURNS trigger
@@ -27722,7 +27726,7 @@ begin
 end
 $function$;
 alter function ledger.keep_cancellations() owner to service_ledger;
-comment on function ledger.keep_cancellations() is 'Trigger after documents were inserted, by any writer: a storno cancels the invoice that it refers to. Either a storno or a credit note takes an invoice back, once. User error INVALID.';
+comment on function ledger.keep_cancellations() is 'Trigger after documents were inserted, by any writer: a cancellation invoice cancels the invoice that it refers to. An invoice can be taken back only once, by a cancellation invoice or a credit note. User error INVALID.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_count()
  RETURNS trigger
@@ -27778,7 +27782,7 @@ begin
 end
 $function$;
 alter function ledger.keep_count() owner to service_ledger;
-comment on function ledger.keep_count() is 'Trigger at the end of a transaction, when batches are known: a correction by a count that is inserted by hand, or by other programs, is a count of its moment; or of that of the latest one, if that is later, because the stock has changed since.';
+comment on function ledger.keep_count() is 'Trigger at the end of a transaction, when batches are known: adds a count for a correction by a count that was inserted manually or by another program. The count gets the moment of the correction, or of the latest count if that is later, because the stock has changed since.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_figures()
  RETURNS trigger
@@ -27810,7 +27814,7 @@ begin
 end
 $function$;
 alter function ledger.keep_figures() owner to service_ledger;
-comment on function ledger.keep_figures() is 'Trigger after movements were inserted by anybody but ledger.book: takes the locks that a booking takes, and brings the figures up to date in the same statement.';
+comment on function ledger.keep_figures() is 'Trigger after movements were inserted by anyone but ledger.book: takes the locks of a booking, and updates the figures in the same statement.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_fulfillment_figures()
  RETURNS trigger
@@ -27845,7 +27849,7 @@ begin
 end
 $function$;
 alter function ledger.keep_fulfillment_figures() owner to service_ledger;
-comment on function ledger.keep_fulfillment_figures() is 'Triggers before a fulfillment is deleted and after some were changed: one that is cancelled fulfills nothing any more.';
+comment on function ledger.keep_fulfillment_figures() is 'Triggers before a fulfillment is deleted and after fulfillments changed: a cancelled one fulfills nothing any more.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_fulfillment_line_figures()
  RETURNS trigger
@@ -27895,7 +27899,7 @@ begin
 end
 $function$;
 alter function ledger.keep_fulfillment_line_figures() owner to service_ledger;
-comment on function ledger.keep_fulfillment_line_figures() is 'Trigger after lines of fulfillments changed, by any writer: brings the fulfilled quantities of the lines of fulfillment orders up to date.';
+comment on function ledger.keep_fulfillment_line_figures() is 'Trigger after lines of fulfillments changed, by any writer: updates the fulfilled quantities of the lines of fulfillment orders.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_fulfillment_order_figures()
  RETURNS trigger
@@ -27953,7 +27957,7 @@ begin
 end
 $function$;
 alter function ledger.keep_fulfillment_order_figures() owner to service_ledger;
-comment on function ledger.keep_fulfillment_order_figures() is 'Triggers before a fulfillment order is deleted and after some were changed: one that begins or ends being open, or moves to another location, changes the reserved quantities of the warehouses.';
+comment on function ledger.keep_fulfillment_order_figures() is 'Triggers before a fulfillment order is deleted and after fulfillment orders changed: one that opens, closes or moves to another location changes the reserved quantities of the warehouses.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_fulfillment_order_line_figures()
  RETURNS trigger
@@ -28024,7 +28028,7 @@ begin
 end
 $function$;
 alter function ledger.keep_fulfillment_order_line_figures() owner to service_ledger;
-comment on function ledger.keep_fulfillment_order_line_figures() is 'Trigger after lines of fulfillment orders changed, by any writer: brings the reserved quantities of warehouses, the shipped quantities of order lines, and whether the fulfillment orders are partially fulfilled, up to date.';
+comment on function ledger.keep_fulfillment_order_line_figures() is 'Trigger after lines of fulfillment orders changed, by any writer: updates the reserved quantities of warehouses, the shipped quantities of order lines, and whether the fulfillment orders are partially fulfilled.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_invoice_figures()
  RETURNS trigger
@@ -28046,7 +28050,7 @@ begin
 end
 $function$;
 alter function ledger.keep_invoice_figures() owner to service_ledger;
-comment on function ledger.keep_invoice_figures() is 'Trigger before an invoice is deleted, while its lines are there, and before it is cancelled, or no longer is: one that is cancelled charges nothing. What a foreign key changes must count at once: a trigger afterwards waits until the whole statement has deleted its documents.';
+comment on function ledger.keep_invoice_figures() is 'Trigger before an invoice is deleted, while its lines exist, and before it is cancelled or reinstated: a cancelled invoice charges nothing. Changes by a foreign key must count at once, but a trigger afterwards would run only after the statement has deleted all of its documents.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_invoice_line_figures()
  RETURNS trigger
@@ -28077,7 +28081,7 @@ begin
 end
 $function$;
 alter function ledger.keep_invoice_line_figures() owner to service_ledger;
-comment on function ledger.keep_invoice_line_figures() is 'Trigger after lines of invoices changed, by any writer: brings the invoiced quantities of the lines of orders up to date.';
+comment on function ledger.keep_invoice_line_figures() is 'Trigger after lines of invoices changed, by any writer: updates the invoiced quantities of order lines.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_label_figures()
  RETURNS trigger
@@ -28125,7 +28129,7 @@ begin
 end
 $function$;
 alter function ledger.keep_label_figures() owner to service_ledger;
-comment on function ledger.keep_label_figures() is 'Trigger after shipping labels changed: the tracking codes of their orders follow. What counts are outgoing labels that were neither cancelled nor failed.';
+comment on function ledger.keep_label_figures() is 'Trigger after shipping labels changed: updates the tracking codes of their orders. Outgoing labels count unless they were cancelled or failed.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_location_figures()
  RETURNS trigger
@@ -28155,7 +28159,7 @@ begin
 end
 $function$;
 alter function ledger.keep_location_figures() owner to service_ledger;
-comment on function ledger.keep_location_figures() is 'Triggers before a location is deleted and after it was given to another warehouse: what its fulfillment orders promise goes along.';
+comment on function ledger.keep_location_figures() is 'Triggers before a location is deleted and after it was given to another warehouse: the promises of its fulfillment orders go along.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_order_amounts()
  RETURNS trigger
@@ -28175,7 +28179,7 @@ begin
 end
 $function$;
 alter function ledger.keep_order_amounts() owner to service_ledger;
-comment on function ledger.keep_order_amounts() is 'Trigger before the tax status of an order changes: its amounts follow.';
+comment on function ledger.keep_order_amounts() is 'Trigger before the tax status of an order changes: updates its amounts.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_order_figures()
  RETURNS trigger
@@ -28217,7 +28221,7 @@ begin
 end
 $function$;
 alter function ledger.keep_order_figures() owner to service_ledger;
-comment on function ledger.keep_order_figures() is 'Triggers before an order is deleted and after orders were changed: an order that begins or ends being open changes the reserved stock of its products.';
+comment on function ledger.keep_order_figures() is 'Triggers before an order is deleted and after orders changed: an order that opens or closes changes the reserved stock of its products.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_order_line_figures()
  RETURNS trigger
@@ -28269,7 +28273,7 @@ begin
   perform ledger.lock_orders(
     array(select c.owner_id from unnest(changes) c union select p.id from unnest(priced) p (id))
   );
-  -- Asked for each: as a join it may be planned by the index of states, through all open orders
+  -- A sub-select per row: a join could be planned by the index of states, through all open orders
   perform ledger.change_reserved_stock(array(
     select row (c.owner_id, c.item_id, c.quantity)::ledger.change
     from unnest(changes) c
@@ -28282,7 +28286,7 @@ begin
 end
 $function$;
 alter function ledger.keep_order_line_figures() owner to service_ledger;
-comment on function ledger.keep_order_line_figures() is 'Trigger after lines of orders changed, by any writer: brings the reserved stock of products and the amounts of the orders up to date.';
+comment on function ledger.keep_order_line_figures() is 'Trigger after lines of orders changed, by any writer: updates the reserved stock of products and the amounts of the orders.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_purchase_figures()
  RETURNS trigger
@@ -28334,7 +28338,7 @@ begin
 end
 $function$;
 alter function ledger.keep_purchase_figures() owner to service_ledger;
-comment on function ledger.keep_purchase_figures() is 'Trigger after supplier orders or their lines changed: brings the open quantity and the time of the last supplier order of their products up to date.';
+comment on function ledger.keep_purchase_figures() is 'Trigger after supplier orders or their lines changed: updates the open quantity and the time of the last supplier order of their products.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_saleable_stock()
  RETURNS trigger
@@ -28396,7 +28400,7 @@ begin
     new.entered_tracking_codes := new.entered_tracking_codes || present;
   elsif new.tracking_codes is distinct from old.tracking_codes
     and new.entered_tracking_codes = old.entered_tracking_codes then
-    -- Someone wrote the whole list: codes of no label count as entered by hand
+    -- The whole list was written: codes without a label count as entered manually
     new.entered_tracking_codes := array(
       select p.code
       from unnest(present) p (code)
@@ -28423,7 +28427,7 @@ begin
 end
 $function$;
 alter function ledger.keep_tracking_codes() owner to service_ledger;
-comment on function ledger.keep_tracking_codes() is 'Trigger before the tracking codes of an order are written: the list holds those that were entered by hand and those of its outgoing labels, each once. Codes that are written into the list itself count as entered by hand.';
+comment on function ledger.keep_tracking_codes() is 'Trigger before the tracking codes of an order are written: the list holds the codes that people entered and the codes of its outgoing labels, each once. Codes that are written into the list itself count as entered by a person.';
 
 CREATE OR REPLACE FUNCTION ledger.legs_of(drafts ledger.draft[], moment timestamp with time zone)
  RETURNS ledger.leg[]
@@ -28431,7 +28435,7 @@ CREATE OR REPLACE FUNCTION ledger.legs_of(drafts ledger.draft[], moment timestam
  STABLE
 RETURN ARRAY(SELECT ROW(((d.ordinality * 2) + l.side), d.product_id, l.type, l.place, l.change, d.batch_id, legs_of.moment, ledger.is_count(d.process, d.source, d.destination))::ledger.leg AS "row" FROM (unnest(legs_of.drafts) WITH ORDINALITY d(field, product_id, quantity, batch_id, source_type, source, destination_type, destination, process, ordinality) CROSS JOIN LATERAL (VALUES (0,d.source_type,d.source,(- d.quantity)), (1,d.destination_type,d.destination,d.quantity)) l(side, type, place, change)));
 grant execute on function ledger.legs_of(ledger.draft[],timestamp with time zone) to service_ledger;
-comment on function ledger.legs_of(ledger.draft[],timestamp with time zone) is 'Both legs of each movement to be booked.';
+comment on function ledger.legs_of(ledger.draft[],timestamp with time zone) is 'Returns both legs of each movement to be booked.';
 
 CREATE OR REPLACE FUNCTION ledger.lock(product_ids uuid[], warehouse_ids uuid[] DEFAULT '{}'::uuid[], bin_location_ids uuid[] DEFAULT '{}'::uuid[])
  RETURNS boolean
@@ -28470,7 +28474,7 @@ end
 $function$;
 alter function ledger.lock(uuid[],uuid[],uuid[]) owner to service_ledger;
 grant execute on function ledger.lock(uuid[],uuid[],uuid[]) to service_writer;
-comment on function ledger.lock(uuid[],uuid[],uuid[]) is 'Takes the locks of a booking, always in this order, so that bookings never wait for each other in a circle: warehouses, those of the bins too, and bins against being deleted and against a change of what they count for, then the products. The holder of a product''s lock is alone with all of its stock and figures. Answers whether all are there. Nulls among the warehouses and bins are left out.';
+comment on function ledger.lock(uuid[],uuid[],uuid[]) is 'Takes the locks of a booking, always in the same order, so that bookings cannot deadlock. The order is: warehouses, also of the bins; bins, against deletion and changes of their warehouse; products. Only the holder of a product''s lock changes its stock and figures. Returns whether all were found. Nulls among the warehouses and bins are ignored.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_lines(lines ledger.line[], OUT are_there boolean, OUT name_batches boolean, OUT expect boolean)
  RETURNS record
@@ -28483,7 +28487,7 @@ BEGIN ATOMIC
     FROM unnest(lock_lines.lines) l(product_id, source_warehouse_id, source_bin_location_id, destination_warehouse_id, destination_bin_location_id, quantity, batch_id, expected_quantity, counted_at);
 END;
 grant execute on function ledger.lock_lines(ledger.line[]) to service_ledger;
-comment on function ledger.lock_lines(ledger.line[]) is 'Takes the locks of ledger.lock for lines of mutations of stock. Answers whether all products and places that they name are there, and whether some name batches, or expect quantities.';
+comment on function ledger.lock_lines(ledger.line[]) is 'Takes the locks of ledger.lock for lines of mutations of stock. Returns whether all their products and places exist, and whether some name batches or expect quantities.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_orders(order_ids uuid[], fulfillment_order_ids uuid[] DEFAULT '{}'::uuid[])
  RETURNS void
@@ -28502,7 +28506,7 @@ end
 $function$;
 grant execute on function ledger.lock_orders(uuid[],uuid[]) to service_ledger;
 grant execute on function ledger.lock_orders(uuid[],uuid[]) to service_writer;
-comment on function ledger.lock_orders(uuid[],uuid[]) is 'Takes the locks of work on orders, always in this order and before those of ledger.lock: the orders, then their fulfillment orders. Only the transaction with the lock of an order changes its lines, states and shipments.';
+comment on function ledger.lock_orders(uuid[],uuid[]) is 'Takes the locks of work on orders, always in the same order and before the locks of ledger.lock: the orders, then their fulfillment orders. Only the transaction with the lock of an order changes its lines, states and shipments.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_orders_of(changes ledger.change[])
  RETURNS void
@@ -28535,7 +28539,7 @@ BEGIN ATOMIC
       CROSS JOIN LATERAL ledger.place_columns(d.destination_type, d.destination) t(warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_place));
 END;
 grant execute on function ledger.lock_places(ledger.draft[]) to service_ledger;
-comment on function ledger.lock_places(ledger.draft[]) is 'Takes the locks of movements that are to be booked: those of ledger.lock, for their products and places.';
+comment on function ledger.lock_places(ledger.draft[]) is 'Takes the locks of ledger.lock for the products and places of movements to be booked.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_promises(order_id uuid)
  RETURNS void
@@ -28569,7 +28573,7 @@ end
 $function$;
 alter function ledger.lock_promises(uuid) owner to service_ledger;
 grant execute on function ledger.lock_promises(uuid) to service_writer;
-comment on function ledger.lock_promises(uuid) is 'Takes the locks of ledger.lock for all that an order has reserved, and that is promised for it, after the locks of the order, its fulfillment orders and their locations.';
+comment on function ledger.lock_promises(uuid) is 'Takes the locks of ledger.lock for everything that is reserved and promised for an order, after the locks of the order, its fulfillment orders and their locations.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_shipment(product_ids uuid[], warehouse_ids uuid[], bin_location_ids uuid[] DEFAULT '{}'::uuid[])
  RETURNS void
@@ -28593,7 +28597,7 @@ end
 $function$;
 alter function ledger.lock_shipment(uuid[],uuid[],uuid[]) owner to service_ledger;
 grant execute on function ledger.lock_shipment(uuid[],uuid[],uuid[]) to service_writer;
-comment on function ledger.lock_shipment(uuid[],uuid[],uuid[]) is 'Takes all locks that shipping products from warehouses needs, those of the bins that hold them included, after the locks of the orders. From here on no other transaction changes the stock of these products.';
+comment on function ledger.lock_shipment(uuid[],uuid[],uuid[]) is 'Takes all locks for shipping products from warehouses, including the locks of the bins that hold them, after the locks of the orders. From then on no other transaction changes the stock of these products.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_stock(changes ledger.place_change[])
  RETURNS void
@@ -28612,7 +28616,7 @@ begin
 end
 $function$;
 grant execute on function ledger.lock_stock(ledger.place_change[]) to service_booker;
-comment on function ledger.lock_stock(ledger.place_change[]) is 'Locks the stock of each place of a booking, and fails if some is missing. Stock refers to its product and its place, so they are there too, which nobody asks of the movements of a booking (api_meta.derive_references). Only for ledger.write_missing: most bookings find out by an update.';
+comment on function ledger.lock_stock(ledger.place_change[]) is 'Locks the stock of each place of a booking, and fails if some is missing. Stock refers to its product and place, so these exist, too; nothing else checks that for the movements of a booking (api_meta.derive_references). Only for ledger.write_missing: most bookings find out by an update.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_way_back(fulfillment_id uuid)
  RETURNS void
@@ -28658,7 +28662,7 @@ begin
 end
 $function$;
 grant execute on function ledger.lock_way_back(uuid) to service_ledger;
-comment on function ledger.lock_way_back(uuid) is 'Takes the locks of ledger.lock for what a fulfillment took away, and for where it came from.';
+comment on function ledger.lock_way_back(uuid) is 'Takes the locks of ledger.lock to take a fulfillment back: for the products that are returned, reserved or promised again, and for the places that the units came from.';
 
 CREATE OR REPLACE FUNCTION ledger.microseconds(moment timestamp with time zone)
  RETURNS integer
@@ -28667,7 +28671,7 @@ CREATE OR REPLACE FUNCTION ledger.microseconds(moment timestamp with time zone)
 RETURN ((EXTRACT(microseconds FROM moment))::integer % 1000000);
 grant execute on function ledger.microseconds(timestamp with time zone) to service_booker;
 grant execute on function ledger.microseconds(timestamp with time zone) to service_ledger;
-comment on function ledger.microseconds(timestamp with time zone) is 'What a moment has beyond its second: see ledger.stock_movement.microseconds.';
+comment on function ledger.microseconds(timestamp with time zone) is 'Returns the microseconds of a moment beyond its second: see ledger.stock_movement.microseconds.';
 
 CREATE OR REPLACE FUNCTION ledger.moved_since(product_id uuid, place text, batch_id uuid, moment timestamp with time zone)
  RETURNS bigint
@@ -28688,7 +28692,7 @@ BEGIN ATOMIC
            WHERE ((s.product_id = moved_since.product_id) AND (s.place = moved_since.place) AND (c.counted_at > moved_since.moment) AND (c.batch_id IS NOT NULL) AND (moved_since.batch_id IS NULL))));
 END;
 grant execute on function ledger.moved_since(uuid,text,uuid,timestamp with time zone) to service_ledger;
-comment on function ledger.moved_since(uuid,text,uuid,timestamp with time zone) is 'Units of a product, or of one batch of it, that came to a place after a moment, to the microsecond, less those that left it. What counts have corrected did not move; but for the place as a whole, what later counts of single batches have changed counts too.';
+comment on function ledger.moved_since(uuid,text,uuid,timestamp with time zone) is 'Returns the units of a product, or of one batch of it, that came to a place after a moment, to the microsecond, less the units that left it. Corrections by counts are no movements of goods. They are included only for the place as a whole, if they are from later counts of single batches.';
 
 CREATE OR REPLACE FUNCTION ledger.movements_of(calls ledger.call[], drafts ledger.draft[], ids uuid[])
  RETURNS SETOF ledger.stock_movement
@@ -28726,7 +28730,7 @@ BEGIN ATOMIC
    ORDER BY d.ordinality;
 END;
 grant execute on function ledger.movements_of(ledger.call[],ledger.draft[],uuid[]) to service_booker;
-comment on function ledger.movements_of(ledger.call[],ledger.draft[],uuid[]) is 'Drafts as rows of the ledger with these ids: all of one call, or each of a call of its own.';
+comment on function ledger.movements_of(ledger.call[],ledger.draft[],uuid[]) is 'Returns drafts as rows of the ledger with these ids. All drafts belong to one call, or each to a call of its own.';
 
 CREATE OR REPLACE FUNCTION ledger.named_places(lines ledger.line[], operation text)
  RETURNS ledger.named_place[]
@@ -28734,7 +28738,7 @@ CREATE OR REPLACE FUNCTION ledger.named_places(lines ledger.line[], operation te
  IMMUTABLE
 RETURN ARRAY(SELECT ROW(l.ordinality, p.name, p.warehouse_id, p.bin_location_id)::ledger.named_place AS "row" FROM (unnest(named_places.lines) WITH ORDINALITY l(product_id, source_warehouse_id, source_bin_location_id, destination_warehouse_id, destination_bin_location_id, quantity, batch_id, expected_quantity, counted_at, ordinality) CROSS JOIN LATERAL (VALUES (CASE named_places.operation WHEN 'transfer'::text THEN 'source'::text ELSE 'place'::text END,l.source_warehouse_id,l.source_bin_location_id), (CASE named_places.operation WHEN 'transfer'::text THEN 'destination'::text ELSE NULL::text END,l.destination_warehouse_id,l.destination_bin_location_id)) p(name, warehouse_id, bin_location_id)) WHERE (p.name IS NOT NULL));
 grant execute on function ledger.named_places(ledger.line[],text) to service_ledger;
-comment on function ledger.named_places(ledger.line[],text) is 'The places that lines of a mutation of stock name, by the names that the input gives them.';
+comment on function ledger.named_places(ledger.line[],text) is 'Returns the places of the lines of a mutation of stock, each with the name of its field in the input.';
 
 CREATE OR REPLACE FUNCTION ledger.next_movement_id()
  RETURNS uuid
@@ -28764,7 +28768,7 @@ begin
 end
 $function$;
 grant execute on function ledger.next_movement_id() to service_booker;
-comment on function ledger.next_movement_id() is 'A new id for a movement: larger than that of every movement that was committed before the transaction. The number of the transaction is drawn before it, never after it: readers rely on it (docs/internals/decisions, followed lists).';
+comment on function ledger.next_movement_id() is 'Returns a new id for a movement, larger than the id of every movement that was committed before the transaction. The number of the transaction is always drawn before the id: readers rely on it (docs/internals/decisions, followed lists).';
 
 CREATE OR REPLACE FUNCTION ledger.next_movement_ids(amount integer)
  RETURNS uuid[]
@@ -28781,7 +28785,7 @@ begin
 end
 $function$;
 grant execute on function ledger.next_movement_ids(integer) to service_booker;
-comment on function ledger.next_movement_ids(integer) is 'New ids for movements of one booking, in order, as ledger.next_movement_id gives one.';
+comment on function ledger.next_movement_ids(integer) is 'Returns new ids for the movements of one booking, ascending, as ledger.next_movement_id would.';
 
 CREATE OR REPLACE FUNCTION ledger.note_counts(readings ledger.stock_reading[], movement_ids uuid[])
  RETURNS void
@@ -28828,7 +28832,7 @@ BEGIN ATOMIC
 END;
 alter function ledger.note_counts(ledger.stock_reading[],uuid[]) owner to service_booker;
 grant execute on function ledger.note_counts(ledger.stock_reading[],uuid[]) to service_ledger;
-comment on function ledger.note_counts(ledger.stock_reading[],uuid[]) is 'Keeps counts, those that came too late as well, beside the movements that corrected the books, which are given in the order of the counts. Products that are kept in batches are counted by batch; their sum alone is compared, not kept. Only for ledger.set_stock, which has locked them.';
+comment on function ledger.note_counts(ledger.stock_reading[],uuid[]) is 'Records counts, also superseded ones, with the movements that corrected the ledger, which are given in the order of the counts. Products that are kept in batches are counted by batch; their sum is only compared, not recorded. Only for ledger.set_stock, which has locked them.';
 
 CREATE OR REPLACE FUNCTION ledger.number_movements(movement_ids uuid[] DEFAULT NULL::uuid[])
  RETURNS bigint
@@ -28861,7 +28865,7 @@ begin
 end
 $function$;
 alter function ledger.number_movements(uuid[]) owner to service_recorder;
-comment on function ledger.number_movements(uuid[]) is 'Gives committed movements their numbers, those that have none yet: the given ones, in that order, or, without any given, all, in the order of their ids, which is for what was written while triggers were switched off. The sequencer of events calls it for what has been committed. Answers how many it numbered.';
+comment on function ledger.number_movements(uuid[]) is 'Numbers committed movements that have no number yet: the given ones in this order, or, if none are given, all in the order of their ids. The latter is for movements that were written while triggers were switched off. The sequencer of events calls it after commits. Returns how many it numbered.';
 
 CREATE OR REPLACE FUNCTION ledger.open_stock(movement_ids uuid[])
  RETURNS void
@@ -28883,7 +28887,7 @@ BEGIN ATOMIC
            ORDER BY (min((f.movement_id)::text)), (min(f.direction)) ON CONFLICT(product_id, place) DO NOTHING;
 END;
 grant execute on function ledger.open_stock(uuid[]) to service_ledger;
-comment on function ledger.open_stock(uuid[]) is 'Makes the rows of stock, at 0, that movements change and that are not there yet.';
+comment on function ledger.open_stock(uuid[]) is 'Inserts the missing rows of stock, with quantity 0, for movements.';
 
 CREATE OR REPLACE FUNCTION ledger.order_amounts(order_id uuid, tax_status text)
  RETURNS TABLE(amount_total numeric, amount_net numeric)
@@ -28899,7 +28903,7 @@ BEGIN ATOMIC
       CROSS JOIN LATERAL ledger.amounts_of(s.prices, s.tax_rates, order_amounts.tax_status) a(amount_total, amount_net));
 END;
 grant execute on function ledger.order_amounts(uuid,text) to service_ledger;
-comment on function ledger.order_amounts(uuid,text) is 'Totals of an order with and without tax, from its lines; no row when no line has a price.';
+comment on function ledger.order_amounts(uuid,text) is 'Returns the totals of an order with and without tax, from its lines; no row if no line has a price.';
 
 CREATE OR REPLACE FUNCTION ledger.pick_units(picks ledger.pick[])
  RETURNS ledger.pick[]
@@ -28960,7 +28964,7 @@ begin
 end
 $function$;
 grant execute on function ledger.pick_units(ledger.pick[]) to service_ledger;
-comment on function ledger.pick_units(ledger.pick[]) is 'Where the units lie that are to be picked: of the picks that name no place, in the order of ledger.ship. Fewer when there are not enough.';
+comment on function ledger.pick_units(ledger.pick[]) is 'Returns the places to take the units of picks from that name no place, in the order of ledger.ship. Returns fewer units if there are not enough.';
 
 CREATE OR REPLACE FUNCTION ledger.picked_lines(picks ledger.pick[])
  RETURNS TABLE(id uuid, fulfillment_order_id uuid, item_id uuid, product_id uuid, quantity integer, "position" bigint)
@@ -28981,7 +28985,7 @@ BEGIN ATOMIC
       JOIN erp.fulfillment_order_line_item l ON ((l.id = p.line_id)));
 END;
 grant execute on function ledger.picked_lines(ledger.pick[]) to service_booker;
-comment on function ledger.picked_lines(ledger.pick[]) is 'Lines of fulfillment orders that are picked, with their units and their place among the picks.';
+comment on function ledger.picked_lines(ledger.pick[]) is 'Returns the picked lines of fulfillment orders, with their units and their position among the picks.';
 
 CREATE OR REPLACE FUNCTION ledger.place_columns(type text, place text)
  RETURNS TABLE(warehouse_id uuid, bin_location_id uuid, order_id uuid, return_order_id uuid, goods_receipt_id uuid, stock_container_id uuid, special_place text)
@@ -29020,7 +29024,7 @@ BEGIN ATOMIC
 END;
 grant execute on function ledger.place_columns(text,text) to service_booker;
 grant execute on function ledger.place_columns(text,text) to service_ledger;
-comment on function ledger.place_columns(text,text) is 'A place, given by its kind and its key (see ledger.stock.place), as the columns of tables that refer to it.';
+comment on function ledger.place_columns(text,text) is 'Returns a place, given by its kind and its key (see ledger.stock.place), as the columns of tables that refer to it.';
 
 CREATE OR REPLACE FUNCTION ledger.place_of(warehouse_id uuid, bin_location_id uuid)
  RETURNS TABLE(type text, place text)
@@ -29036,7 +29040,7 @@ BEGIN ATOMIC
 END;
 grant execute on function ledger.place_of(uuid,uuid) to service_ledger;
 grant execute on function ledger.place_of(uuid,uuid) to service_writer;
-comment on function ledger.place_of(uuid,uuid) is 'Kind and key (see ledger.stock.place) of the place that is a warehouse or a bin.';
+comment on function ledger.place_of(uuid,uuid) is 'Returns the kind and the key (see ledger.stock.place) of a warehouse or a bin.';
 
 CREATE OR REPLACE FUNCTION ledger.plain_place(product_id uuid, place text, special_place text, comes boolean, counted_from timestamp with time zone)
  RETURNS TABLE(stock ledger.stock, special_id uuid, product erp.product, is_for_sale boolean, held ledger.warehouse_stock)
@@ -29065,7 +29069,7 @@ BEGIN ATOMIC
 END;
 grant execute on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) to service_booker;
 grant execute on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) to service_ledger;
-comment on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) is 'What changes where units come or go: the stock of a product in a warehouse or bin, and in a special place, if one is given. No row when one of these, or of the figures that follow, has none, or there is something to be seen to: batches, variants that units come to, or counts from a moment on. The product is locked.';
+comment on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) is 'Returns the rows that change when units come to or leave a warehouse or bin: its stock, the stock in a special place, if given, and the figures that follow. Returns no row if one of these is missing, or if batches, variants or counts from a moment on need a check. The product is locked.';
 
 CREATE OR REPLACE FUNCTION ledger.plain_singles(singles ledger.single[], moment timestamp with time zone)
  RETURNS TABLE(nth integer, side integer, operation text, note text, cause jsonb, line ledger.line, change integer, not_for_sale integer, stock ledger.stock, special_id uuid, warehouse_id uuid, booked_at timestamp with time zone, movement bigint)
@@ -29163,7 +29167,7 @@ END AS units) x(change))
    WHERE j.is_plain;
 END;
 grant execute on function ledger.plain_singles(ledger.single[],timestamp with time zone) to service_ledger;
-comment on function ledger.plain_singles(ledger.single[],timestamp with time zone) is 'Of mutations of stock with one line each, those that ledger.plain_place finds plain, that leave enough, and that no earlier one of the same product stands in the way of. One row for each place of theirs: what changes there, and which movement it is, counted from 1, if something does. The products are locked.';
+comment on function ledger.plain_singles(ledger.single[],timestamp with time zone) is 'Returns the mutations of stock with one line each that qualify for the single-line path. For each of their places, ledger.plain_place must return a row and enough stock must be left. No earlier mutation of the same product may have been left out. Returns a row for each place: the change there, and the number of the movement, from 1, if there is one. The products are locked.';
 
 CREATE OR REPLACE FUNCTION ledger.post(drafts ledger.draft[], note text, others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[])
  RETURNS ledger.booking
@@ -29182,7 +29186,7 @@ end
 $function$;
 alter function ledger.post(ledger.draft[],text,ledger.figure_change[]) owner to service_ledger;
 grant execute on function ledger.post(ledger.draft[],text,ledger.figure_change[]) to service_writer;
-comment on function ledger.post(ledger.draft[],text,ledger.figure_change[]) is 'Books movements: takes the locks, then does what ledger.book does. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS.';
+comment on function ledger.post(ledger.draft[],text,ledger.figure_change[]) is 'Books movements: takes the locks, then calls ledger.book. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS.';
 
 CREATE OR REPLACE FUNCTION ledger.prepare(lines ledger.line[], operation text)
  RETURNS void
@@ -29212,7 +29216,7 @@ begin
 end
 $function$;
 grant execute on function ledger.prepare(ledger.line[],text) to service_ledger;
-comment on function ledger.prepare(ledger.line[],text) is 'What the mutations of stock (set, adjust, transfer) have in common: checks their lines, and takes the locks of the booking, so that what is read afterwards is what the booking finds. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, INVALID, NOT_UNIQUE, NOT_FOUND, BATCH_MISMATCH, QUANTITY_CHANGED.';
+comment on function ledger.prepare(ledger.line[],text) is 'Prepares a mutation of stock (set, adjust, transfer): checks its lines and takes the locks of the booking, so that later reads see what the booking finds. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, INVALID, NOT_UNIQUE, NOT_FOUND, BATCH_MISMATCH, QUANTITY_CHANGED.';
 
 CREATE OR REPLACE FUNCTION ledger.product_after(product erp.product, change bigint, not_for_sale bigint)
  RETURNS erp.product
@@ -29220,7 +29224,7 @@ CREATE OR REPLACE FUNCTION ledger.product_after(product erp.product, change bigi
  STABLE
 RETURN CASE WHEN ((change = 0) AND (not_for_sale = 0)) THEN product ELSE jsonb_populate_record(product, jsonb_build_object('physical_stock', ((product).physical_stock + change), 'stock_not_available_for_sale', ((product).stock_not_available_for_sale + not_for_sale), 'available_stock', (((product).available_stock + change) - not_for_sale))) END;
 grant execute on function ledger.product_after(erp.product,bigint,bigint) to service_booker;
-comment on function ledger.product_after(erp.product,bigint,bigint) is 'A product as it is when its stock has changed, and the part of it that is not for sale.';
+comment on function ledger.product_after(erp.product,bigint,bigint) is 'Returns a product after a change of its stock and of the part that is not for sale.';
 
 CREATE OR REPLACE FUNCTION ledger.promises_kept(picks ledger.pick[], assigned uuid[])
  RETURNS ledger.figure_change[]
@@ -29249,7 +29253,7 @@ BEGIN ATOMIC
            GROUP BY s.id) AS "array";
 END;
 grant execute on function ledger.promises_kept(ledger.pick[],uuid[]) to service_ledger;
-comment on function ledger.promises_kept(ledger.pick[],uuid[]) is 'What is promised and reserved no longer when picks are shipped: fulfillment orders of them, save those that were assigned for the purpose and so have promised nothing, and orders.';
+comment on function ledger.promises_kept(ledger.pick[],uuid[]) is 'Returns the promises and reservations that end when picks are shipped: of their orders, and of their fulfillment orders, unless these were assigned for this shipment and so promised nothing.';
 
 CREATE OR REPLACE FUNCTION ledger.promises_of(changes ledger.change[])
  RETURNS ledger.change[]
@@ -29274,7 +29278,7 @@ begin
 end
 $function$;
 grant execute on function ledger.promises_of(ledger.change[]) to service_ledger;
-comment on function ledger.promises_of(ledger.change[]) is 'Turns changes of fulfillment orders into those of their warehouses. What is closed or cancelled promises nothing.';
+comment on function ledger.promises_of(ledger.change[]) is 'Turns changes of fulfillment orders into changes of their warehouses. Closed and cancelled fulfillment orders promise nothing.';
 
 CREATE OR REPLACE FUNCTION ledger.quantity_at(product_id uuid, place text, batch_id uuid DEFAULT NULL::uuid)
  RETURNS integer
@@ -29294,7 +29298,7 @@ BEGIN ATOMIC
          END, 0) AS "coalesce";
 END;
 grant execute on function ledger.quantity_at(uuid,text,uuid) to service_ledger;
-comment on function ledger.quantity_at(uuid,text,uuid) is 'Units of a product, or of one batch of it, in a place (see ledger.stock.place).';
+comment on function ledger.quantity_at(uuid,text,uuid) is 'Returns the units of a product, or of one batch of it, in a place (see ledger.stock.place).';
 
 CREATE OR REPLACE FUNCTION ledger.read_counts(lines ledger.line[])
  RETURNS ledger.stock_reading[]
@@ -29344,7 +29348,7 @@ begin
 end
 $function$;
 grant execute on function ledger.read_counts(ledger.line[]) to service_ledger;
-comment on function ledger.read_counts(ledger.line[]) is 'What lines of stockSet say, beside what the books do. The products are locked. Stock that is counted for the first time has a row from now on, be it of 0 units.';
+comment on function ledger.read_counts(ledger.line[]) is 'Compares the lines of stockSet with the ledger. The products are locked. Stock that is counted for the first time gets a row, even with 0 units.';
 
 CREATE OR REPLACE FUNCTION ledger.relocation_of(field text[], product_id uuid, quantity integer, batch_id uuid, source_type text, source text, destination_type text, destination text)
  RETURNS ledger.draft
@@ -29352,7 +29356,7 @@ CREATE OR REPLACE FUNCTION ledger.relocation_of(field text[], product_id uuid, q
  IMMUTABLE
 RETURN ROW(field, product_id, quantity, batch_id, source_type, source, destination_type, destination, 'api_relocation'::text)::ledger.draft;
 grant execute on function ledger.relocation_of(text[],uuid,integer,uuid,text,text,text,text) to service_ledger;
-comment on function ledger.relocation_of(text[],uuid,integer,uuid,text,text,text,text) is 'The draft of what stockTransfer books: units that go from one place to another.';
+comment on function ledger.relocation_of(text[],uuid,integer,uuid,text,text,text,text) is 'Returns the draft of a booking of stockTransfer: units that go from one place to another.';
 
 CREATE OR REPLACE FUNCTION ledger.require_batches(drafts ledger.draft[])
  RETURNS void
@@ -29372,7 +29376,7 @@ begin
 end
 $function$;
 grant execute on function ledger.require_batches(ledger.draft[]) to service_ledger;
-comment on function ledger.require_batches(ledger.draft[]) is 'Refuses movements of products that are kept in batches but name none. User error BATCH_REQUIRED.';
+comment on function ledger.require_batches(ledger.draft[]) is 'Refuses movements of products that are kept in batches but name no batch. User error BATCH_REQUIRED.';
 
 CREATE OR REPLACE FUNCTION ledger.require_empty_place()
  RETURNS trigger
@@ -29395,7 +29399,7 @@ begin
   return coalesce(new, old);
 end
 $function$;
-comment on function ledger.require_empty_place() is 'Trigger: refuses to delete a warehouse or a bin that holds stock, and to move such a bin to another warehouse.';
+comment on function ledger.require_empty_place() is 'Trigger: refuses to delete a warehouse or a bin that holds stock, or to move such a bin to another warehouse.';
 
 CREATE OR REPLACE FUNCTION ledger.require_movement_places()
  RETURNS trigger
@@ -29403,7 +29407,7 @@ CREATE OR REPLACE FUNCTION ledger.require_movement_places()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  -- Inserted history keeps its own time
+  -- Imported movements keep their own moment
   if new.created_at is null then
     select date_trunc('second', t), ledger.microseconds(t)
     into new.created_at, new.microseconds
@@ -29422,17 +29426,17 @@ begin
         table = 'stock_movement';
   end if;
   if new.id is not null then
-    raise exception 'The ledger gives movements their ids: leave the id out, and ask for it by returning.'
+    raise exception 'The ledger gives movements their ids: omit the id, and read it with returning.'
       using errcode = 'check_violation', constraint = 'stock_movement_id_is_given', schema = 'ledger',
         table = 'stock_movement';
   end if;
-  -- First the number, then the id, and never the other way round
+  -- The number must be drawn before the id
   new.transaction_id := pg_current_xact_id()::text::bigint;
   new.id := ledger.next_movement_id();
   return new;
 end
 $function$;
-comment on function ledger.require_movement_places() is 'Trigger: a new movement names both its places, has the present moment unless it brings one, and gets its transaction and its id (ledger.next_movement_id). A constraint can''t ask for the places, for the id becomes null when the place is deleted.';
+comment on function ledger.require_movement_places() is 'Trigger: requires both places of a new movement, sets its moment to now unless it has one, and sets its transaction and its id (ledger.next_movement_id). A constraint cannot require the places, because they become null when the place is deleted.';
 
 CREATE OR REPLACE FUNCTION ledger.require_picked(picks ledger.pick[], found_units ledger.pick[])
  RETURNS void
@@ -29535,7 +29539,7 @@ begin
     where p.quantity + p.change >= 0
     union all
     select p.loose_line,
-      mutation.user_error('BATCH_REQUIRED', 'What lies there belongs to batches: name one.',
+      mutation.user_error('BATCH_REQUIRED', 'The stock there belongs to batches: name one.',
       trim_array(drafts[p.loose_line].field, 1) || '{batch_id}')
     from place p
     where p.quantity + p.change >= 0 and p.loose_change < 0 and p.loose_quantity + p.loose_change < 0
@@ -29545,7 +29549,7 @@ begin
 end
 $function$;
 grant execute on function ledger.require_stock(ledger.draft[]) to service_ledger;
-comment on function ledger.require_stock(ledger.draft[]) is 'Refuses movements that would leave a real place with less than nothing of a product or of a batch. The locks have been taken. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED.';
+comment on function ledger.require_stock(ledger.draft[]) is 'Refuses movements that would leave a real place with a negative quantity of a product or a batch. The locks have been taken. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED.';
 
 CREATE OR REPLACE FUNCTION ledger.set_stock(lines ledger.line[], note text)
  RETURNS ledger.booking
@@ -29584,7 +29588,7 @@ begin
   perform ledger.note_counts(readings, booking.stock_movements);
 
   select jsonb_agg(mutation.user_error('COUNT_SUPERSEDED',
-    'The place has been counted again since. This count was kept, and changes nothing.',
+    'The place has been counted again since then. This count was recorded, but changes nothing.',
     mutation.path('lines', r.line, 'counted_at'),
     jsonb_build_object('quantity', r.newer_quantity, 'countedAt',
       to_char(r.newer_counted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'))) order by r.line)
@@ -29597,7 +29601,7 @@ end
 $function$;
 alter function ledger.set_stock(ledger.line[],text) owner to service_ledger;
 grant execute on function ledger.set_stock(ledger.line[],text) to service_writer;
-comment on function ledger.set_stock(ledger.line[],text) is 'Sets stock to what was counted: books the difference against stock_correction. With counted_at, what was booked after that moment stays on top of the count; a count that is older than one that is known changes nothing, and is told by the warning COUNT_SUPERSEDED.';
+comment on function ledger.set_stock(ledger.line[],text) is 'Sets stock to a counted quantity: books the difference against stock_correction. With counted_at, movements after that moment are added to the count. A count that is older than a known one changes nothing and adds the warning COUNT_SUPERSEDED.';
 
 CREATE OR REPLACE FUNCTION ledger.ship(order_id uuid, picks ledger.pick[], assigned uuid[], note text, OUT stock_movements uuid[], OUT lines uuid[])
  RETURNS record
@@ -29627,7 +29631,7 @@ end
 $function$;
 alter function ledger.ship(uuid,ledger.pick[],uuid[],text) owner to service_ledger;
 grant execute on function ledger.ship(uuid,ledger.pick[],uuid[],text) to service_writer;
-comment on function ledger.ship(uuid,ledger.pick[],uuid[],text) is 'Books units out to an order, and ends what was promised of them; fulfillment orders that were assigned for the purpose have promised nothing. What names no place is picked: the bins of the warehouse by their position, then by code, and at last what lies in no bin; of products that are kept in batches the oldest batch first. Answers the movements, and for each the line that it is for. ledger.lock_shipment comes first. User error INSUFFICIENT_STOCK, and those of ledger.book.';
+comment on function ledger.ship(uuid,ledger.pick[],uuid[],text) is 'Books units out to an order and ends their promises; fulfillment orders that were assigned for this shipment have promised nothing. Units of picks without a place are taken from the bins of the warehouse by position, then by code. Units outside of any bin come last, and the oldest batch first. Returns the movements, each with its line. Before, ledger.lock_shipment must be called. User error INSUFFICIENT_STOCK, and the user errors of ledger.book.';
 
 CREATE OR REPLACE FUNCTION ledger.take_back(fulfillment_id uuid, note text)
  RETURNS uuid[]
@@ -29653,7 +29657,7 @@ begin
       where k.fulfillment_line_item_id = l.id), 0)
   ) then
     perform mutation.refuse(
-      'INVALID', 'The books do not say where its units came from, so they cannot go back there.', '{id}'
+      'INVALID', 'The ledger does not say where its units came from, so they cannot go back there.', '{id}'
     );
   end if;
   drafts := array(
@@ -29687,7 +29691,7 @@ end
 $function$;
 alter function ledger.take_back(uuid,text) owner to service_ledger;
 grant execute on function ledger.take_back(uuid,text) to service_writer;
-comment on function ledger.take_back(uuid,text) is 'Books the units of a fulfillment back from the order to where each came from. What came from a bin that is gone comes to the part of the warehouse that has no bin. Answers the movements. User error INVALID, and those of ledger.post.';
+comment on function ledger.take_back(uuid,text) is 'Books the units of a fulfillment from the order back to the places that they came from. Units from a deleted bin go to the warehouse, outside of any bin. Returns the movements. User error INVALID, and the user errors of ledger.post.';
 
 CREATE OR REPLACE FUNCTION ledger.tell_steps(calls ledger.call[], movement_ids uuid[], steps ledger.place_change[])
  RETURNS void
@@ -29735,7 +29739,7 @@ begin
 end
 $function$;
 grant execute on function ledger.tell_steps(ledger.call[],uuid[],ledger.place_change[]) to service_booker;
-comment on function ledger.tell_steps(ledger.call[],uuid[],ledger.place_change[]) is 'Emits the events of several calls, each call for itself, in their order, with the figures as they were after it. Only for ledger.write, which has written the figures after all calls.';
+comment on function ledger.tell_steps(ledger.call[],uuid[],ledger.place_change[]) is 'Emits the events of several calls, call by call, with the figures as they were after each. Only for ledger.write, which has written the figures after all calls.';
 
 CREATE OR REPLACE FUNCTION ledger.transfer_stock(lines ledger.line[], note text)
  RETURNS ledger.booking
@@ -29969,7 +29973,7 @@ declare
   suspects uuid[];
   warnings jsonb;
 begin
-  -- The figures are those after the booking. Usually none is below 0, and nothing is to be done.
+  -- These are the figures after the booking. Usually none is below 0, and there is nothing to warn about.
   suspects := array(
     select distinct d.product_id from unnest(drafts) d join erp.product p on p.id = d.product_id
     where d.source_type in ('warehouse', 'bin_location') and d.process <> shipping
@@ -30009,7 +30013,7 @@ begin
     where c.units < 0 and s.available_quantity < 0 and s.reserved_quantity > 0
   )
   select jsonb_agg(mutation.user_error('STOCK_PROMISED',
-    format('Orders wait for %s units of product %s%s; %s of them are lacking now.',
+    format('Orders wait for %s units of product %s%s; %s of them are missing now.',
       s.reserved, p.product_number, ' from warehouse ' || s.code, - s.available),
     drafts[s.line].field,
     jsonb_strip_nulls(jsonb_build_object(
@@ -30019,7 +30023,7 @@ begin
     order by s.line, s.code)
   into warnings
   from (
-    -- One warning for each product: a shortage of the whole product makes those of its warehouses redundant
+    -- One warning per product: its shortage makes warnings about its warehouses redundant
     select short.*,
       bool_or(short.warehouse_id is null) over (partition by short.product_id) as is_short_everywhere
     from short
@@ -30029,7 +30033,7 @@ begin
 end
 $function$;
 grant execute on function ledger.warn_of_promises(ledger.draft[]) to service_ledger;
-comment on function ledger.warn_of_promises(ledger.draft[]) is 'Warns of movements, which have been booked, that took away what orders are waiting for: the available stock of the product, or of a warehouse, is below 0 and lower than before. Warning STOCK_PROMISED, one for the product, or one for each warehouse that is short while the product is not.';
+comment on function ledger.warn_of_promises(ledger.draft[]) is 'Warns if movements, which have been booked, took units that orders wait for: the available stock of the product, or of a warehouse, is below 0 and lower than before. Adds one warning STOCK_PROMISED for the product or, if the product itself is not short, one for each warehouse that is.';
 
 CREATE OR REPLACE FUNCTION ledger.write(calls ledger.call[], drafts ledger.draft[], changes ledger.place_change[], others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[], steps ledger.place_change[] DEFAULT '{}'::ledger.place_change[], OUT movement_ids uuid[], OUT lacks boolean)
  RETURNS record
@@ -30058,7 +30062,7 @@ end
 $function$;
 alter function ledger.write(ledger.call[],ledger.draft[],ledger.place_change[],ledger.figure_change[],ledger.place_change[]) owner to service_booker;
 grant execute on function ledger.write(ledger.call[],ledger.draft[],ledger.place_change[],ledger.figure_change[],ledger.place_change[]) to service_ledger;
-comment on function ledger.write(ledger.call[],ledger.draft[],ledger.place_change[],ledger.figure_change[],ledger.place_change[]) is 'Writes the books for one call or several: adds movements to the ledger, in the order of their drafts, and brings figures up to date with them and with what else changes, each row once, and emits events. The drafts are of one call, or each of a call of its own; then steps are what each call changes, and all is as if one had come after the other. The events of a call without a cause go back to the mutation that runs. Answers the movements, and whether available stock that it changed is below 0 now. All has been checked and locked before. Its callers have statements planned by index.';
+comment on function ledger.write(ledger.call[],ledger.draft[],ledger.place_change[],ledger.figure_change[],ledger.place_change[]) is 'Writes bookings of one call or several: adds movements to the ledger, in the order of their drafts, updates all figures that change, each row once, and emits events. The drafts belong to one call, or each to a call of its own. Then steps are the changes of each call, and the result is the same as one call after the other. Events of a call without a cause get the running mutation as their cause. Returns the movements, and whether available stock that it changed is below 0 now. Everything has been checked and locked before. Callers must be marked by api_meta.plan_by_index.';
 
 CREATE OR REPLACE FUNCTION ledger.write_assigned(fulfillment_order_id uuid, assignments erp.assignment[])
  RETURNS void
@@ -30136,7 +30140,7 @@ end
 $function$;
 alter function ledger.write_batch_figures(ledger.leg[]) owner to service_booker;
 grant execute on function ledger.write_batch_figures(ledger.leg[]) to service_ledger;
-comment on function ledger.write_batch_figures(ledger.leg[]) is 'Brings the stock of batches up to date with movements, in each place and altogether, and emits events. Answers the batches that were counted, as is known, after the moment of a leg, and in which stock.';
+comment on function ledger.write_batch_figures(ledger.leg[]) is 'Updates the stock of batches after movements, in each place and in total, and emits events. Returns the batches with a known count after the moment of a leg, each with its stock.';
 
 CREATE OR REPLACE FUNCTION ledger.write_batches(drafts ledger.draft[], movement_ids uuid[])
  RETURNS void
@@ -30157,7 +30161,7 @@ end
 $function$;
 alter function ledger.write_batches(ledger.draft[],uuid[]) owner to service_booker;
 grant execute on function ledger.write_batches(ledger.draft[],uuid[]) to service_ledger;
-comment on function ledger.write_batches(ledger.draft[],uuid[]) is 'Notes which batches movements moved. Only for ledger.book.';
+comment on function ledger.write_batches(ledger.draft[],uuid[]) is 'Records which batches movements moved. Only for ledger.book.';
 
 CREATE OR REPLACE FUNCTION ledger.write_deliveries(deliveries erp.delivery[], moment timestamp with time zone)
  RETURNS void
@@ -30179,7 +30183,7 @@ BEGIN ATOMIC
 END;
 alter function ledger.write_deliveries(erp.delivery[],timestamp with time zone) owner to service_booker;
 grant execute on function ledger.write_deliveries(erp.delivery[],timestamp with time zone) to service_writer;
-comment on function ledger.write_deliveries(erp.delivery[],timestamp with time zone) is 'Writes down what has been received of lines of supplier orders. Only for erp.complete_goods_receipt, which has booked what is awaited less.';
+comment on function ledger.write_deliveries(erp.delivery[],timestamp with time zone) is 'Records the received quantities of lines of supplier orders. Only for erp.complete_goods_receipt, which has subtracted them from the awaited units.';
 
 CREATE OR REPLACE FUNCTION ledger.write_missing(calls ledger.call[], changes ledger.place_change[], others ledger.figure_change[])
  RETURNS void
@@ -30210,7 +30214,7 @@ begin
 end
 $function$;
 grant execute on function ledger.write_missing(ledger.call[],ledger.place_change[],ledger.figure_change[]) to service_booker;
-comment on function ledger.write_missing(ledger.call[],ledger.place_change[],ledger.figure_change[]) is 'Makes the rows of stock and of warehouse stock that are not there yet, with their figures, and emits their events; calls that come together have none. Refuses a booking that names a place which is not there any more. Only for ledger.write.';
+comment on function ledger.write_missing(ledger.call[],ledger.place_change[],ledger.figure_change[]) is 'Inserts missing rows of stock and warehouse stock, with their figures, and emits their events; in a group commit no row is missing. Refuses a booking that names a deleted place. Only for ledger.write.';
 
 CREATE OR REPLACE FUNCTION ledger.write_order_states(order_id uuid, state text, delivery_state text, tracking_codes text[])
  RETURNS void
@@ -30248,7 +30252,7 @@ end
 $function$;
 alter function ledger.write_order_states(uuid,text,text,text[]) owner to service_booker;
 grant execute on function ledger.write_order_states(uuid,text,text,text[]) to service_writer;
-comment on function ledger.write_order_states(uuid,text,text,text[]) is 'Writes the states of an order and codes to follow it by, and emits events. Only for erp.settle_order, and for states that change nothing of what the order reserves: one that is completed has shipped it all.';
+comment on function ledger.write_order_states(uuid,text,text,text[]) is 'Writes the states of an order and its tracking codes, and emits events. Only for erp.settle_order, and for states that do not change what the order reserves: a completed order has shipped everything.';
 
 CREATE OR REPLACE FUNCTION ledger.write_rows(calls ledger.call[], drafts ledger.draft[], movement_ids uuid[], changes ledger.place_change[], others ledger.figure_change[], OUT lacks boolean, OUT is_incomplete boolean)
  RETURNS record
@@ -30316,7 +30320,7 @@ begin
 end
 $function$;
 grant execute on function ledger.write_rows(ledger.call[],ledger.draft[],uuid[],ledger.place_change[],ledger.figure_change[]) to service_booker;
-comment on function ledger.write_rows(ledger.call[],ledger.draft[],uuid[],ledger.place_change[],ledger.figure_change[]) is 'Adds movements with these ids, brings stock, warehouse stock, products and their configurations up to date, and emits events if there is one call. Answers whether available stock is below 0 now, and whether rows were missing. A new figure stands here; one that mutations of stock change in ledger.book_correction, too, and one of products in ledger.product_after. Only for ledger.write.';
+comment on function ledger.write_rows(ledger.call[],ledger.draft[],uuid[],ledger.place_change[],ledger.figure_change[]) is 'Adds movements with these ids, updates stock, warehouse stock, products and their configurations, and emits events if there is one call. Returns whether available stock is below 0 now, and whether rows were missing. Add a new figure here. Add it to ledger.book_correction, too, if mutations of stock change it, and to ledger.product_after if it belongs to products. Only for ledger.write.';
 
 CREATE OR REPLACE FUNCTION ledger.write_shipment(number text, picks ledger.pick[], stock_movements uuid[], lines uuid[], OUT fulfillment_id uuid, OUT fulfillment_orders uuid[], OUT turned uuid[])
  RETURNS record
@@ -30394,7 +30398,7 @@ end
 $function$;
 alter function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) owner to service_booker;
 grant execute on function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) to service_writer;
-comment on function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) is 'Records a fulfillment, what it ships, by which movements, each for its line of a fulfillment order, and what is fulfilled, shipped and closed thereby, and emits events. Answers the fulfillment, the fulfillment orders, and those of them that have units left and ended, or began, to promise them. Only for erp.ship: ledger.ship has booked it, and kept the other figures that follow.';
+comment on function ledger.write_shipment(text,ledger.pick[],uuid[],uuid[]) is 'Records a fulfillment: its lines, the movements of each line, and what is fulfilled, shipped and closed by it, and emits events. Returns the fulfillment, its fulfillment orders, and the ones with units left whose promises ended or began. Only for erp.ship: ledger.ship has booked the units and updated the other figures.';
 
 create schema mutation;
 grant usage on schema mutation to service_api;
@@ -30402,7 +30406,7 @@ grant usage on schema mutation to service_booker;
 grant usage on schema mutation to service_ledger;
 grant usage on schema mutation to service_worker;
 grant usage on schema mutation to service_writer;
-comment on schema mutation is 'What all mutations have in common: the way in, keys that make repetitions harmless, user errors.';
+comment on schema mutation is 'Everything that all mutations share: the entry point, idempotency keys, user errors.';
 
 create type mutation.joint_call as (
   nth integer,
@@ -30418,7 +30422,7 @@ create type mutation.joint_call as (
   digest bytea,
   repeated jsonb
 );
-comment on type mutation.joint_call is 'A call of a mutation that is to be run together with others; its kind (set, adjust or transfer), and its line; whether it can be; what its events go back to; and, if it has a key, its digest, and what the call answered that had the key before.';
+comment on type mutation.joint_call is 'A call in a group commit: its kind (set, adjust or transfer) and line, whether it fits the single-line path, and the cause of its events. With an idempotency key, also the digest, and the payload of the earlier call with this key.';
 
 create type mutation.row_fault as (
   line bigint,
@@ -30427,7 +30431,7 @@ create type mutation.row_fault as (
   field text[],
   details jsonb
 );
-comment on type mutation.row_fault is 'Why a row of an upsert is refused: its place in the input, and a user error whose field begins in the row.';
+comment on type mutation.row_fault is 'A fault of a row of an upsert: the place of the row in the input, and a user error whose field is a path within the row.';
 
 create type mutation.upsert_row as (
   line bigint,
@@ -30439,7 +30443,7 @@ create type mutation.upsert_row as (
   is_changed boolean,
   errors jsonb
 );
-comment on type mutation.upsert_row is 'A row of an upsert on its way: its place in the input, counted from 1; the id of the row that it is about, which may be new; what the caller gave; the row of the table as it is and as it is to be; whether something was written; the user errors that refuse it, null if none do.';
+comment on type mutation.upsert_row is 'A row of an upsert in progress. It has its place in the input, from 1; the id of its object, which may be new; the caller''s input; the present and the wanted row of the table. It also has whether something was written, and the user errors that refuse it, or null.';
 
 create table mutation.idempotency_key (
   credential_id uuid not null,
@@ -30457,12 +30461,12 @@ create policy idempotency_key_insert_writer on mutation.idempotency_key for inse
 create policy idempotency_key_select_writer on mutation.idempotency_key for select to service_writer using (true);
 create policy idempotency_key_update_writer on mutation.idempotency_key for update to service_writer using (true) with check (true);
 grant delete, insert, select, update on table mutation.idempotency_key to service_writer;
-comment on table mutation.idempotency_key is 'Which mutations were called with a key in the last 24 hours, by the credential that did; written in the transaction of their effect, or of their refusal.';
-comment on column mutation.idempotency_key.request is 'SHA-256 of the name of the mutation and of what its input means, by mutation.digest.';
-comment on column mutation.idempotency_key.payload is 'What the mutation answered: ids, not the things themselves; and its warnings. Of one that was refused: its user errors.';
-comment on column mutation.idempotency_key.refused_at is 'When the mutation was refused; null when it was done. A call that arrived later may use the key again.';
-comment on constraint idempotency_key_pkey on mutation.idempotency_key is '@internal take_key() refuses keys without a character, and another input with the same key';
-comment on index mutation.idempotency_key_created_at_idx is 'For the removal of those that are too old.';
+comment on table mutation.idempotency_key is 'Idempotency keys of the last 24 hours, by credential, with their mutations. Written in the transaction of the mutation''s effect or refusal.';
+comment on column mutation.idempotency_key.request is 'SHA-256 of the name of the mutation and of the meaning of its input, by mutation.digest.';
+comment on column mutation.idempotency_key.payload is 'The stored result: the payload, with ids instead of objects, and warnings; for a refused mutation, its user errors.';
+comment on column mutation.idempotency_key.refused_at is 'When the mutation was refused; null if it succeeded. A call that arrived later may use the key again.';
+comment on constraint idempotency_key_pkey on mutation.idempotency_key is '@internal take_key() refuses empty keys, and another input with the same key';
+comment on index mutation.idempotency_key_created_at_idx is 'For the removal of expired keys.';
 
 create table mutation.operation (
   version name not null,
@@ -30477,7 +30481,7 @@ create table mutation.operation (
 alter table mutation.operation enable row level security;
 create policy operation_select_writer on mutation.operation for select to service_writer using (true);
 grant select on table mutation.operation to service_writer;
-comment on table mutation.operation is 'What mutation.run is to know of each mutation. Follows from the functions of the API schemas, after each migration.';
+comment on table mutation.operation is 'Mutations, with the properties that mutation.run needs. Derived from the functions of the API schemas after each migration.';
 
 CREATE OR REPLACE FUNCTION mutation.answers_about(customer uuid)
  RETURNS TABLE(credential_id uuid, key text)
@@ -30492,7 +30496,7 @@ BEGIN ATOMIC
             FROM unnest((((a.customer)::text || (a.orders)::text[]) || lower(a.email))) n(needle)
            WHERE (strpos(lower((k.payload)::text), n.needle) > 0)))));
 END;
-comment on function mutation.answers_about(uuid) is 'The idempotency keys whose answers, which repeated calls get, name a customer or one of its orders.';
+comment on function mutation.answers_about(uuid) is 'Returns the idempotency keys whose stored payloads name a customer or one of its orders.';
 
 CREATE OR REPLACE FUNCTION mutation.broken_rule(state text, detail text, input jsonb, violated_schema name, violated_table name, violated_column name, violated_constraint name)
  RETURNS jsonb
@@ -30509,7 +30513,7 @@ begin
   end if;
   error := case
     when state = '22003' then
-      mutation.user_error('OUT_OF_RANGE', 'A quantity or an amount would become larger than can be kept.')
+      mutation.user_error('OUT_OF_RANGE', 'A quantity or an amount would become too large.')
     -- The caller gave null for a required value
     when state = '23502' and input ? violated_column then
       mutation.user_error('REQUIRED', 'This must not be null.', array[violated_column])
@@ -30519,7 +30523,7 @@ begin
     else mutation.violation(violated_schema, violated_table, violated_constraint)
   end;
   if error is null and state = '23503' then
-    -- The input names it, so the caller has chosen something that isn't there
+    -- The column is in the input, so the caller has named something that doesn't exist
     select array_agg(a.attname::text) into referring
     from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any (c.conkey)
     where c.contype = 'f' and c.conname = violated_constraint
@@ -30527,7 +30531,7 @@ begin
       and coalesce(obj_description(c.oid, 'pg_constraint'), '') !~ '^@internal'
       and jsonb_path_exists(input, format('$.**.%s', to_json(a.attname))::jsonpath);
     if referring is not null then
-      error := mutation.user_error('NOT_FOUND', 'What this refers to does not exist.',
+      error := mutation.user_error('NOT_FOUND', 'This refers to something that does not exist.',
         case when input ?& referring then referring end);
     end if;
   end if;
@@ -30535,7 +30539,7 @@ begin
 end
 $function$;
 grant execute on function mutation.broken_rule(text,text,jsonb,name,name,name,name) to service_writer;
-comment on function mutation.broken_rule(text,text,jsonb,name,name,name,name) is 'The user errors that an exception of a mutation means: those of mutation.refuse, which are its detail, or by its SQLSTATE and the constraint that was violated; null when it is a fault of ours. A foreign key needs no comment if its column is called as in the input.';
+comment on function mutation.broken_rule(text,text,jsonb,name,name,name,name) is 'Returns the user errors of an exception in a mutation. They are the detail of an exception of mutation.refuse, or follow from the SQLSTATE and the violated constraint. Null if the exception is an internal fault. A foreign key needs no comment if its column has the same name in the input.';
 
 CREATE OR REPLACE FUNCTION mutation.caller()
  RETURNS uuid
@@ -30543,7 +30547,7 @@ CREATE OR REPLACE FUNCTION mutation.caller()
  STABLE
 RETURN (COALESCE(NULLIF(current_setting('service.credential_id'::text, true), ''::text), '00000000-0000-0000-0000-000000000000'::text))::uuid;
 grant execute on function mutation.caller() to service_writer;
-comment on function mutation.caller() is 'The credential of the request, to which idempotency keys belong; the nil uuid when there is none.';
+comment on function mutation.caller() is 'Returns the credential of the request, which owns idempotency keys; the nil uuid without a credential.';
 
 CREATE OR REPLACE FUNCTION mutation.defaults_of(relation regclass)
  RETURNS text
@@ -30557,7 +30561,7 @@ BEGIN ATOMIC
    WHERE ((a.attrelid = (defaults_of.relation)::oid) AND (a.attgenerated = ''::"char"));
 END;
 grant execute on function mutation.defaults_of(regclass) to service_writer;
-comment on function mutation.defaults_of(regclass) is 'SQL for an object of the defaults of a table''s columns, evaluated anew for each row.';
+comment on function mutation.defaults_of(regclass) is 'Returns SQL for an object with the default values of a table''s columns, evaluated again for each row.';
 
 CREATE OR REPLACE FUNCTION mutation.derive_operations()
  RETURNS void
@@ -30595,7 +30599,7 @@ begin
   when not matched by source then delete;
 end
 $function$;
-comment on function mutation.derive_operations() is 'Writes down what mutation.run is to know of each mutation, from the functions of the API schemas and the tags of their comments. Runs after each migration, and changes only what differs.';
+comment on function mutation.derive_operations() is 'Records the properties of each mutation for mutation.run, from the functions of the API schemas and the tags of their comments. Runs after each migration, and changes only what differs.';
 
 CREATE OR REPLACE FUNCTION mutation.digest(operation name, input_type regtype, input jsonb, takes_changes boolean)
  RETURNS bytea
@@ -30621,7 +30625,7 @@ begin
 end
 $function$;
 grant execute on function mutation.digest(name,regtype,jsonb,boolean) to service_writer;
-comment on function mutation.digest(name,regtype,jsonb,boolean) is 'What an idempotency key stands for: SHA-256 of the name of a mutation and of what its input means. Equal moments are equal however they are spelled; null is the same as left out, save in the fields of a mutation that takes changes, which null empties. The version has no part in it, nor have fields that a later one adds and a caller leaves out.';
+comment on function mutation.digest(name,regtype,jsonb,boolean) is 'Returns what an idempotency key stands for: SHA-256 of the name of a mutation and of the meaning of its input. Equal moments are equal in any spelling. Null means the same as omitting the field, except in mutations that take changes, where null clears a field. The version does not count, nor do fields that a later version adds and a caller omits.';
 
 CREATE OR REPLACE FUNCTION mutation.faults_of_columns(relation regclass)
  RETURNS text
@@ -30657,7 +30661,7 @@ BEGIN ATOMIC
            WHERE ((c.conrelid = (faults_of_columns.relation)::oid) AND (c.contype = 'c'::"char") AND (e.error IS NOT NULL))) f(query);
 END;
 grant execute on function mutation.faults_of_columns(regclass) to service_writer;
-comment on function mutation.faults_of_columns(regclass) is 'SQL for what is wrong with a row w of mutation.row_faults by itself: columns that must not be null, of those that mutations change, checks, foreign keys that lead to nothing, and texts that are too long for an index. It is asked of each row in turns, as reading many long rows again for each rule takes seconds.';
+comment on function mutation.faults_of_columns(regclass) is 'Returns SQL that finds the faults of a row w of mutation.row_faults by itself. It finds nulls in required columns that mutations change, violated checks, foreign keys to missing rows, and texts that are too long for an index. It runs row by row, because reading many long rows again for each rule takes seconds.';
 
 CREATE OR REPLACE FUNCTION mutation.faults_of_keys(relation regclass)
  RETURNS text
@@ -30704,7 +30708,7 @@ BEGIN ATOMIC
       CROSS JOIN LATERAL mutation.violation(u.schema, u.owner, u.name) e(error));
 END;
 grant execute on function mutation.faults_of_keys(regclass) to service_writer;
-comment on function mutation.faults_of_keys(regclass) is 'SQL for the rows of mutation.row_faults with a unique key that another row has after the call. What rows of the call give up is free. Null when a table has no unique key.';
+comment on function mutation.faults_of_keys(regclass) is 'Returns SQL that finds rows of mutation.row_faults with a unique key that another row has after the call. Keys that rows of the call give up are free. Null if the table has no unique key.';
 
 CREATE OR REPLACE FUNCTION mutation.find(version name, operation name, OUT routine regproc, OUT input_type regtype, OUT takes_changes boolean, OUT secrets text[], OUT plan text)
  RETURNS record
@@ -30729,7 +30733,7 @@ begin
 end
 $function$;
 grant execute on function mutation.find(name,name) to service_writer;
-comment on function mutation.find(name,name) is 'The function of a mutation, the type of its input, whether it takes changes, and the columns of its payload that are shown once, as mutation.derive_operations wrote them down. Fails when there is none of that name, or the caller lacks its scope.';
+comment on function mutation.find(name,name) is 'Returns the function of a mutation, the type of its input, whether it takes changes, and the payload columns that are shown once, as recorded by mutation.derive_operations. Fails if there is no mutation of that name, or the caller lacks its scope.';
 
 CREATE OR REPLACE FUNCTION mutation.forget_keys()
  RETURNS void
@@ -30751,7 +30755,7 @@ begin
 end
 $function$;
 grant execute on function mutation.forget_keys() to service_writer;
-comment on function mutation.forget_keys() is 'Removes some idempotency keys that are too old.';
+comment on function mutation.forget_keys() is 'Removes some expired idempotency keys.';
 
 CREATE OR REPLACE FUNCTION mutation.free_keys(relation regclass, rows mutation.upsert_row[], changed text[])
  RETURNS void
@@ -30788,7 +30792,7 @@ begin
 end
 $function$;
 grant execute on function mutation.free_keys(regclass,mutation.upsert_row[],text[]) to service_writer;
-comment on function mutation.free_keys(regclass,mutation.upsert_row[],text[]) is 'Frees unique keys that rows of an upsert take from each other: Postgres looks at each row by itself, so one of a circle would be refused. Their holders have their own id as a key until they are written, which no event tells.';
+comment on function mutation.free_keys(regclass,mutation.upsert_row[],text[]) is 'Frees unique keys that rows of an upsert take from each other: Postgres checks each row by itself, and would refuse rows that swap keys. Their holders have their own id as a key until they are written, which no event reports.';
 
 CREATE OR REPLACE FUNCTION mutation.joint_calls(calls jsonb)
  RETURNS mutation.joint_call[]
@@ -30830,7 +30834,7 @@ begin
 end
 $function$;
 grant execute on function mutation.joint_calls(jsonb) to service_writer;
-comment on function mutation.joint_calls(jsonb) is 'Of the calls that mutation.run_together is given, those of stock_adjust, stock_set and stock_transfer; they fit when they have one line that says what is usual, and come from callers that have the scope.';
+comment on function mutation.joint_calls(jsonb) is 'Returns the calls of stock_adjust, stock_set and stock_transfer among the calls of mutation.run_together. They fit the single-line path if they have one line with only the usual fields, and the caller has the scope.';
 
 CREATE OR REPLACE FUNCTION mutation.keep_answer(idempotency_key text, digest bytea, answer jsonb, refused_at timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS void
@@ -30855,7 +30859,7 @@ begin
 end
 $function$;
 grant execute on function mutation.keep_answer(text,bytea,jsonb,timestamp with time zone) to service_writer;
-comment on function mutation.keep_answer(text,bytea,jsonb,timestamp with time zone) is 'Keeps the answer of the running mutation for repetitions with its key, with the digest of its input: its payload, or, with the moment, its user errors. One call in eight removes some keys that are too old.';
+comment on function mutation.keep_answer(text,bytea,jsonb,timestamp with time zone) is 'Stores the result of the running mutation for repetitions with its idempotency key, with the digest of its input: its payload or, with a moment, its user errors. One call in eight removes some expired keys.';
 
 CREATE OR REPLACE FUNCTION mutation.key_lifetime()
  RETURNS interval
@@ -30863,7 +30867,7 @@ CREATE OR REPLACE FUNCTION mutation.key_lifetime()
  STABLE
 RETURN GREATEST('24:00:00'::interval, (NULLIF(current_setting('service.keep_idempotency_keys'::text, true), ''::text))::interval);
 grant execute on function mutation.key_lifetime() to service_writer;
-comment on function mutation.key_lifetime() is 'How long an idempotency key stands for the mutation that had it: the setting service.keep_idempotency_keys, and at least the 24 hours that clients are promised.';
+comment on function mutation.key_lifetime() is 'Returns how long an idempotency key is kept: the setting service.keep_idempotency_keys, but at least the 24 hours that clients are promised.';
 
 CREATE OR REPLACE FUNCTION mutation.key_lock(credential_id uuid, key text)
  RETURNS bigint
@@ -30871,7 +30875,7 @@ CREATE OR REPLACE FUNCTION mutation.key_lock(credential_id uuid, key text)
  IMMUTABLE
 RETURN hashtextextended((((credential_id)::text || ' '::text) || key), (17)::bigint);
 grant execute on function mutation.key_lock(uuid,text) to service_writer;
-comment on function mutation.key_lock(uuid,text) is 'The advisory lock of an idempotency key. Its holder knows whether the key is taken, without waiting for the transaction that takes it.';
+comment on function mutation.key_lock(uuid,text) is 'Returns the advisory lock of an idempotency key. Its holder finds out whether the key is taken, without waiting for the transaction that takes it.';
 
 CREATE OR REPLACE FUNCTION mutation.match_of(relation regclass, matches text[], others text)
  RETURNS text
@@ -30883,7 +30887,7 @@ BEGIN ATOMIC
     FROM unnest(match_of.matches) WITH ORDINALITY m(condition, n);
 END;
 grant execute on function mutation.match_of(regclass,text[],text) to service_writer;
-comment on function mutation.match_of(regclass,text[],text) is 'SQL for the id of the row of a table that a given row r is about: the one with its id, else the first that a match finds, which is not among others, an array of ids.';
+comment on function mutation.match_of(regclass,text[],text) is 'Returns SQL for the id of the row of a table that a given row r refers to. That is the row with its id, else the first that a match finds and that is not in others, an array of ids.';
 
 CREATE OR REPLACE FUNCTION mutation.match_rows(relation regclass, list text, given jsonb, keys text[], matches text[])
  RETURNS mutation.upsert_row[]
@@ -30901,7 +30905,7 @@ begin
     perform mutation.refuse('REQUIRED', 'There must be at least one row.', array[list]);
   end if;
   perform mutation.refuse_too_many(jsonb_array_length(given), 250, array[list]);
-  -- Rows that are named by their id, and get another key: the one that they have is free
+  -- Rows that are named by their id and get another key: their present key becomes free
   execute format('select array(select g.id from (select (e ->> %L)::uuid as id, e from '
     'jsonb_array_elements($1) e where e ?| $2) g where (select %s from %s o where o.id = g.id))', 'id',
     (select string_agg(format('g.e ? %1$L and o.%1$I is distinct from g.e ->> %1$L', k), ' or ')
@@ -30931,13 +30935,13 @@ begin
         when c.given_id is not null and c.id is null then jsonb_build_array(mutation.user_error('NOT_FOUND',
           $5, mutation.path($3, c.line, 'id')))
         when c.id is not null and c.nth > 1 then jsonb_build_array(mutation.user_error('NOT_UNIQUE',
-          'An earlier row is about the same one.', mutation.path($3, c.line)))
+          'An earlier row refers to the same object.', mutation.path($3, c.line)))
       end)::mutation.upsert_row order by c.line)
     from counted c
     $q$, relation, found, named, mutation.defaults_of(relation),
     (select string_agg(format('r.%I', k), ', ') from unnest(keys) k))
   into result
-  using given, leaving, list, format('A row is known by one of these: id, %s.',
+  using given, leaving, list, format('A row needs one of these: id, %s.',
       (select string_agg(lower(left(c.camel, 1)) || substr(c.camel, 2), ', ' order by k.n)
         from unnest(keys) with ordinality k (name, n)
         cross join lateral (select replace(initcap(replace(k.name, '_', ' ')), ' ', '')) c (camel))),
@@ -30946,7 +30950,7 @@ begin
 end
 $function$;
 grant execute on function mutation.match_rows(regclass,text,jsonb,text[],text[]) to service_writer;
-comment on function mutation.match_rows(regclass,text,jsonb,text[],text[]) is 'The rows of an upsert into a table, each with the row that it is about: the one with its id, else the first that a match finds, a condition on a row o of the table and the given row r, unless another row of the call names that one by its id, and gives it another key. What was left out stays as it is, or gets its default. Locks what is there, by id. Keys are the columns by which a row can be known instead of its id. User errors REQUIRED and TOO_MANY_LINES; rows are refused with REQUIRED, NOT_FOUND and NOT_UNIQUE.';
+comment on function mutation.match_rows(regclass,text,jsonb,text[],text[]) is 'Returns the rows of an upsert into a table, each with the table''s row that it refers to. That is the row with its id, else the first that fulfills a match, a condition on a row o of the table and the given row r. A row is not matched if another row of the call names it by id and gives it another key. Omitted fields keep their value, or get their default. Locks the table''s rows, by id. Keys are columns that can identify a row instead of its id. User errors REQUIRED and TOO_MANY_LINES; rows are refused with REQUIRED, NOT_FOUND and NOT_UNIQUE.';
 
 CREATE OR REPLACE FUNCTION mutation.order_of_keys(relation regclass)
  RETURNS text
@@ -30964,7 +30968,7 @@ BEGIN ATOMIC
       JOIN pg_attribute a ON (((a.attrelid = (order_of_keys.relation)::oid) AND (a.attnum = k.attnum))));
 END;
 grant execute on function mutation.order_of_keys(regclass) to service_writer;
-comment on function mutation.order_of_keys(regclass) is 'SQL for the order in which rows r are to be inserted into a table: by its unique keys.';
+comment on function mutation.order_of_keys(regclass) is 'Returns SQL for the order in which rows r are inserted into a table: by its unique keys.';
 
 CREATE OR REPLACE FUNCTION mutation.path(list text, line bigint, VARIADIC field text[] DEFAULT '{}'::text[])
  RETURNS text[]
@@ -30974,7 +30978,7 @@ RETURN (ARRAY[list, ((line - 1))::text] || field);
 grant execute on function mutation.path(text,bigint,text[]) to service_booker;
 grant execute on function mutation.path(text,bigint,text[]) to service_ledger;
 grant execute on function mutation.path(text,bigint,text[]) to service_writer;
-comment on function mutation.path(text,bigint,text[]) is 'The way to an element of a list in the input, or to a field of it, for user errors. Lines are counted from 1.';
+comment on function mutation.path(text,bigint,text[]) is 'Returns the path to an element of a list in the input, or to a field of it, for user errors. Lines are counted from 1.';
 
 CREATE OR REPLACE FUNCTION mutation.prune_keys(batch integer DEFAULT 500)
  RETURNS integer
@@ -30996,7 +31000,7 @@ end
 $function$;
 alter function mutation.prune_keys(integer) owner to service_writer;
 grant execute on function mutation.prune_keys(integer) to service_worker;
-comment on function mutation.prune_keys(integer) is 'Removes idempotency keys that are too old, at most as many as the batch: those that no mutation has removed along with its own. Answers how many: to be called again until that is 0.';
+comment on function mutation.prune_keys(integer) is 'Removes expired idempotency keys that no mutation has removed, at most as many as the batch. Returns how many: call it again until that is 0.';
 
 CREATE OR REPLACE FUNCTION mutation.refuse(errors jsonb)
  RETURNS void
@@ -31012,7 +31016,7 @@ $function$;
 grant execute on function mutation.refuse(jsonb) to service_booker;
 grant execute on function mutation.refuse(jsonb) to service_ledger;
 grant execute on function mutation.refuse(jsonb) to service_writer;
-comment on function mutation.refuse(jsonb) is 'Ends the mutation with an array of user errors; goes on when the array is empty or null. SQLSTATE UE001, the detail is the array.';
+comment on function mutation.refuse(jsonb) is 'Ends the mutation with an array of user errors; does nothing if the array is empty or null. SQLSTATE UE001, with the array as detail.';
 
 CREATE OR REPLACE FUNCTION mutation.refuse(code text, message text, field text[] DEFAULT NULL::text[], details jsonb DEFAULT NULL::jsonb)
  RETURNS void
@@ -31038,7 +31042,7 @@ $function$;
 grant execute on function mutation.refuse_missing(text,text[]) to service_booker;
 grant execute on function mutation.refuse_missing(text,text[]) to service_ledger;
 grant execute on function mutation.refuse_missing(text,text[]) to service_writer;
-comment on function mutation.refuse_missing(text,text[]) is 'Ends the mutation, since an id in the input leads to nothing. User error NOT_FOUND.';
+comment on function mutation.refuse_missing(text,text[]) is 'Ends the mutation because an id in the input does not exist. User error NOT_FOUND.';
 
 CREATE OR REPLACE FUNCTION mutation.refuse_nulls(input_type regtype, input jsonb, validate_only boolean)
  RETURNS void
@@ -31049,7 +31053,7 @@ AS $function$
 declare
   errors jsonb;
 begin
-  select jsonb_agg(mutation.user_error('REQUIRED', 'Null is not an answer here: say it, or leave it out.',
+  select jsonb_agg(mutation.user_error('REQUIRED', 'This must not be null: give a value, or omit the field.',
     array[f.key])
     order by f.key)
   into errors
@@ -31065,7 +31069,7 @@ begin
 end
 $function$;
 grant execute on function mutation.refuse_nulls(regtype,jsonb,boolean) to service_writer;
-comment on function mutation.refuse_nulls(regtype,jsonb,boolean) is 'Refuses nulls in fields that hold something back when they are given, validate_only and columns with the tag @neverNull: a null there would pass for their default, and do what was perhaps to be held back. User error REQUIRED.';
+comment on function mutation.refuse_nulls(regtype,jsonb,boolean) is 'Refuses null in fields by which callers hold something back: validate_only and columns with the tag @neverNull. Null would mean their default, and do what callers may have wanted to prevent. User error REQUIRED.';
 
 CREATE OR REPLACE FUNCTION mutation.refuse_too_many(lines integer, maximum integer, field text[])
  RETURNS void
@@ -31082,7 +31086,7 @@ end
 $function$;
 grant execute on function mutation.refuse_too_many(integer,integer,text[]) to service_ledger;
 grant execute on function mutation.refuse_too_many(integer,integer,text[]) to service_writer;
-comment on function mutation.refuse_too_many(integer,integer,text[]) is 'Ends the mutation when a list of the input is longer than it may be. User error TOO_MANY_LINES.';
+comment on function mutation.refuse_too_many(integer,integer,text[]) is 'Ends the mutation if a list of the input is too long. User error TOO_MANY_LINES.';
 
 CREATE OR REPLACE FUNCTION mutation.rehearse()
  RETURNS void
@@ -31124,7 +31128,7 @@ end
 $function$;
 alter function mutation.rehearse() owner to service_writer;
 grant execute on function mutation.rehearse() to service_api;
-comment on function mutation.rehearse() is 'Rehearses a booking of stock and a shipment, with validate_only, on a connection that no request has used yet: the connection keeps what it reads of the catalog, compiles and plans for them. Waits for locks for 50 ms, does nothing in an empty shop, and leaves nothing behind but numbers of fulfillments that are not used.';
+comment on function mutation.rehearse() is 'Rehearses a booking of stock and a shipment, with validate_only, on a new connection, so that Postgres reads its catalog, compiles and plans before the first request. Waits for locks for 50 ms, does nothing in an empty shop, and leaves nothing behind but unused numbers of fulfillments.';
 
 CREATE OR REPLACE FUNCTION mutation.require_rows(rows mutation.upsert_row[], partial boolean)
  RETURNS void
@@ -31142,7 +31146,7 @@ begin
 end
 $function$;
 grant execute on function mutation.require_rows(mutation.upsert_row[],boolean) to service_writer;
-comment on function mutation.require_rows(mutation.upsert_row[],boolean) is 'Ends an upsert that has refused rows, unless it is to do what it can.';
+comment on function mutation.require_rows(mutation.upsert_row[],boolean) is 'Ends an upsert that has refused rows, unless it is partial.';
 
 CREATE OR REPLACE FUNCTION mutation.row_faults(relation regclass, rows mutation.upsert_row[], matches text[] DEFAULT '{}'::text[])
  RETURNS mutation.row_fault[]
@@ -31186,7 +31190,7 @@ begin
 end
 $function$;
 grant execute on function mutation.row_faults(regclass,mutation.upsert_row[],text[]) to service_writer;
-comment on function mutation.row_faults(regclass,mutation.upsert_row[],text[]) is 'What the rules of a table say against the rows of an upsert: not null, checks, foreign and unique keys, with the user errors that their comments name. One statement, made of the catalog, for all rows and rules.';
+comment on function mutation.row_faults(regclass,mutation.upsert_row[],text[]) is 'Returns the faults of the rows of an upsert by the rules of the table: not null, checks, foreign and unique keys, with the user errors in their comments. One statement, built from the catalog, checks all rows and rules.';
 
 CREATE OR REPLACE FUNCTION mutation.run(version name, operation name, input jsonb, idempotency_key text, validate_only boolean, refusals jsonb DEFAULT NULL::jsonb, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS jsonb
@@ -31261,7 +31265,7 @@ end
 $function$;
 alter function mutation.run(name,name,jsonb,text,boolean,jsonb,timestamp with time zone) owner to service_writer;
 grant execute on function mutation.run(name,name,jsonb,text,boolean,jsonb,timestamp with time zone) to service_api;
-comment on function mutation.run(name,name,jsonb,text,boolean,jsonb,timestamp with time zone) is 'Runs a mutation: the function of that name in the API schema of a version, with its input as JSON. The only way in for service_api: needs the scope in the tag @requiresScopes of the function''s comment. Answers {payload, userErrors, warnings}; with user errors nothing has been changed, and there are no warnings. A key makes a repetition within 24 hours answer the first payload and its warnings again. A refusal with a key is kept too: a call with that key then gets it again, with a field refusal, unless newer_than is its moment (see mutation.take_key). refusals are user errors of checks that were made before. With validate_only everything is undone, and the payload is null. Other errors are raised: UE003 when the plan allows no mutations, faults, and collisions that are worth another try.';
+comment on function mutation.run(name,name,jsonb,text,boolean,jsonb,timestamp with time zone) is 'Runs a mutation: the function of that name in the API schema of a version, with its input as JSON. The only entry point for service_api: needs the scope in the tag @requiresScopes of the function''s comment. Returns {payload, userErrors, warnings}; with user errors nothing has been changed, and there are no warnings. With an idempotency key, a repetition within 24 hours returns the first payload and its warnings again. A refusal with a key is stored, too: a call with that key gets it again, with a field refusal, unless newer_than is its moment (see mutation.take_key). The parameter refusals has user errors of earlier checks. With validate_only everything is undone, and the payload is null. Other errors are raised: UE003 if the plan allows no mutations, internal faults, and conflicts that are worth another try.';
 
 CREATE OR REPLACE FUNCTION mutation.run_together(calls jsonb)
  RETURNS jsonb
@@ -31311,7 +31315,7 @@ end
 $function$;
 alter function mutation.run_together(jsonb) owner to service_writer;
 grant execute on function mutation.run_together(jsonb) to service_api;
-comment on function mutation.run_together(jsonb) is 'Runs calls of mutations together, as if each were run by mutation.run, one after the other: an array of objects with version, operation, input, key, credential_id, request_id and scopes. Answers an array: for each call what mutation.run would answer, or null when it was not run, and has to be, by mutation.run: whatever is not plain, will perhaps be refused, or would have to wait for a key; and whatever concerns the same product and comes after such a call.';
+comment on function mutation.run_together(jsonb) is 'Runs calls of mutations in a group commit, as if mutation.run ran one after the other. Takes an array of objects with version, operation, input, key, credential_id, request_id, scopes and traceparent. Returns an array: for each call the result of mutation.run, or null if the caller must use mutation.run. Null is returned for calls that do not fit the single-line path, may be refused, or would wait for an idempotency key, and for later calls of the same product.';
 
 CREATE OR REPLACE FUNCTION mutation.take_key(idempotency_key text, digest bytea, operation name, input jsonb, validate_only boolean, newer_than timestamp with time zone)
  RETURNS jsonb
@@ -31328,7 +31332,7 @@ begin
       'OUT_OF_RANGE', 'An idempotency key has 1 to 255 characters.', '{idempotency_key}'
     );
   end if;
-  -- The second digest is that of keys from before mutation.digest was
+  -- Keys that are older than mutation.digest have the second digest
   select k.payload, k.created_at, k.refused_at, k.request = digest
     or k.request = sha256(convert_to(operation || ' ' || input::text, 'UTF8')) as is_same into earlier
   from mutation.idempotency_key k where k.credential_id = mutation.caller() and k.key = idempotency_key;
@@ -31357,7 +31361,7 @@ begin
 end
 $function$;
 grant execute on function mutation.take_key(text,bytea,name,jsonb,boolean,timestamp with time zone) to service_writer;
-comment on function mutation.take_key(text,bytea,name,jsonb,boolean,timestamp with time zone) is 'Takes a key for the running mutation, which holds its lock; mutation.keep_answer writes it down. Null when it is free; otherwise the answer of mutation.run: that of the call that had the key before, or IDEMPOTENCY_KEY_MISMATCH when that had another input. A refusal holds the key for calls that arrived before it. Only the caller can know whether its own did: so the answer has a field refusal, with the moment and the age of the refusal, and the caller asks again: with this moment as newer_than, to go on as a new try, or with -infinity, to get the refusal for good. A trial looks at no refusal.';
+comment on function mutation.take_key(text,bytea,name,jsonb,boolean,timestamp with time zone) is 'Takes an idempotency key for the running mutation, which holds its lock; mutation.keep_answer stores it. Returns null if the key is free. Otherwise returns the result of the earlier call with the key, or IDEMPOTENCY_KEY_MISMATCH if that call had another input. A refusal holds the key for calls that arrived before it. Only the caller knows whether its own did, so the result has a field refusal, with the moment and the age of the refusal. The caller then calls again: with this moment as newer_than for a new try, or with -infinity for the final refusal. With validate_only, refusals are ignored.';
 
 CREATE OR REPLACE FUNCTION mutation.take_keys(calls mutation.joint_call[])
  RETURNS mutation.joint_call[]
@@ -31395,7 +31399,7 @@ begin
 end
 $function$;
 grant execute on function mutation.take_keys(mutation.joint_call[]) to service_writer;
-comment on function mutation.take_keys(mutation.joint_call[]) is 'The calls, of which those fit that have no key, or one that is free, or repeat what was answered already. Keys that stand for something else, or are too old, are left to mutation.run.';
+comment on function mutation.take_keys(mutation.joint_call[]) is 'Returns the calls, of which only some still fit the single-line path. They have no idempotency key or a free one, or repeat a call that has a result. Keys that stand for another input, or have expired, are left to mutation.run.';
 
 CREATE OR REPLACE FUNCTION mutation.thing(relation regclass)
  RETURNS text
@@ -31404,7 +31408,7 @@ CREATE OR REPLACE FUNCTION mutation.thing(relation regclass)
  SET search_path TO 'pg_catalog', 'pg_temp'
 RETURN (SELECT replace(regexp_replace((c.relname)::text, '^sales_'::text, ''::text), '_'::text, ' '::text) AS replace FROM pg_class c WHERE (c.oid = (thing.relation)::oid));
 grant execute on function mutation.thing(regclass) to service_writer;
-comment on function mutation.thing(regclass) is 'What people call a row of a table, for messages.';
+comment on function mutation.thing(regclass) is 'Returns the everyday name of a row of a table, for messages.';
 
 CREATE OR REPLACE FUNCTION mutation.upserted(rows mutation.upsert_row[], OUT results jsonb, OUT ids uuid[])
  RETURNS record
@@ -31427,7 +31431,7 @@ BEGIN ATOMIC
     FROM unnest(upserted.rows) u(line, id, is_new, given, present, wanted, is_changed, errors);
 END;
 grant execute on function mutation.upserted(mutation.upsert_row[]) to service_writer;
-comment on function mutation.upserted(mutation.upsert_row[]) is 'What became of each row of an upsert, in the form of upsert_result, and the ids of those that are not refused, in their order.';
+comment on function mutation.upserted(mutation.upsert_row[]) is 'Returns the outcome of each row of an upsert, in the form of upsert_result, and the ids of the rows that are not refused, in their order.';
 
 CREATE OR REPLACE FUNCTION mutation.user_error(code text, message text, field text[] DEFAULT NULL::text[], details jsonb DEFAULT NULL::jsonb)
  RETURNS jsonb
@@ -31437,7 +31441,7 @@ RETURN jsonb_build_object('code', code, 'message', message, 'field', to_jsonb(fi
 grant execute on function mutation.user_error(text,text,text[],jsonb) to service_booker;
 grant execute on function mutation.user_error(text,text,text[],jsonb) to service_ledger;
 grant execute on function mutation.user_error(text,text,text[],jsonb) to service_writer;
-comment on function mutation.user_error(text,text,text[],jsonb) is 'One user error: a code of api_unstable.user_error_code, a sentence for people, the way to the input at fault in names of columns (such as {lines,0,quantity}), and further facts.';
+comment on function mutation.user_error(text,text,text[],jsonb) is 'Returns one user error: a code of api_unstable.user_error_code, a message, the path to the wrong input in names of columns (such as {lines,0,quantity}), and further facts.';
 
 CREATE OR REPLACE FUNCTION mutation.violation(constraint_schema name, constraint_table name, constraint_name name)
  RETURNS jsonb
@@ -31463,7 +31467,7 @@ BEGIN ATOMIC
   LIMIT 1;
 END;
 grant execute on function mutation.violation(name,name,name) to service_writer;
-comment on function mutation.violation(name,name,name) is 'The user error that a violated constraint means, from the constraint''s comment: @userError CODE column, and on the next line a sentence for people. Null when the comment says nothing: then the violation is a fault of ours.';
+comment on function mutation.violation(name,name,name) is 'Returns the user error of a violated constraint, from the constraint''s comment: @userError CODE column, and on the next line a message. Null if the comment has none: then the violation is an internal fault.';
 
 CREATE OR REPLACE FUNCTION mutation.warn(warnings jsonb)
  RETURNS void
@@ -31479,7 +31483,7 @@ $function$;
 grant execute on function mutation.warn(jsonb) to service_booker;
 grant execute on function mutation.warn(jsonb) to service_ledger;
 grant execute on function mutation.warn(jsonb) to service_writer;
-comment on function mutation.warn(jsonb) is 'Notes an array of warnings of the running mutation, each as mutation.user_error makes one; does nothing when the array is empty or null. mutation.run answers them when the mutation is done. What is rolled back to a savepoint takes its warnings with it.';
+comment on function mutation.warn(jsonb) is 'Adds an array of warnings to the running mutation, each as mutation.user_error returns it; does nothing if the array is empty or null. mutation.run returns them if the mutation succeeds. A rollback to a savepoint removes the warnings since then.';
 
 CREATE OR REPLACE FUNCTION mutation.warn(code text, message text, field text[] DEFAULT NULL::text[], details jsonb DEFAULT NULL::jsonb)
  RETURNS void
@@ -31491,7 +31495,7 @@ END;
 grant execute on function mutation.warn(text,text,text[],jsonb) to service_booker;
 grant execute on function mutation.warn(text,text,text[],jsonb) to service_ledger;
 grant execute on function mutation.warn(text,text,text[],jsonb) to service_writer;
-comment on function mutation.warn(text,text,text[],jsonb) is 'Notes a warning of the running mutation: a code of api_unstable.warning_code, a sentence for people, the way to the input that it is about in names of columns (such as {lines,0,quantity}), and further facts.';
+comment on function mutation.warn(text,text,text[],jsonb) is 'Adds a warning to the running mutation: a code of api_unstable.warning_code, a message, the path to the input in names of columns (such as {lines,0,quantity}), and further facts.';
 
 CREATE OR REPLACE FUNCTION mutation.warnings()
  RETURNS jsonb
@@ -31501,7 +31505,7 @@ RETURN (COALESCE(NULLIF(current_setting('service.warnings'::text, true), ''::tex
 grant execute on function mutation.warnings() to service_booker;
 grant execute on function mutation.warnings() to service_ledger;
 grant execute on function mutation.warnings() to service_writer;
-comment on function mutation.warnings() is 'The warnings of the running mutation, as mutation.warn noted them. They live as long as its transaction.';
+comment on function mutation.warnings() is 'Returns the warnings of the running mutation, as added by mutation.warn. They live as long as its transaction.';
 
 CREATE OR REPLACE FUNCTION mutation.with_changes(rows mutation.upsert_row[], changed uuid[])
  RETURNS mutation.upsert_row[]
@@ -31517,7 +31521,7 @@ BEGIN ATOMIC
          END AS array_agg;
 END;
 grant execute on function mutation.with_changes(mutation.upsert_row[],uuid[]) to service_writer;
-comment on function mutation.with_changes(mutation.upsert_row[],uuid[]) is 'The rows of an upsert, those with these ids noted as changed: something that belongs to them was.';
+comment on function mutation.with_changes(mutation.upsert_row[],uuid[]) is 'Returns the rows of an upsert, of which the rows with these ids are marked as changed, because something that belongs to them was.';
 
 CREATE OR REPLACE FUNCTION mutation.with_faults(rows mutation.upsert_row[], list text, faults mutation.row_fault[])
  RETURNS mutation.upsert_row[]
@@ -31544,7 +31548,7 @@ BEGIN ATOMIC
          END AS array_agg;
 END;
 grant execute on function mutation.with_faults(mutation.upsert_row[],text,mutation.row_fault[]) to service_writer;
-comment on function mutation.with_faults(mutation.upsert_row[],text,mutation.row_fault[]) is 'Refuses rows of an upsert for these faults, beside those that are noted already.';
+comment on function mutation.with_faults(mutation.upsert_row[],text,mutation.row_fault[]) is 'Refuses rows of an upsert for these faults, in addition to the faults that they have.';
 
 CREATE OR REPLACE FUNCTION mutation.with_faults_of_taken_keys(relation regclass, rows mutation.upsert_row[], list text, partial boolean)
  RETURNS mutation.upsert_row[]
@@ -31567,7 +31571,7 @@ begin
 end
 $function$;
 grant execute on function mutation.with_faults_of_taken_keys(regclass,mutation.upsert_row[],text,boolean) to service_writer;
-comment on function mutation.with_faults_of_taken_keys(regclass,mutation.upsert_row[],text,boolean) is 'Refuses rows of a partial upsert whose unique key another row would have given up that is refused itself.';
+comment on function mutation.with_faults_of_taken_keys(regclass,mutation.upsert_row[],text,boolean) is 'Refuses rows of a partial upsert that want the unique key of another row, if that row is refused and so keeps it.';
 
 CREATE OR REPLACE FUNCTION mutation.with_values(rows mutation.upsert_row[], changes jsonb)
  RETURNS mutation.upsert_row[]
@@ -31583,7 +31587,7 @@ BEGIN ATOMIC
          END AS array_agg;
 END;
 grant execute on function mutation.with_values(mutation.upsert_row[],jsonb) to service_writer;
-comment on function mutation.with_values(mutation.upsert_row[],jsonb) is 'The rows of an upsert with other values of columns, which an object names by the places of rows; null for none.';
+comment on function mutation.with_values(mutation.upsert_row[],jsonb) is 'Returns the rows of an upsert with other values of columns, given as an object by the places of the rows; null changes nothing.';
 
 CREATE OR REPLACE FUNCTION mutation.write_rows(relation regclass, rows mutation.upsert_row[])
  RETURNS mutation.upsert_row[]
@@ -31624,7 +31628,7 @@ exception
 end
 $function$;
 grant execute on function mutation.write_rows(regclass,mutation.upsert_row[]) to service_writer;
-comment on function mutation.write_rows(regclass,mutation.upsert_row[]) is 'Writes the rows of an upsert that are not refused: what is new in the order of its unique key, so that two calls never wait for each other in a circle, and what is different. Rows that are as they should be are not touched.';
+comment on function mutation.write_rows(regclass,mutation.upsert_row[]) is 'Writes the rows of an upsert that are not refused: new ones in the order of their unique key, so that two calls cannot deadlock, and rows that differ. Unchanged rows are not touched.';
 
 create schema search;
 grant usage on schema search to service_api;
@@ -31671,7 +31675,7 @@ begin
 end
 $function$;
 grant execute on function search.require_few(uuid[]) to service_searcher;
-comment on function search.require_few(uuid[]) is 'Refuses, with SQLSTATE UE006, a search that finds more than 10,000 rows: to read on from there, a list would have to read and sort all of them again for each page.';
+comment on function search.require_few(uuid[]) is 'Refuses a search with more than 10,000 matches by SQLSTATE UE006: each page would have to read and sort all of them again.';
 
 CREATE OR REPLACE FUNCTION search.sought(patterns text[])
  RETURNS text[]

@@ -78,7 +78,7 @@ const changes: [string, string][] = [
  */
 export const catalogQuery: string = changes.reduce((query, [from, to]) => {
   if (query.split(from).length !== 2)
-    throw new Error(`The library's query for the catalog has changed. It lacks: ${from}`);
+    throw new Error(`The library's query for the catalog has changed. It must contain this once: ${from}`);
   return query.replace(from, () => to);
 }, makeIntrospectionQuery());
 

@@ -5,7 +5,7 @@ import { configOf } from "./config.ts";
 
 type Callback = (error: Error | null, result: PipelinedResult | null) => void;
 
-/** Takes the place of src's: the same transaction by four messages, each of which is awaited. */
+/** Replaces src's class: the same transaction in four messages, each of which is awaited. */
 export class PipelinedQuery {
   readonly #run: () => Promise<PipelinedResult>;
   readonly #callback: Callback;

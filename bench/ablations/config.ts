@@ -3,14 +3,14 @@ import type { PipelinedStatement } from "../../src/postgres/pipeline/pipelined-q
 
 const names = new Map<string, string>();
 
-/** A short name for a text, which is prepared by that. */
+/** Returns a short name for a prepared statement. */
 function nameOf(text: string): string {
   let name = names.get(text);
   if (name === undefined) names.set(text, (name = `bench_${names.size}`));
   return name;
 }
 
-/** A statement in the form of `pg`. */
+/** Converts a statement to the format of `pg`. */
 export const configOf = ({ text, values = [], name, arrayMode }: PipelinedStatement): QueryConfig => ({
   text,
   values: [...values],

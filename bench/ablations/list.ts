@@ -1,18 +1,18 @@
-/** A text of a module that is replaced. */
+/** A text to replace in a module. */
 interface Change {
   /** The module, in src. */
   file: string;
-  /** Null for the whole module. */
+  /** The text to replace; null replaces the whole module. */
   from: string | null;
-  /** `bench:` stands for this folder. */
+  /** The new text. `bench:` stands for this folder. */
   to: string;
 }
 
-/** The service without one of its fast paths, or with a simpler one in its place. */
+/** The service without one of its fast paths, or with a simpler path instead. */
 export interface Ablation {
   name: string;
   title: string;
-  /** What it could make slower. */
+  /** The kinds of operations that it could slow down. */
   concerns: { reads: boolean; writes: boolean };
   changes: readonly Change[];
 }

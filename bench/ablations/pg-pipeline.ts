@@ -11,7 +11,7 @@ interface Connected {
   connection: { stream: { cork(): void; uncork(): void } };
 }
 
-/** Takes the place of src's: the same transaction by four queries in one write, each of which pg ends by a Sync. */
+/** Replaces src's class: the same transaction as four queries in one write, each of which pg ends with a Sync. */
 export class PipelinedQuery {
   readonly #client: ClientBase;
   readonly #settings: SettingsStatement | null;

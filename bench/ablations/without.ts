@@ -1,4 +1,4 @@
-// Run by `--import` before the service: replaces in its modules what ABLATION says, as they are loaded.
+// Runs before the service, by `--import`. While modules are loaded, it applies the replacements of ABLATION.
 import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import type { Ablation } from "./list.ts";

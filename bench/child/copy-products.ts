@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { withClient } from "../../src/postgres/client.ts";
 
-/** The products of the measured database. Variants may leave their name to their parent, where peers need one. */
+/** Reads the products of the measured database. A variant without a name gets its parent's, because peers need one. */
 const measured = `
   select jsonb_agg(jsonb_build_object('id', id, 'number', product_number, 'name', coalesce(name, ''), 'gtin', gtin,
     'physical', physical_stock, 'reserved', physical_stock - available_stock) order by id) as products
   from erp.product`;
 
 /**
- * Copies the products into the tables of a peer with a database of its own, in place of those that are there.
+ * Replaces the products in a peer's own database by copies of the measured ones.
  *
  * @param statements a file of SQL that reads them from the temporary table `measured`
  */

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What a measured process reports when it is asked. */
+/** The resource usage that a measured process reports on request. */
 export interface ProcessUsage {
   /** Processor time so far, in microseconds. */
   cpu: number;
@@ -18,9 +18,9 @@ export async function serveMeasured(server: Server, token?: string): Promise<voi
 }
 
 /**
- * Reports the port to the measuring process, answers its questions, and ends with it.
+ * Reports the URL to the measuring process, answers its requests for usage, and ends with it.
  *
- * @param token an access token, if this server doesn't take those of the service
+ * @param token an access token, if this server doesn't accept the service's tokens
  */
 export function announce(url: string, token?: string): void {
   process.on("disconnect", () => process.exit());

@@ -12,10 +12,10 @@ const key: KeyObject = createSecretKey(process.env.TOKEN_SIGNING_KEY ?? "", "utf
 const known = new LRUCache<string, { claims: Claims; expiresAt: number }>({ max: 10_000 });
 
 /**
- * The caller, by the access token of a request. Each contestant except the service checks tokens with this: the
- * signature once, and the expiry each time.
+ * Reads the caller from the access token of a request. All contestants except the service use this to check tokens: the
+ * signature once, the expiry each time.
  *
- * @throws when there is no valid token
+ * @throws without a valid token
  */
 export async function claimsOf({ authorization = "" }: IncomingHttpHeaders): Promise<Claims> {
   const token = authorization.slice("Bearer ".length);

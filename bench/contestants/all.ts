@@ -8,13 +8,13 @@ import { limit, limitPipelined, sameFunction } from "./limit.ts";
 import { peers } from "./peers.ts";
 import { serviceContestant } from "./service.ts";
 
-/** Those that take part when they are named. */
+/** Contestants that only take part if they are named. */
 const others = [...peers, ...ablatedServices];
 
 /**
- * All contestants of a run, the service first.
+ * Returns the contestants of a run, the service first.
  *
- * @throws {UserError} when an unknown one is named
+ * @throws {UserError} if an unknown one is named
  */
 export async function contestantsOf({ with: wanted }: BenchOptions): Promise<Contestant[]> {
   const names = others.map(({ name }) => name);

@@ -2,13 +2,13 @@ import type { PreparedRequest } from "../measure/load.ts";
 import type { ContestantRequest, Parameters, ReadName } from "../queries/reads.ts";
 import type { WriteCall, WriteName } from "../queries/writes.ts";
 
-/** Sends one request and returns the body of the answer, which may contain errors. */
+/** Sends one request and returns the response body, which may contain errors. */
 export type Ask = (asked: ContestantRequest) => Promise<unknown>;
 
-/** How to ask a running contestant, and how to read its answers. */
+/** Makes the requests for a contestant, and reads its responses. */
 export interface Speaker {
   ask(query: ReadName, parameters: Parameters): ContestantRequest | Promise<ContestantRequest>;
-  /** Its answer in the form of the service's `data`. */
+  /** Converts its response to the form of the service's `data`. */
   read(query: ReadName, body: unknown): unknown;
 }
 
@@ -24,20 +24,20 @@ export interface Contestant {
   /** Options of Node. */
   execArgv?: string[];
   /**
-   * The database that it connects to: the measured one, with the role that services log in as, unless it says that it
-   * needs its owner, or has one of its own on the same server, which it fills with the measured products.
+   * The database that it connects to. By default, it is the measured database with the login role. A contestant may need the
+   * owner instead, or its own database on the same server, which it fills with the measured products.
    */
   database?: "as owner" | "its own";
   answers: readonly (ReadName | WriteName)[];
-  /** Differences to the others. */
+  /** Differences to other contestants. */
   remarks?: string[];
   /**
-   * Finds out how to ask it, perhaps by asking it.
+   * Prepares its requests, perhaps by sending some.
    *
-   * @param ownerUrl the database, for facts that it can't provide
+   * @param ownerUrl the database, for facts that the contestant can't provide
    */
   speak(ask: Ask, ownerUrl: string): Promise<Speaker>;
-  /** A mutation in its form. One that answers none has none. */
+  /** Makes its request for a mutation, if it supports mutations. */
   write?(call: WriteCall): PreparedRequest;
 }
 
@@ -46,7 +46,7 @@ interface GraphqlAnswer {
   errors?: unknown[];
 }
 
-/** The data of an answer without errors, or nothing. */
+/** Returns the data of a response without errors, otherwise undefined. */
 export function dataOf(body: unknown): unknown {
   const { data, errors } = body as GraphqlAnswer;
   if (errors !== undefined) throw new Error(`It answered errors: ${JSON.stringify(errors).slice(0, 500)}`);

@@ -18,7 +18,7 @@ export const limit: Contestant = {
   write: writeToLimit,
 };
 
-/** The same with settings and statement in one message to Postgres, as the service sends them. */
+/** LIMIT with settings and statement in one message to Postgres, as the service sends them. */
 export const limitPipelined: Contestant = {
   ...limit,
   remarks: [],
@@ -28,7 +28,7 @@ export const limitPipelined: Contestant = {
   answers: readNames,
 };
 
-/** For mutations: what remains if everything but the functions of the database is left out. */
+/** LIMIT for mutations: it only calls the service's own database functions. */
 export const sameFunction: Contestant = {
   ...limit,
   remarks: [],

@@ -10,7 +10,7 @@ const peer = (name: string) => {
   return { name, folder, program: new URL("server.ts", folder) };
 };
 
-/** Other products that answer the same queries, or some of them. */
+/** Other products that support all or some of the queries. */
 export const peers: readonly Contestant[] = [
   {
     ...peer("postgraphile-5"),

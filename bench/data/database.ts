@@ -10,44 +10,44 @@ import { urlAsOwner } from "../../src/postgres/roles.ts";
 import { offerStatistics, statisticsModule } from "../../src/plans/statement-statistics.ts";
 import { extendLedger } from "./ledger.ts";
 
-/** The cluster of the measurements, with one database for each scale. They are kept for the next run. */
+/** The folder of the benchmark's cluster, with one database for each scale. Databases are kept for the next run. */
 const directory = ".data/bench";
 
 /** The comment on a database that has all of its data. */
 const filled = "filled";
 
-/** Settings with which much data is made sooner. They don't survive a crash, but can be made again. */
+/** Settings that speed up creating data. The data don't survive a crash, but can be created again. */
 export const hasty = { fsync: "off", wal_level: "minimal", max_wal_senders: "0", max_wal_size: "16GB" };
 
 /** The scale of the shop whose ledger is extended. */
 const scaleOfLedgers = 10;
 
-/** The Postgres of the measurements. */
+/** The benchmark's Postgres. */
 export interface BenchCluster {
   /** Existing scales. */
   filledScales(): Promise<number[]>;
-  /** The database of a scale, which is made if it is missing. */
+  /** Opens the database of a scale, which is created if it is missing. */
   open(scale: number, onProgress: (step: string) => void): Promise<BenchDatabase>;
-  /** Existing ledgers, by the movements that were wanted. */
+  /** Existing ledgers, by their requested number of movements. */
   filledLedgers(): Promise<number[]>;
-  /** A small shop with that many movements, which is made if it is missing; `drop` removes it. */
+  /** Opens a small shop with that many movements, which is created if it is missing. `drop` removes it. */
   openLedger(movements: number, onProgress: (step: string) => void): Promise<DroppableDatabase>;
   stop(): Promise<void>;
 }
 
 export interface BenchDatabase {
   scale: number;
-  /** As superuser. */
+  /** URL with the superuser. */
   adminUrl: string;
-  /** As the owner of all tables. */
+  /** URL with the owner of all tables. */
   ownerUrl: string;
-  /** With the role that services log in as. */
+  /** URL with the service's login role. */
   loginUrl: string;
-  /** The amounts of data in it. */
+  /** Reads the amounts of data. */
   size(): Promise<Size>;
-  /** A copy for writing; `drop` removes it. */
+  /** Makes a copy for writing. `drop` removes it. */
   copy(): Promise<DroppableDatabase>;
-  /** Another database on the same server, which is made if it is missing. @returns its URL as superuser */
+  /** Opens another database on the same server, which is created if it is missing. @returns its URL with the superuser */
   beside(name: string): Promise<string>;
 }
 
@@ -71,7 +71,7 @@ export async function openBenchCluster(flags: Record<string, string> = {}): Prom
       const name = nameOf(scale);
       const isFilled = (await benchCluster.filledScales()).includes(scale);
       if (!isFilled) {
-        // An existing one is incomplete: making it was interrupted
+        // An existing database is incomplete: its creation was interrupted
         await admin.query(`drop database if exists ${name} with (force)`);
         await admin.query(`create database ${name}`);
       }
@@ -104,7 +104,7 @@ export async function openBenchCluster(flags: Record<string, string> = {}): Prom
 const nameOf = (scale: number | string): string => `scale_${scale}`;
 const nameOfLedger = (movements: number | string): string => `ledger_${movements}`;
 
-/** The sizes of filled databases of a kind, in order. */
+/** Reads the sizes of filled databases of a kind, in order. */
 async function filledSizes(admin: pg.Client, name: (size: number | string) => string): Promise<number[]> {
   const { rows } = await admin.query<{ name: string }>(
     "select datname as name from pg_database where shobj_description(oid, 'pg_database') = $1",

@@ -3,14 +3,14 @@ import { promisify } from "node:util";
 import type pg from "pg";
 import { withClient } from "../../src/postgres/client.ts";
 
-/** How far the added movements reach back, before all others. */
+/** Years over which the added movements are spread, before all existing ones. */
 const years = 5;
-/** All movements of the shop. */
+/** Most movements copied at a time: all movements of the shop. */
 const mostCopied = 100_000;
-/** Connections that make indexes, each by itself. */
+/** Connections that create indexes concurrently. */
 const atOnce = 2;
 
-/** A shop's newest movements, to be copied: those of products without batches, in order. */
+/** Selects the newest movements to copy, of products without batches, in order. */
 const template = (most: number): string => `
   create temporary table template as
   select row_number() over (order by m.id) as nth, m.*
@@ -18,7 +18,7 @@ const template = (most: number): string => `
   join erp.product p on p.id = m.product_id where not p.is_batch_managed;
   create index on template (nth); analyze template`;
 
-/** The newest movements have to be inserted last, as in life: then pages are full and in order. */
+/** Removes the newest movements, to insert them last, as in production. Pages are then full and in order. */
 const takeOut = `
   create temporary table newest as select * from ledger.stock_movement;
   delete from ledger.stock_movement; delete from ledger.movement_sequence`;
@@ -27,10 +27,10 @@ const number = `
   insert into ledger.movement_sequence (sequence, movement_id)
   select row_number() over (order by id), id from ledger.stock_movement`;
 
-/** Whether a copy takes the goods where the original did, or back again. */
+/** Whether a copy moves the goods as the original did, or back. */
 type Direction = "there" | "back";
 
-/** The other way round, what was a source is a destination. */
+/** Returns the value of a column in a copy. For the way back, source and destination are swapped. */
 function valueOf(column: string, direction: Direction): string {
   if (column === "id") return "uuidv7(t.at - clock_timestamp())";
   if (column === "created_at") return "date_trunc('second', t.at)";
@@ -56,9 +56,9 @@ export interface Copies {
 }
 
 /**
- * Prepares copying on a connection, on which triggers don't run from now on.
+ * Prepares copying on a connection, and turns off its triggers.
  *
- * @param most of how many of the newest movements, at most
+ * @param most most movements to copy, newest first
  */
 export async function prepareCopies(client: pg.Client, most: number): Promise<Copies> {
   await client.query("set session_replication_role = replica; set timezone = 'UTC'");
@@ -79,9 +79,9 @@ export async function prepareCopies(client: pg.Client, most: number): Promise<Co
 }
 
 /**
- * Adds movements to a shop's past, without booking them: as many goods go back as there, so the books stay right.
+ * Adds old movements without booking them. Each is reversed by another one, so the stored figures stay correct.
  *
- * @param count how many there should be at least
+ * @param count minimum number of movements
  */
 export async function extendLedger(
   adminUrl: string,
@@ -100,7 +100,7 @@ export async function extendLedger(
     await client.query("vacuum (freeze, analyze) ledger.stock_movement, ledger.movement_sequence");
     await client.query("checkpoint");
   });
-  // What the system still has to write would disturb what is measured next
+  // Pending disk writes would disturb the next measurement
   await promisify(execFile)("sync").catch(() => {});
 }
 

@@ -1,10 +1,10 @@
 import { withClient } from "../../src/postgres/client.ts";
 
-/** Additional stock of a product, so that orders don't compete for it. */
+/** Additional units of each product, so that orders don't compete for stock. */
 const surplus = 10_000;
 
-// Excluded: products with batches, which would have to be chosen, and orders that external fulfillment orders or holds
-// keep from being shipped
+// Excluded are products with batches, which would have to be chosen, and orders that can't be shipped because of external
+// fulfillment orders or holds
 const candidates = `
   create temporary table candidate as
   select o.id from erp.sales_order o
@@ -31,7 +31,7 @@ const store = `
   ) c
   group by c.call order by c.call`;
 
-// Copies of the candidates under numbers of their own, by the service's own function
+// Copies the candidates under new numbers, with the service's own function
 const more = `
   with wanted as (
     select row_number() over () - 1 as nth, c.id

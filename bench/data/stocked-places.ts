@@ -6,7 +6,7 @@ export interface StockedPlace {
   bin: string;
 }
 
-/** Products without batches, each with a bin that contains it; always the same ones. */
+/** Reads products without batches, each with a bin that contains it, always the same ones. */
 export function stockedPlaces(adminUrl: string, count: number): Promise<StockedPlace[]> {
   return withClient(adminUrl, async (client) => {
     const { rows } = await client.query<StockedPlace>(

@@ -7,7 +7,7 @@ const name = "Measurements";
 /** Age at which access tokens are renewed, in milliseconds; they are valid for ten minutes. */
 const renewedAfter = 4 * 60_000;
 
-/** Makes a credential with all scopes, and removes those of earlier runs. */
+/** Creates an API credential with all scopes, and deletes the credentials of earlier runs. */
 export function makeCredential(ownerUrl: string): Promise<ClientCredentials> {
   return withClient(ownerUrl, async (client) => {
     const earlier = (await listCredentials(client)).filter((credential) => credential.name === name);
@@ -16,7 +16,7 @@ export function makeCredential(ownerUrl: string): Promise<ClientCredentials> {
   });
 }
 
-/** Gets access tokens of a credential as a client does, from the service's token endpoint. */
+/** Gets access tokens as a client does, from the service's token endpoint. */
 export function tokensFrom(
   url: string,
   { clientId, clientSecret }: ClientCredentials,

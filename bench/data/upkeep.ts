@@ -12,13 +12,13 @@ export interface Vacuum {
 
 const pagesOf = /pages: \d+ removed, (\d+) remain, (\d+) scanned/;
 const newMovements = 34_000;
-/** Of old events. Later ones stay. */
+/** Number of old events to drop. Later events stay. */
 const oldEvents = 10_000;
 const batch = 500;
-/** New movements are as old as this, and so not of the future. */
+/** Age of the new movements in seconds, so that they aren't in the future. */
 const agoSeconds = { there: 120, back: 60 };
 
-/** Adds movements as if they had just been booked, and vacuums; takes the goods back again afterwards. */
+/** Adds movements as if they had just been booked, and vacuums. Reverses them afterwards. */
 export function vacuumAfterMovements(adminUrl: string): Promise<Vacuum> {
   return withClient(adminUrl, async (client) => {
     const { add } = await prepareCopies(client, newMovements);
@@ -48,11 +48,11 @@ async function vacuum(client: pg.Client): Promise<Vacuum> {
 export interface Pruning {
   /** Events in the log. */
   events: number;
-  /** Processor time of Postgres for one that is dropped, in microseconds; null if unknown. */
+  /** Postgres' processor time for each dropped event, in microseconds; null if unknown. */
   microseconds: number | null;
 }
 
-/** Fills the log with older events, and measures how the oldest are dropped. */
+/** Fills the log with older events, and measures dropping the oldest ones. */
 export function pruneOldEvents(adminUrl: string, count: number, postmaster: number): Promise<Pruning> {
   return withClient(adminUrl, async (client) => {
     await client.query("set session_replication_role = replica");

@@ -12,11 +12,11 @@ import { experience, normalClients } from "./normal-clients.ts";
 /** Result of an attack. */
 export interface AttackOutcome {
   beside: Experience;
-  /** The attacker's answers, counted. */
+  /** Number of responses to the attacker by kind. */
   answers: Record<string, number>;
-  /** Most bytes that the service has held, see `isOfAttack`. */
+  /** Peak memory of the service in bytes, see `isOfAttack`. */
   memory: number;
-  /** Whether that is the peak of the attack; on systems that can't tell, it is the peak since the start. */
+  /** Whether this is the peak of the attack. Some systems only know the peak since the start. */
   isOfAttack: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface ArenaOptions {
   environment?: Record<string, string>;
 }
 
-/** The service in its own process, with ordinary clients, beside which attacks are played. */
+/** The service in its own process, with ordinary clients and attacks. */
 export class Arena {
   readonly #owner: pg.Client;
   readonly #service: Child;
@@ -58,19 +58,19 @@ export class Arena {
     });
     const [service] = await Promise.all([starting, owner.query(manyCustomers)]);
     const arena = new Arena(owner, service);
-    // The costs of loading and compiling at the first requests are no attack's
+    // Loading and compiling at the first requests must not count for an attack
     await arena.quiet(1);
     return arena;
   }
 
-  /** Results of ordinary clients without an attack. */
+  /** Measures ordinary clients without an attack. */
   async quiet(seconds: number): Promise<Experience> {
     const tokens = await this.#normalTokens();
     await this.#introduce(tokens);
     return experience(this.#clients(tokens), seconds);
   }
 
-  /** Results of ordinary clients during an attack. */
+  /** Measures ordinary clients during an attack. */
   async beside({ name }: Attack, seconds: number): Promise<AttackOutcome> {
     const { url, pid } = this.#service;
     const normal = await this.#normalTokens();
@@ -110,8 +110,8 @@ export class Arena {
   }
 
   /**
-   * Lets ordinary clients ask once, so that they are known when an attack begins. For a new credential the service
-   * looks everything up.
+   * Lets ordinary clients send a request, so that their rights are cached when an attack begins. For a new API
+   * credential, the service has to read them.
    */
   async #introduce(tokens: readonly string[]): Promise<void> {
     await experience(this.#clients(tokens), 0.2);
@@ -126,7 +126,7 @@ export class Arena {
     const { clientId, clientSecret } = await createCredential(this.#owner, { name, read: scopes, write });
     const response = await fetch(`${this.#service.url}/api/oauth/token`, {
       method: "POST",
-      // Other than the attacker's, which may get no tokens for some time
+      // Another address than the attacker's, which may get no access tokens for some time
       headers: { "x-forwarded-for": "192.0.2.1" },
       body: new URLSearchParams({
         grant_type: "client_credentials",
@@ -154,7 +154,7 @@ async function emptySubscriptions(owner: pg.Client): Promise<void> {
       await owner.query("truncate events.webhook_subscription, events.outbox, events.event cascade");
       return;
     } catch (error) {
-      // The service is sending what is to be removed
+      // The service is sending messages that are being deleted
       if ((error as pg.DatabaseError).code !== "40P01") throw error;
     }
   }

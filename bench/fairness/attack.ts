@@ -3,15 +3,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** The target of an attack, and its credentials. */
 export interface Target {
   url: string;
-  /** Of a credential with all scopes. */
+  /** Access token of an API credential with all scopes. */
   token: string;
-  /** Of a credential without any scope that the attack would need. */
+  /** Access token without the scopes that the attack would need. */
   poor: string;
-  /** Of other clients with all scopes, where many attack together. */
+  /** Access tokens of further attackers with all scopes, if many attack together. */
   others?: readonly string[];
 }
 
-/** The attacker's answers, counted: statuses, or descriptions of failures. */
+/** Counts responses to the attacker by status, or by a description of the failure. */
 export class Tally {
   readonly counts: Record<string, number> = {};
 
@@ -20,23 +20,23 @@ export class Tally {
   }
 }
 
-/** An attack while it is played. */
+/** A running attack. */
 export interface Play extends Target {
   tally: Tally;
   isOver(): boolean;
 }
 
-/** A way in which one client tries to take more than its share. It ends when it is told to. */
+/** A way in which one client tries to take more than its share. It ends on request. */
 export interface Attack {
   name: string;
-  /** The client's action, to follow “doesn't notice”. */
+  /** The client's action, as a clause after “doesn't notice”. */
   what: string;
-  /** Preparations, without which the attack would do nothing. */
+  /** Prepares the attack, which otherwise would do nothing. */
   prepare?(play: Play): Promise<void>;
   run(play: Play): Promise<void>;
 }
 
-/** How to send requests. */
+/** A request to send. */
 export interface Sent {
   token: string | null;
   body: string | ReadableStream;
@@ -44,7 +44,7 @@ export interface Sent {
   headers?: Record<string, string>;
 }
 
-/** Sends a request, reads the answer, and counts its status. */
+/** Sends a request, reads the response and counts its status. */
 export async function send(
   { url, tally }: Play,
   { token, body, path = "/api/graphql/unstable", headers = {} }: Sent,
@@ -71,8 +71,7 @@ export async function send(
 }
 
 /**
- * Sends requests one after the other, on so many connections at the same time. It doesn't wait when it is told to come
- * later.
+ * Sends requests one after the other, on several connections at the same time. It ignores requests to retry later.
  */
 export function sending(connections: number, make: (play: Play, n: number) => Sent): Attack["run"] {
   return async (play) => {

@@ -1,4 +1,4 @@
-// A process of arena.ts: plays one attack until it is told to end, and then reports the answers.
+// A process of arena.ts: runs one attack until it is asked to end, and then reports the responses.
 import type { Target } from "./attack.ts";
 import { Tally } from "./attack.ts";
 import { attacks } from "./attacks/all.ts";

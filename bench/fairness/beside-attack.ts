@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 import type { Target } from "./attack.ts";
 
 /**
- * Does something beside an attack, which a process of its own plays.
+ * Runs a function during an attack, which runs in its own process.
  *
  * @param name of the attack
- * @returns what was done, and the attacker's answers, counted
+ * @returns the function's result, and the attacker's responses by kind
  */
 export async function besideAttack<T>(
   name: string,

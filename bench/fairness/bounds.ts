@@ -3,10 +3,10 @@ import type { Experience } from "./normal-clients.ts";
 
 export const mib = 1_048_576;
 
-/** Conditions for ordinary clients and the service, whatever one client does. */
+/** Limits that must hold for ordinary clients and the service, whatever one client does. */
 export const bounds = { p99Times: 10, p99Ms: 100, memory: 1_000 * mib };
 
-/** The conditions that an attack has violated, in words. */
+/** Describes the bounds that an attack has violated. */
 export function brokenBounds(quiet: Experience, { beside, memory }: AttackOutcome): string[] {
   const maxP99 = Math.max(bounds.p99Ms, bounds.p99Times * quiet.p99);
   const broken: string[] = [];
@@ -19,7 +19,7 @@ export function brokenBounds(quiet: Experience, { beside, memory }: AttackOutcom
   return broken;
 }
 
-/** A result in a line. */
+/** Prints a result as one line. */
 export function outcomeLine(
   quiet: Experience,
   { beside, memory, isOfAttack, answers }: AttackOutcome,

@@ -19,22 +19,22 @@ const queries = [
   '{ customers(first: 1, filter: { customerNumber: { equals: "10001" } }) { edges { node { id email } } } }',
 ];
 
-/** Ordinary clients, and requests per second of each: they cost less than what flows back to a token in that time. */
+/** Number of ordinary clients, and requests per second of each. They cost less than the refill of points in that time. */
 export const normalClients = { clients: 4, perSecond: 15 };
-/** One request of so many uses a new connection, as the first one of a client does. */
+/** One of this many requests uses a new connection, as the first request of a client does. */
 const newConnectionEvery = 4;
 /** Milliseconds after which a request counts as failed. */
 const timeoutMs = 20_000;
 
-/** An ordinary client, with its token. */
+/** An ordinary client with its access token. */
 export interface NormalClient {
   url: string;
   token: string;
 }
 
 /**
- * Sends requests as ordinary clients do, for some time: each at a steady pace, whether or not earlier requests have
- * been answered.
+ * Sends requests as ordinary clients do, for some time. Each client has a steady rate, whether or not it has responses to
+ * earlier requests.
  */
 export async function experience(
   clients: readonly NormalClient[],
@@ -74,7 +74,7 @@ interface ClientRequest {
   agent: Agent;
 }
 
-/** @returns what failed; null when nothing did */
+/** Sends a request. @returns a description of the failure, or null */
 function ask(url: string, { token, query, agent }: ClientRequest): Promise<string | null> {
   return new Promise((resolve) => {
     const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };

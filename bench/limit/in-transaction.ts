@@ -1,10 +1,10 @@
 import type pg from "pg";
 import type { LimitStatement } from "./pipelined.ts";
 
-/** JSON stays the text that Postgres has made. */
+/** Type parsers that return text, so that JSON isn't parsed. */
 const asText = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;
 
-/** Runs a statement as one usually writes it: in a transaction with BEGIN, settings, and COMMIT. */
+/** Runs a statement in the usual way: in a transaction with BEGIN, settings and COMMIT. */
 export async function inTransaction(
   client: pg.PoolClient,
   settings: Record<string, string>,

@@ -6,10 +6,10 @@ import type { ProcessUsage } from "../child/serve.ts";
 /** A measured process. */
 export interface Child {
   url: string;
-  /** An access token, if it doesn't take those of the service. */
+  /** An access token, if it doesn't accept the service's tokens. */
   token: string | undefined;
   pid: number;
-  /** Milliseconds from the start of the process until it could answer. */
+  /** Milliseconds from the start of the process until it was ready. */
   startUp: number;
   usage(): Promise<ProcessUsage>;
   stop(): Promise<void>;
@@ -30,9 +30,9 @@ process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 const keptOutput = 4_000;
 
 /**
- * Starts a process and waits until it can answer.
+ * Starts a process and waits until it is ready.
  *
- * @throws with its output, when it ends before that
+ * @throws with its output, if it ends before that
  */
 export async function startChild({ program, environment, execArgv = [] }: ChildOptions): Promise<Child> {
   const begin = performance.now();

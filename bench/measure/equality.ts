@@ -7,8 +7,8 @@ const times = new Set(["createdAt", "orderDateTime"]);
 const idPrefix = /^gid:\/\/service\/[A-Za-z]+\//;
 
 /**
- * An answer in the form for comparing contestants: ids as uuids, decimal numbers as numbers, times in UTC with
- * milliseconds.
+ * Converts a response to a form that is comparable between contestants: ids as uuids, decimals as numbers, times in UTC
+ * with milliseconds.
  */
 function comparable(value: unknown, field = ""): unknown {
   if (Array.isArray(value)) return value.map((entry) => comparable(entry, field));
@@ -21,12 +21,12 @@ function comparable(value: unknown, field = ""): unknown {
   return value.replace(idPrefix, "");
 }
 
-/** Whether two answers are equal in that form. */
+/** Whether two responses are equal in comparable form. */
 export function saysTheSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(comparable(one), comparable(other));
 }
 
-/** The first difference between two answers, in words; null when they are equal. */
+/** Describes the first difference between two responses; null if they are equal. */
 export function difference(one: unknown, other: unknown, path = "answer"): string | null {
   const [left, right] = [comparable(one), comparable(other)];
   if (isDeepStrictEqual(left, right)) return null;

@@ -1,39 +1,39 @@
 import { Client } from "undici";
 
-/** One request, ready to be sent, and its right answer. */
+/** A prepared request with a check of its response. */
 export interface PreparedRequest {
   path: string;
-  /** Of a POST; without one it is a GET. */
+  /** Request body of a POST. Without a body it is a GET. */
   body?: string;
-  /** Of its client, where these are many. */
+  /** Access token of its client, if there are many clients. */
   token?: string;
-  /** Whether an answer is right. */
+  /** Whether a response is correct. */
   isRight(status: number, body: Buffer): boolean;
 }
 
 export interface LoadOptions {
   url: string;
-  /** Of requests without one of their own. */
+  /** Access token of requests without their own. */
   token?: string;
   connections: number;
-  /** The requests to repeat; each connection begins at another one. */
+  /** The requests to repeat. Each connection starts at a different one. */
   requests: readonly PreparedRequest[];
   /** Stop after this time, in milliseconds. Running requests are completed. */
   seconds?: number;
-  /** Stop after this many requests, which free connections then take in order. */
+  /** Stop after this many requests, which free connections take in order. */
   count?: number;
 }
 
 export interface LoadResult {
   requests: number;
-  /** Wrong answers among the requests. */
+  /** Number of wrong responses. */
   failures: number;
   seconds: number;
-  /** Of each request, in milliseconds. */
+  /** Latency of each request, in milliseconds. */
   latencies: number[];
 }
 
-/** Sends requests to a server on several connections, each sending its next one when it has an answer. */
+/** Sends requests to a server on several connections. Each sends its next request after a response. */
 export async function load({
   url,
   token = "",

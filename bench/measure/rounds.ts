@@ -52,8 +52,8 @@ export interface MatchOptions {
 const warming = { connections: 32, leastSeconds: 0.5 };
 
 /**
- * Lets each contestant answer a query for a while without counting, and then with each number of connections that will
- * count: one alone may go a way of its own.
+ * Warms up each contestant with a query, also with each number of connections that will be measured: a single connection may
+ * use another code path.
  */
 export async function warmUp(
   players: readonly Player[],
@@ -72,7 +72,7 @@ export async function warmUp(
 }
 
 /**
- * Lets contestants answer one query in turns. Another one begins each round, so that none always follows the same one.
+ * Measures contestants with one query in turns. The order rotates, so that none always follows the same one.
  */
 export async function playMatch(players: readonly Player[], options: MatchOptions): Promise<Cell[]> {
   const { query, connections, rounds, deadline = Infinity } = options;

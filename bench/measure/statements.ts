@@ -1,8 +1,8 @@
 import { databaseIn, withClient } from "../../src/postgres/client.ts";
 
-/** What the statements of a database took, as pg_stat_statements counts it. */
+/** Costs of a database's statements, from pg_stat_statements. */
 export interface StatementCosts {
-  /** Pages of 8 kB that were looked at, wherever they were. */
+  /** Pages of 8 kB that were read, from memory or disk. */
   pages: number;
   /** Bytes of write-ahead log. */
   walBytes: number;
@@ -10,7 +10,7 @@ export interface StatementCosts {
 
 const ofDatabase = "(select oid from pg_database where datname = $1)";
 
-/** Those of background work are left out: how often it looks follows the clock. */
+/** A pattern for statements of requests. Background work is left out: it polls by the clock. */
 const ofRequests = "'operation=''|mutation[.]run'";
 
 /** @param adminUrl of the database; the cluster's database `postgres` has the extension */
@@ -20,10 +20,10 @@ function inStatistics<T>(adminUrl: string, text: string): Promise<T[]> {
   return withClient(url, async (client) => (await client.query(text, [name])).rows as T[]);
 }
 
-/** What disturbs, such as a vacuum after which catalogs are read anew, only adds: the least of so many counts it is. */
+/** Number of measurements, of which the lowest counts. Disturbances, such as reading catalogs after a vacuum, only add. */
 const counts = 3;
 
-/** What each of some requests costs a database, which answers no others meanwhile. */
+/** Measures the costs of each request in a database without other load. */
 export async function statementCosts(
   adminUrl: string,
   send: () => Promise<{ requests: number }>,

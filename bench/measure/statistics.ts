@@ -1,9 +1,9 @@
-/** The median: of an even number of values, the mean of the two in the middle. */
+/** Computes the median. For an even number of values, it is the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The quantile for a share, interpolated between two values. NaN without values. */
+/** Computes the quantile for a share, interpolated between two values. NaN without values. */
 export function quantile(values: readonly number[], share: number): number {
   if (values.length === 0) return NaN;
   const sorted = [...values].sort((one, other) => one - other);
@@ -14,8 +14,8 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 /**
- * One contestant compared with another: the median of the ratios within each round. Disturbances mostly affect both
- * contestants of a round.
+ * Compares two contestants: the median of the ratios of each round. Disturbances mostly affect both contestants of a
+ * round.
  */
 export function ratio(values: readonly number[], base: readonly number[]): number {
   const rounds = values.map((value, round) => value / (base[round] ?? NaN)).filter(Number.isFinite);

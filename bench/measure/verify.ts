@@ -6,19 +6,19 @@ import type { Child } from "./child.ts";
 import { difference, saysTheSame } from "./equality.ts";
 import type { PreparedRequest } from "./load.ts";
 
-/** A running contestant, and how to ask it. */
+/** A running contestant that has been verified. */
 export interface Ready {
   contestant: Contestant;
   child: Child;
   speaker: Speaker;
 }
 
-/** Parallel requests while answers are compared. */
+/** Parallel requests while responses are compared. */
 const atOnce = 8;
 
 export interface Asker {
   ask: Ask;
-  /** The same, but the raw answer. */
+  /** Sends a request and returns the raw response. */
   askText(asked: ContestantRequest): Promise<Buffer>;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface Asker {
 /**
  * Makes a function that sends a server single requests.
  *
- * @param token of the service, unless the server has one of its own
+ * @param token the service's access token, unless the server has its own
  */
 export function asker({ url, token: own }: Pick<Child, "url" | "token">, token: string): Asker {
   const pool = new Pool(url, { connections: atOnce, pipelining: 1 });
@@ -55,11 +55,11 @@ export function asker({ url, token: own }: Pick<Child, "url" | "token">, token: 
 }
 
 /**
- * Asks a contestant everything once, and compares its answers with the right ones.
+ * Sends each request to a contestant once, and compares the responses with the correct ones.
  *
- * @param references the right answers; null for the contestant that defines them
- * @returns its requests; from now on, the same text or an equal answer is right
- * @throws when an answer differs, naming the difference
+ * @param references the correct responses; null for the contestant that defines them
+ * @returns its requests. Later responses are correct if they have the same text or are equal
+ * @throws if a response differs, with the difference
  */
 export async function verifyAnswers(
   { child, speaker }: Ready,
@@ -95,7 +95,7 @@ export async function verifyAnswers(
 
 const textOf = (body: unknown): string | undefined => (body === undefined ? undefined : JSON.stringify(body));
 
-/** Works on several entries at once, and keeps their order. */
+/** Maps entries concurrently, and keeps their order. */
 async function inTurns<T, R>(
   entries: readonly T[],
   work: (entry: T, index: number) => Promise<R>,

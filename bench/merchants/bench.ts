@@ -24,19 +24,19 @@ const path = "/api/graphql/unstable";
 const mib = 2 ** 20;
 /** Connections of steady requests. */
 const connections = 16;
-/** Merchants beside the busy one, requests of each per second, and how often they are measured with it and without. */
+/** Number of other merchants, their requests per second, and rounds with and without the busy merchant. */
 export const others = { count: 20, perSecond: 5, rounds: 2 };
 const idleSeconds = 10;
 const visitedEveryMs = 500;
 
-/** Tokens by merchant: of its first client, and of the others of the busy one. */
+/** Access tokens: of each merchant's first client, and of the busy merchant's other clients. */
 export interface Tokens {
   all: { merchant: Merchant; token: string }[];
   busy: string[];
   times: Times;
 }
 
-/** What is measured, step by step. */
+/** The steps of the measurement. */
 export class Bench {
   readonly #made: Merchants;
   readonly #counter: ConnectionCounter;
@@ -67,7 +67,7 @@ export class Bench {
     return child;
   }
 
-  /** The first thing that a new merchant is asked for. Its key is made then. */
+  /** Measures the first request to a new merchant, for an access token. It creates the merchant's signing key. */
   async tokens({ url }: Child): Promise<Tokens> {
     const { all, credentials } = this.#made;
     const exchange = async (merchant: Merchant, n: number): Promise<string> => {
@@ -98,7 +98,7 @@ export class Bench {
     return first.latencies[0]!;
   }
 
-  /** Each merchant's first request, one after the other. */
+  /** Measures each merchant's first request, one after the other. */
   async open({ url, usage }: Child, tokens: Tokens["all"]): Promise<Times> {
     const requests = tokens.map(requestOf);
     const before = await this.#cpu(usage);
@@ -120,7 +120,7 @@ export class Bench {
       await sleep(visitedEveryMs);
   }
 
-  /** Requests over all merchants, each at random. */
+  /** Measures requests to random merchants. */
   async steady({ url, usage }: Child, tokens: Tokens["all"], seconds: number): Promise<Times> {
     const requests = Array.from({ length: 10_000 }, () =>
       requestOf(tokens[Math.floor(Math.random() * tokens.length)]!),
@@ -144,7 +144,7 @@ export class Bench {
     return { node: nodeCpu / 1_000, postgres: ofPostgres / 1_000 };
   }
 
-  /** @returns milliseconds of processor time in a second in which nothing is asked */
+  /** @returns milliseconds of processor time in a second without requests */
   async rest({ usage }: Child): Promise<{ node: number; postgres: number }> {
     const before = await this.#cpu(usage);
     await sleep(idleSeconds * 1_000);
@@ -152,7 +152,7 @@ export class Bench {
     return { node: nodeCpu, postgres: ofPostgres };
   }
 
-  /** Usual clients of some merchants, without a busy one and beside it, in turns. */
+  /** Measures ordinary clients of some merchants, with and without a busy merchant, in turns. */
   async besideBusy({ url }: Child, { all, busy }: Tokens, seconds: number): Promise<Beside[]> {
     const { merchant } = all[0]!;
     await makeBusy(this.#made.adminUrl, merchant);

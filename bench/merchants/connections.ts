@@ -10,7 +10,7 @@ const counted = `select count(*)::integer as count from pg_stat_activity
 const busy = `select from pg_stat_activity
   where starts_with(datname, '${databaseOf("")}') and backend_type = 'client backend' and state = 'active'`;
 
-/** Counts connections to merchants' databases again and again. */
+/** Counts connections to merchants' databases at intervals. */
 export class ConnectionCounter {
   readonly #client: pg.Client;
   readonly #timer: NodeJS.Timeout;
@@ -35,12 +35,12 @@ export class ConnectionCounter {
     return count;
   }
 
-  /** Waits until no merchant's statement runs any more. */
+  /** Waits until no statement of a merchant is running. */
   async untilQuiet(): Promise<void> {
     while ((await this.#client.query(busy)).rowCount! > 0) await sleep(everyMs);
   }
 
-  /** The most since it was asked before. */
+  /** Returns the maximum since the last call. */
   takeMost(): number {
     const most = Math.max(0, ...this.#counts);
     this.#counts = [];

@@ -22,35 +22,35 @@ const folder = join(home, "merchants");
 
 /** Databases that are made at the same time. */
 const atOnce = 2;
-/** The merchant whose database the others begin as. */
+/** The merchant whose database is the template of all others. */
 const model = "model";
 /** Clients of each merchant. */
 const clients = 4;
 
-/** Nothing needs to be safe on disk while the databases are made. */
+/** Settings without disk synchronisation, while databases are created. */
 const unsafe = {
   ...{ fsync: "off", synchronous_commit: "off", full_page_writes: "off", autovacuum: "off" },
   ...{ wal_level: "minimal", max_wal_senders: "0", max_wal_size: "4GB" },
 };
-/** As docs/explanation/scale.md advises for many databases. */
+/** Settings that docs/explanation/scale.md recommends for many databases. */
 export const flags = { autovacuum_naptime: "10min" };
 
-/** Merchants with a few rows each, and the cluster that has them. */
+/** Merchants with a few rows each, and their cluster. */
 export interface Merchants {
   all: Merchant[];
   /** Their files. */
   folder: string;
-  /** Of each, the same for all. */
+  /** API credentials, the same for each merchant. */
   credentials: ClientCredentials[];
   adminUrl: string;
   /** Bytes of a merchant's database. */
   bytes: number;
-  /** Milliseconds that each took to make; none where they were there. */
+  /** Milliseconds for creating each merchant; empty if all existed. */
   made: number[];
 }
 
 /**
- * Starts a cluster with merchants, which are made as far as they are missing.
+ * Starts a cluster with merchants. Missing ones are created.
  *
  * @param keep whether to keep them for the next run
  */
@@ -122,7 +122,7 @@ const someProducts = `insert into erp.product (product_number, name, available_s
 
 /** @returns milliseconds that it took */
 async function addMerchant(adminUrl: string, name: string): Promise<number> {
-  // Of a run that was broken off
+  // Removes the database of an interrupted run
   await dropMerchantDatabase(adminUrl, name, databaseOf(name));
   const begin = performance.now();
   const databaseUrl = await addMerchantDatabase(adminUrl, name, { template: databaseOf(model) });

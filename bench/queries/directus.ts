@@ -63,14 +63,14 @@ const documents: Partial<Record<ReadName, string>> = {
 const pages: Partial<Record<ReadName, { limit: number; table: string }>> = {
   C: { limit: 20, table: "erp.sales_order" },
   D: { limit: 100, table: "ledger.stock_movement" },
-  // One more row tells whether there is a next page
+  // One more row shows whether there is a next page
   E: { limit: 21, table: "ledger.stock_movement" },
 };
 
-/** Rows of a page whose answer also says whether there is a next one. */
+/** Page sizes of queries whose response says whether there is a next page. */
 const withNextPage: Partial<Record<ReadName, number>> = { B: 10, E: 20 };
 
-/** Asks a Directus; the database counts the offsets of pages. */
+/** Prepares requests for Directus. The offsets of pages are counted in the database. */
 export async function speakDirectus(_ask: Ask, ownerUrl: string): Promise<Speaker> {
   return {
     async ask(query, parameters) {

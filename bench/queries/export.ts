@@ -1,6 +1,6 @@
 import type { ApiClient } from "../../src/commands/api-client.ts";
 
-/** Begins to write a list to a file. @returns the id of the bulk operation */
+/** Starts an export. @returns the id of the bulk operation */
 export async function beginExport(client: ApiClient, query: string): Promise<string> {
   const { bulkOperationRun } = await client.ask<{
     bulkOperationRun: { bulkOperation: { id: string } };

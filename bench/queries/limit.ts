@@ -4,14 +4,14 @@ import type { ContestantRequest, Parameters, ReadName } from "./reads.ts";
 import type { WriteCall } from "./writes.ts";
 import { booksAll, withKey } from "./writes.ts";
 
-/** A query for the server without GraphQL: the values of its statement. */
+/** Makes a request for LIMIT, with the values of its statement. */
 export function askLimit(query: ReadName, parameters: Parameters): ContestantRequest {
   const { prefix, ...others } = parameters;
   const range = prefix === undefined ? [] : [prefix, afterPrefix(prefix)];
   return { path: `/${query}`, body: [...range, ...Object.values(others)] };
 }
 
-/** A mutation for LIMIT's own ledger. */
+/** Makes a mutation for LIMIT's own ledger. */
 export function writeToLimit(call: WriteCall): PreparedRequest {
   const [path, values] = statementOf(call);
   return withKey(
@@ -30,7 +30,7 @@ function statementOf(call: WriteCall): [path: string, values: string[]] {
     : ["/adjust-many", [JSON.stringify(lines)]];
 }
 
-/** A mutation for the service's own function of the database. */
+/** Makes a mutation for the service's own database function. */
 export function writeToFunction(call: WriteCall): PreparedRequest {
   const [operation, input] =
     "ship" in call

@@ -3,7 +3,7 @@ import type { PreparedRequest } from "../measure/load.ts";
 import type { WriteCall } from "./writes.ts";
 import { settingStock } from "./writes.ts";
 
-/** What others call a product is a variant in Medusa, whose stock is linked to it by an item of the inventory. */
+/** A variant in Medusa, which corresponds to our product. An inventory item links it to its stock. */
 interface Variant {
   id: string;
   sku: string;
@@ -15,7 +15,7 @@ interface Variant {
 const stock = ["stocked_quantity", "reserved_quantity"].map((field) => `inventory_items.inventory.${field}`);
 const select = (...fields: string[]): string => `fields=${fields.join()}`;
 
-/** Asks a Medusa by its admin API. */
+/** Prepares requests for Medusa's admin API. */
 export async function speakMedusa(): Promise<Speaker> {
   return {
     ask: (query, { id, prefix }) => ({
@@ -46,7 +46,7 @@ function productOf({ id, sku, title, inventory_items: [{ inventory }] }: Variant
   };
 }
 
-/** Sets the stock of a product at its one location: Medusa's API knows no changes by an amount. */
+/** Sets the stock of a product at its only location. Medusa's API can't change stock by an amount. */
 export function writeToMedusa(call: WriteCall): PreparedRequest {
   return settingStock(
     call,

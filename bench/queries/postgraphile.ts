@@ -74,7 +74,7 @@ const documents: Record<ReadName, string> = {
 const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
 /**
- * Finds out the form of cursors: they contain the row's id as text in Base64, beside the order of the list.
+ * Finds the format of cursors: they contain the row's id and the list's sort order, in Base64.
  *
  * @returns a function from a row's id to its cursor
  */
@@ -87,7 +87,7 @@ async function learnCursors(ask: Ask, list: string): Promise<(id: string) => str
   return (row) => Buffer.from(text.replace(uuid, row)).toString("base64");
 }
 
-/** Finds out the form of cursors, and then asks a PostGraphile. */
+/** Finds the format of cursors, and prepares requests for PostGraphile. */
 export async function speakPostgraphile(ask: Ask): Promise<Speaker> {
   const lists = [...new Set(Object.values(pagedLists))];
   const cursors = new Map(

@@ -1,10 +1,10 @@
-/** The queries in neutral terms: ids as uuids, positions as the uuid of the previous row. */
+/** Parameters in neutral terms: ids as uuids, positions as the uuid of the previous row. */
 export type Parameters = Readonly<Record<string, string>>;
 
-/** A query in words that no contestant owns. */
+/** A query in neutral terms, for all contestants. */
 export interface ReadQuery {
   title: string;
-  /** The number of different requests. Wide answers are kept for comparison, so there are fewer of them. */
+  /** Number of different requests. Responses are kept for comparison, so queries with large ones have fewer. */
   variants: number;
   /**
    * A statement for the parameters of the requests, spread over all data by a digest of the ids; always the same ones.
@@ -17,7 +17,7 @@ export interface ReadQuery {
 const some = (columns: string, table: string, condition = "true") =>
   `select ${columns} from ${table} where ${condition} and $2::bigint is not null order by sha256(id::text::bytea) limit $1`;
 
-/** A moment as GraphQL takes it. */
+/** Formats a time for GraphQL. */
 const moment = (column: string): string =>
   `to_char((${column}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
@@ -94,9 +94,9 @@ export const readQueries = {
 export type ReadName = keyof typeof readQueries;
 export const readNames = Object.keys(readQueries) as ReadName[];
 
-/** A request in the form of a contestant. */
+/** A request to a contestant. */
 export interface ContestantRequest {
   path: string;
-  /** Of a POST; without one it is a GET. */
+  /** Request body of a POST. Without a body it is a GET. */
   body?: unknown;
 }

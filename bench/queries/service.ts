@@ -70,7 +70,7 @@ const serviceDocuments: Record<ReadName, string> = {
 /** The list that a position belongs to. */
 export const pagedLists = { C: "orders", D: "stockMovements", E: "stockMovements", H: "products" } as const;
 
-/** The variables of a query for the service. */
+/** Returns the variables of a query for the service. */
 function variablesOf(query: ReadName, parameters: Parameters): Record<string, string> {
   const { id, product, order, after } = parameters;
   if (query === "K") return { product: encodeGlobalId("Product", product!) };

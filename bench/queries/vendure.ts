@@ -7,7 +7,7 @@ import { settingStock } from "./writes.ts";
 
 const path = "/admin-api";
 
-/** The queries in the GraphQL of Vendure's admin API. What others call a product is a variant there. */
+/** The queries in the GraphQL of Vendure's admin API, where our product is a variant. */
 const documents: Partial<Record<ReadName, string>> = {
   A: `query A($id: ID!) {
     productVariant(id: $id) { id sku name customFields { gtin } stockLevels { stockOnHand stockAllocated } }
@@ -28,7 +28,7 @@ interface Variant {
   stockLevels: [{ stockOnHand: number; stockAllocated: number }];
 }
 
-/** Asks a Vendure. */
+/** Prepares requests for Vendure. */
 export async function speakVendure(): Promise<Speaker> {
   return {
     ask: (query, variables) => ({ path, body: { query: documents[query], variables } }),
@@ -61,7 +61,7 @@ const setStock = `mutation W($id: ID!, $stock: Int!) {
   updateProductVariants(input: [{ id: $id, stockOnHand: $stock }]) { id stockLevels { stockOnHand } }
 }`;
 
-/** Sets the stock of a product: Vendure knows no changes by an amount. */
+/** Sets the stock of a product. Vendure can't change stock by an amount. */
 export function writeToVendure(call: WriteCall): PreparedRequest {
   return settingStock(
     call,

@@ -5,14 +5,14 @@ import type { StockedPlace } from "../data/stocked-places.ts";
 import { stockedPlaces } from "../data/stocked-places.ts";
 import type { PreparedRequest } from "../measure/load.ts";
 
-/** A mutation in words that no contestant owns: one more of each of some products, or an order to ship. */
+/** A mutation in neutral terms: one more unit of some products, or an order to ship. */
 export type WriteCall = { more: readonly StockedPlace[] } | { ship: string };
 
 interface WriteQuery {
   title: string;
   /** Whether each call can be made only once. */
   once: boolean;
-  /** The calls of all rounds, `count` at most. */
+  /** Makes the calls of all rounds, `count` at most. */
   calls(database: Pick<BenchDatabase, "adminUrl">, count: number): Promise<WriteCall[]>;
 }
 
@@ -44,13 +44,13 @@ export const writeQueries = {
 export type WriteName = keyof typeof writeQueries;
 export const writeNames = Object.keys(writeQueries) as WriteName[];
 
-/** The answers of those that book movements, in one form. */
+/** The result of contestants that book movements, in one form. */
 interface Booked {
   userErrors: unknown[];
   movements: unknown[] | null;
 }
 
-/** A request that has a new idempotency key each time it is sent. */
+/** Makes a request that has a new idempotency key each time it is sent. */
 export const withKey = (
   path: string,
   body: (key: string) => unknown,
@@ -64,8 +64,8 @@ export const withKey = (
 });
 
 /**
- * An answer is right if it was not refused, and booked the movements of the call: as many as its lines, or at least one
- * of a shipment.
+ * Checks that a response is no refusal and booked the movements of the call: as many as its lines, or at least one for a
+ * shipment.
  */
 export function booksAll(call: WriteCall, read: (body: unknown) => Booked): PreparedRequest["isRight"] {
   const least = "ship" in call ? 1 : call.more.length;
@@ -79,10 +79,10 @@ export function booksAll(call: WriteCall, read: (body: unknown) => Booked): Prep
 }
 
 /**
- * A request for a contestant that can't book changes: it sets the stock of the call's product, each time to another
- * figure, and has to answer one that it was sent.
+ * Makes a request for a contestant that can't change stock by an amount. It sets the stock of the call's product, each time
+ * to another figure, and must return a figure that was sent.
  *
- * @param stockIn the stock in an answer
+ * @param stockIn reads the stock in a response
  */
 export function settingStock(
   call: WriteCall,

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import type { Cell } from "../measure/rounds.ts";
 import type { Machine } from "./machine.ts";
 
-/** What the results of a run say of one contestant with one query. */
+/** The results of an earlier run for one contestant and query. */
 export interface EarlierCell {
   query: string;
   connections: number;
@@ -12,16 +12,16 @@ export interface EarlierCell {
   shareByProcessorTime: number | null;
 }
 
-/** A run that the present one repeats. */
+/** An earlier run that the current run repeats. */
 export interface EarlierRun {
-  /** The commit that both are of. */
+  /** The commit of both runs. */
   commit: string | null;
   scale: number;
   machine: Pick<Machine, "date">;
   cells: readonly EarlierCell[];
 }
 
-/** The commit that is measured; null if it has been changed, or there is none. Results may differ. */
+/** Returns the measured commit; null without one, or with uncommitted changes except in results. */
 export async function measuredCommit(): Promise<string | null> {
   const git = (...args: string[]) => promisify(execFile)("git", args);
   try {
@@ -32,7 +32,7 @@ export async function measuredCommit(): Promise<string | null> {
   }
 }
 
-/** The run that wrote these results, if it was of the same commit, on as much data. */
+/** Returns the run that wrote these results, if it had the same commit and the same amount of data. */
 export function runToRepeat(
   results: string | null,
   { commit, scale }: Pick<EarlierRun, "commit" | "scale">,
@@ -42,7 +42,7 @@ export function runToRepeat(
   return run.commit === commit && run.scale === scale ? run : null;
 }
 
-/** A share in this run, and in the one that it repeats, the lesser first. */
+/** Returns a share in this run and in the earlier run, the lower one first. */
 export function inBothRuns(
   cell: Pick<Cell, "query" | "connections" | "contestant">,
   share: number,
@@ -57,7 +57,7 @@ export function inBothRuns(
   return before === null ? [share] : [share, before].sort((one, other) => one - other);
 }
 
-/** In which queries a contestant is at least as fast as LIMIT: in both runs, in one of them, in neither. */
+/** Says in which queries a contestant is at least as fast as LIMIT: in both runs, in one of them, in neither. */
 export function claimsOf(sharesByQuery: ReadonlyMap<string, readonly number[]>): string {
   const queriesWhere = (holds: (shares: readonly number[]) => boolean): string =>
     [...sharesByQuery].flatMap(([query, shares]) => (holds(shares) ? query : [])).join(", ") || "none";

@@ -3,20 +3,20 @@ import type { Machine } from "./machine.ts";
 import { machineInWords } from "./machine.ts";
 import { table } from "./table.ts";
 
-/** A file that was loaded or written. */
+/** An imported or exported file. */
 export interface BulkRun {
   name: string;
   rows: number;
   refused: number;
   state: string;
-  /** From the first byte until all is done. */
+  /** Seconds from the first byte until the end. */
   seconds: number;
-  /** Of it, until the file has arrived. */
+  /** Seconds of these until the file has been uploaded. */
   sendSeconds: number;
-  /** Processor time of Postgres and of the service. */
+  /** Processor time of Postgres and of the service, in seconds. */
   postgresSeconds: number;
   serviceSeconds: number;
-  /** Most resident memory of the service meanwhile, and before. */
+  /** Peak resident memory of the service meanwhile, and its memory before. */
   megabytes: number;
   megabytesBefore: number;
 }

@@ -18,7 +18,7 @@ const barHeight = 11;
 const groupGap = 12;
 
 /**
- * A picture of the shares of LIMIT, of two runs the lesser: a column for each number of connections, a group of bars for
+ * Draws the shares of LIMIT, the lower one of two runs: a column for each number of connections, a group of bars for
  * each query.
  */
 export function chartOf({

@@ -1,12 +1,12 @@
 import type { Cell, Round } from "../measure/rounds.ts";
 import { median, ratio } from "../measure/statistics.ts";
 
-/** The median of a figure over the rounds. */
+/** Computes the median of a figure over the rounds. */
 export function over(cell: Cell, figure: (round: Round) => number | null): number {
   return median(cell.rounds.map(figure).filter((value) => value !== null));
 }
 
-/** Requests per second, as text. */
+/** Prints the requests per second. */
 export function perSecond(cell: Cell): string {
   return Math.round(over(cell, (round) => round.perSecond)).toLocaleString("en-GB");
 }
@@ -18,10 +18,10 @@ const speed: Merit = (round) => round.perSecond;
 /** Requests per second of processor time, of Node and Postgres together. */
 const thrift: Merit = (round) => 1000 / (round.nodeCpu + (round.postgresCpu ?? 0));
 
-/** The share of LIMIT for the same query and connections. */
+/** Compares the speed with LIMIT's for the same query and connections. */
 export const shareOf = (cell: Cell, cells: readonly Cell[]): number => compared(cell, cells, speed);
 
-/** The same by processor time per request, which other work on the machine disturbs less. */
+/** Compares the processor time per request with LIMIT's. Other work on the machine disturbs it less. */
 export const thriftShareOf = (cell: Cell, cells: readonly Cell[]): number => compared(cell, cells, thrift);
 
 function compared(cell: Cell, cells: readonly Cell[], merit: Merit): number {

@@ -8,11 +8,11 @@ import type { Machine } from "./machine.ts";
 import { machineInWords } from "./machine.ts";
 import { table } from "./table.ts";
 
-/** A ledger of some size, before anything is booked in it. */
+/** The size of a ledger before bookings. */
 export interface LedgerSize {
   movements: number;
   gigabytes: number;
-  /** Seconds that it took to make; null if it was there. */
+  /** Seconds for creating it; null if it existed. */
   seconds: number | null;
   /** Bytes of a movement, of its entries in indexes, and of its number. */
   rowBytes: number;
@@ -20,17 +20,17 @@ export interface LedgerSize {
   numberBytes: number;
 }
 
-/** The same, and its upkeep. */
+/** A ledger's size and its maintenance. */
 export interface Ledger extends LedgerSize {
   vacuum: Vacuum;
   pruning: Pruning;
 }
 
-/** Something that was asked of each ledger in turns. */
+/** A read or booking that was measured with each ledger in turns. */
 export interface LedgerRow {
   name: string;
   title: string;
-  /** One for each ledger, and what its statements cost. */
+  /** The results of each ledger, and the costs of its statements. */
   cells: readonly Cell[];
   costs: readonly StatementCosts[];
 }

@@ -9,10 +9,10 @@ export interface Start {
   cpu: number;
 }
 
-/** The service's resident memory after some work, and at most during it. */
+/** The service's resident memory after some work, and its peak during the work. */
 export interface MemoryPoint {
   name: string;
-  /** Requests, or whatever the work consists of. */
+  /** Number of requests or other units of work. */
   count: number;
   failures: number;
   megabytes: number;
@@ -28,7 +28,7 @@ export interface Memory {
   options: BenchOptions;
 }
 
-/** Most memory of a process that has done all of this and rests, in MiB. */
+/** Memory bound of a process that is idle after all this work, in MiB. */
 export const boundMegabytes = 500;
 
 export function memoryFiles(memory: Memory): Record<string, string> {

@@ -19,37 +19,37 @@ export interface Times {
   postgresCpu: number;
 }
 
-/** What the process has at some moment. */
+/** The resources of the process at some moment. */
 export interface Resources {
   when: string;
   /** Resident, in MiB. */
   memory: number;
   /** Merchants that are open. */
   open: number;
-  /** Connections to Postgres, and the most since the moment before. */
+  /** Connections to Postgres, and their maximum since the previous moment. */
   connected: number;
   most: number;
 }
 
-/** Usual clients of others, without a busy merchant and beside it. */
+/** Results of other merchants' clients, with and without a busy merchant. */
 export interface Beside {
   quiet: Experience;
   beside: Experience;
-  /** The busy one's answers, counted. */
+  /** Number of the busy merchant's responses by kind. */
   answers: Record<string, number>;
 }
 
 export interface MeasuredMerchants {
   made: { count: number; bytes: number; made: readonly number[] };
-  /** Of the request for a token, the first one that a new merchant has. */
+  /** Times of the request for an access token, the first request to a new merchant. */
   token: Times;
   /** Milliseconds of the very first request. */
   built: number;
-  /** First requests of merchants that weren't open, from the start on, and after each was asked whether there is work. */
+  /** Times of first requests to closed merchants: right after the start, and after each was checked for work. */
   opened: Times;
   openedLater: Times;
   steady: Times;
-  /** Milliseconds of processor time for each merchant behind its requests, most of them for counts of use. */
+  /** Milliseconds of processor time for each merchant after its requests, mostly for use counts. */
   counted: { node: number; postgres: number };
   /** Milliseconds of processor time in a second without requests. */
   resting: { node: number; postgres: number };
@@ -60,7 +60,7 @@ export interface MeasuredMerchants {
   options: BenchOptions;
 }
 
-/** What usual clients beside a busy merchant have noticed, in words; the bounds are those of one client beside another. */
+/** Describes how a busy merchant affected other clients. The bounds are the same as for one client that affects another. */
 export function besideBounds(rounds: readonly Beside[]): string[] {
   const broken: string[] = [];
   for (const { quiet, beside } of rounds) {
@@ -125,7 +125,7 @@ function timesTable({ token, opened, openedLater, steady }: MeasuredMerchants): 
   );
 }
 
-/** How much memory one more merchant takes. */
+/** Describes the memory that one more merchant takes. */
 function perMerchant({ resources, made }: MeasuredMerchants): string {
   const [started, opened] = resources;
   const each = (opened!.memory - started!.memory) / (made.count - 1);

@@ -1,7 +1,7 @@
 import type { Cell } from "../measure/rounds.ts";
 import { perSecond, shareOf } from "./figures.ts";
 
-/** A match in one line: requests per second, and each contestant's share of LIMIT. */
+/** Prints a match as one line: requests per second, and each contestant's share of LIMIT. */
 export function matchLine(cells: readonly Cell[]): string {
   const parts = cells.map((cell) => {
     const share = shareOf(cell, cells).toFixed(2);

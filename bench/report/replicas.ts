@@ -13,7 +13,7 @@ export interface Standby extends PostgresServer {
 
 /** Reads of one round. Processor times are in microseconds for each read, others in milliseconds. */
 export interface ReadRound {
-  /** How many replicas the service has. */
+  /** Number of the service's replicas. */
   count: number;
   perSecond: number;
   primaryCpu: number;
@@ -24,13 +24,13 @@ export interface ReadRound {
   failures: number;
 }
 
-/** Reads that follow a write of the same client at once. */
+/** Reads right after a write of the same client. */
 export interface WriteRound {
   count: number;
   readMs: number;
   readP99: number;
   reads: number;
-  /** Reads that didn't show what was written. */
+  /** Reads that didn't show the write. */
   stale: number;
 }
 
@@ -53,11 +53,11 @@ export interface ReadCost {
 const cores = 2;
 
 /**
- * What machines of their own would answer, from the processor time of a read: the first has the primary, each other one a
- * replica, all have processes of the service, and requests go where there is room.
+ * Computes the reads per second of separate machines from the processor time of a read. The first machine has the primary,
+ * the others a replica each. All have processes of the service, and requests go to machines with spare capacity.
  *
- * @returns rows of a table: machines, reads a second with the time that was measured for so many replicas, and with that
- *   for one, both also as multiples of one machine
+ * @returns rows of a table: machines; reads per second, from the time measured with this number of replicas, and from the
+ *   time with one; both also as multiples of one machine
  */
 export function machineRows(costs: readonly ReadCost[]): string[][] {
   const each = ({ primaryCpu, replicaCpu, nodeCpu }: ReadCost) => primaryCpu + replicaCpu + nodeCpu;

@@ -15,9 +15,9 @@ export interface SideBySide {
   /** Errors. */
   notes: readonly string[];
   machine: Machine;
-  /** What is measured; null if it was changed since the last commit. */
+  /** The measured commit; null if the code was changed since. */
   commit: string | null;
-  /** The run that this one repeats. */
+  /** The earlier run that this one repeats. */
   earlier: EarlierRun | null;
   minutes: number;
 }

@@ -7,11 +7,11 @@ import { machineInWords } from "./machine.ts";
 import type { SideBySide } from "./side-by-side-run.ts";
 import { table } from "./table.ts";
 
-/** The name of the files of the report. */
+/** Returns the base name of the report's files. */
 export const resultsName = ({ quick }: Pick<BenchOptions, "quick">): string =>
   quick ? "quick" : "side-by-side";
 
-/** The files of the report: for people, for programs, and a picture. */
+/** Makes the files of the report: Markdown, JSON and a chart. */
 export function reportFiles(run: SideBySide): Record<string, string> {
   const name = resultsName(run.options);
   return {
@@ -75,7 +75,7 @@ first, and the picture shows the lesser: a claim stands only where both runs hol
   ].join("\n\n");
 }
 
-/** A table of one figure: queries down, contestants across. */
+/** Prints a table of one figure: a row for each query, a column for each contestant. */
 function section(run: SideBySide, connections: number, figure: (cell: Cell) => string): string {
   const cells = run.cells.filter((cell) => cell.connections === connections);
   const names = run.contestants
@@ -94,7 +94,7 @@ function section(run: SideBySide, connections: number, figure: (cell: Cell) => s
 
 const shareBy = { shareOfLimit: shareOf, shareByProcessorTime: thriftShareOf };
 
-/** A share of LIMIT, and that of the run that this one repeats. */
+/** Prints a share of LIMIT, and the share in the earlier run. */
 function shares(
   { cells, earlier }: SideBySide,
   cell: Cell,
@@ -104,7 +104,7 @@ function shares(
   return [...new Set(both.map((share) => share.toFixed(2)))].join("–");
 }
 
-/** In which queries the service is as fast as LIMIT. */
+/** Says in which queries the service is as fast as LIMIT. */
 function claims({ cells, earlier }: SideBySide, connections: number): string {
   const ours = cells.filter((cell) => cell.contestant === "service" && cell.connections === connections);
   const entries = ours.map(
@@ -123,7 +123,7 @@ function milliseconds(cell: Cell, figure: "medianTime" | "slowTime" | "nodeCpu" 
   return Number.isNaN(value) ? "?" : value.toFixed(2);
 }
 
-/** The number of rounds; fewer on a machine that is too slow for a quick run. */
+/** Describes the number of rounds. A machine that is too slow for a quick run has fewer. */
 function roundsOf(cells: readonly Cell[]): string {
   const numbers = cells.map(({ rounds }) => rounds.length);
   const [least, most] = [Math.min(...numbers), Math.max(...numbers)];

@@ -1,4 +1,4 @@
-/** A table in Markdown. The first column has names, the others figures. */
+/** Prints a Markdown table. The first column has names, the others figures. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const rule = headings.map((_, index) => (index === 0 ? "---" : "---:"));

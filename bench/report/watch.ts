@@ -4,13 +4,13 @@ import type { Machine } from "./machine.ts";
 import { machineInWords } from "./machine.ts";
 import { table } from "./table.ts";
 
-/** What became of one save. Times are in milliseconds. */
+/** The result of saving a file once. Times are in milliseconds. */
 export interface Save {
-  /** Until the first answer of the changed API. */
+  /** Time until the first response of the changed API. */
   ms: number;
-  /** The longest that a request waited for something else, of all served versions. */
+  /** Longest wait of a request for other data, in any served version. */
   others: number;
-  /** The longest that one waited for what was being changed. */
+  /** Longest wait of a request for the data that were being changed. */
   same: number;
   /** Other requests that failed. */
   failures: number;

@@ -3,7 +3,7 @@ import { format } from "oxfmt";
 
 const folder = new URL("../results/", import.meta.url);
 
-/** Writes files of results, formatted as the project's, and prints their paths. */
+/** Writes files of results, formatted like the project's files, and prints their paths. */
 export async function writeResults(files: Record<string, string>): Promise<string[]> {
   await mkdir(folder, { recursive: true });
   const names = Object.keys(files);
@@ -16,6 +16,6 @@ export async function writeResults(files: Record<string, string>): Promise<strin
   return names.map((name) => `bench/results/${name}`);
 }
 
-/** The text of a file of results; null if there is none. */
+/** Reads a file of results; null if there is none. */
 export const readResult = (name: string): Promise<string | null> =>
   readFile(new URL(name, folder), "utf8").catch(() => null);

@@ -63,7 +63,7 @@ function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
   const fields = Object.entries(codec.attributes).map(([name, attribute]) => {
     const entity = tagText(attribute, "entity");
     if (entity) return [name, decodeEntity(build, entity, attribute.codec)] as const;
-    const isResult = tagText(attribute, "resultOf") !== undefined; // resultDecoder decodes it
+    const isResult = tagText(attribute, "resultOf") !== undefined; // decoded separately
     return [name, isResult ? asItIs : payloadDecoder(build, attribute.codec)] as const;
   });
   return unlessNull((value) => {

@@ -53,7 +53,7 @@ export function showPage(response: Response, page: Page, first?: Link): void {
   response.status(status).type("html").send(document);
 }
 
-/** Returns a page that requests confirmation. Its form posts to the same path. */
+/** A page with a question to confirm. Its form posts to the same path. */
 export function questionPage(
   visit: Visit,
   { title, within, text, submit }: { title: string; within: Link; text: string; submit: string },

@@ -4,10 +4,10 @@ import type { GraphQLField, GraphQLInputField, GraphQLSchema } from "graphql";
 import { buildSchema, isInputObjectType, isObjectType, print, valueFromASTUntyped } from "graphql";
 import { LRUCache } from "lru-cache";
 
-/** What a change means for clients that are there. */
+/** How a change affects existing clients. */
 export type Weight = "breaking" | "dangerous" | "deprecated" | "added" | "changed";
 
-/** A change of the API, or of the bodies of events. */
+/** A change of the API, or of event payloads. */
 export interface ApiChange {
   weight: Weight;
   /** Type, Type.field, Type.field.argument, Enum.VALUE, or topic.field. */
@@ -15,16 +15,16 @@ export interface ApiChange {
   message: string;
 }
 
-/** The schemas of the last SDLs: one is compared with several, or several times. */
+/** Caches parsed schemas, because one SDL is often compared several times. */
 const schemas = new LRUCache<string, GraphQLSchema>({
   max: 3,
   memoMethod: (sdl) => buildSchema(sdl, { assumeValid: true, assumeValidSDL: true }),
 });
 
-/** The schema of an SDL that was printed from one. */
+/** Builds the schema of an SDL that was printed from a valid schema. */
 export const schemaOf = (sdl: string): GraphQLSchema => schemas.memo(sdl);
 
-/** What differs between two SDLs, but for descriptions. What belongs to something new is not told by itself. */
+/** Lists the differences between two SDLs, except descriptions. Parts of a new type or field are not listed separately. */
 export async function apiChanges(before: string, after: string): Promise<ApiChange[]> {
   if (before === after) return [];
   const [old, next] = [schemaOf(before), schemaOf(after)];
@@ -50,7 +50,7 @@ function told({ type, path = "", message: text, criticality, meta }: Change): Ap
   const weight = ((): Weight => {
     if (/DEPRECATION_ADDED/.test(type as string)) return "deprecated";
     if (criticality.level === CriticalityLevel.Breaking) return "breaking";
-    // Operations that don't give an optional argument work as before
+    // Operations that omit an optional argument work as before
     if (type === "FIELD_ARGUMENT_ADDED") return "added";
     if (criticality.level === CriticalityLevel.Dangerous) return "dangerous";
     return /_ADDED$/.test(type as string) ? "added" : "changed";
@@ -78,7 +78,7 @@ function defaultChange({
   return `The default of argument '${argumentName}' changed from ${old} to ${now} on field '${typeName}.${fieldName}'`;
 }
 
-/** Fields that need other scopes than before, which breaks clients that lack them. */
+/** Lists fields whose required scopes changed, which breaks clients that lack the new ones. */
 function scopeChanges(old: GraphQLSchema, next: GraphQLSchema): ApiChange[] {
   const scopes = scopesOf(old);
   return [...scopesOf(next)].flatMap(([path, needed]): ApiChange[] => {
@@ -95,7 +95,7 @@ interface Scopes {
   allOf: ReadonlySet<string>;
 }
 
-/** Whether the scopes that were enough before still are. */
+/** Whether the scopes that sufficed before still suffice. */
 const opensAll = (before: Scopes, needed: Scopes): boolean =>
   needed.allOf.isSubsetOf(before.allOf) &&
   (needed.anyOf.size === 0 || (before.anyOf.size > 0 && before.anyOf.isSubsetOf(needed.anyOf)));

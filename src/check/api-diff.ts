@@ -24,13 +24,13 @@ const rules: Record<Weight, Pick<Finding, "severity" | "why" | "remedy">> = {
   added: { severity: "note", why: "", remedy: "" },
   changed: { severity: "note", why: "", remedy: "" },
 };
-/** Events are the same for all versions, so that none of them shields their receivers. */
+/** Events are the same in all versions, so no frozen version protects their receivers. */
 const eventBreach: (typeof rules)[Weight] = {
   severity: "error",
   why: "Receivers of webhooks of all versions get these bodies, and may rely on it.",
   remedy: "keep the field; -- waive event-breaking PATH: why.",
 };
-/** What the head of the API gains, loses and changes, and whom that breaks. */
+/** Finds what `unstable` gains, loses and changes, and which clients that breaks. */
 export const apiDiff: Source = {
   name: "changes of the API",
   async find({ before, after, places, recorded }) {
@@ -57,7 +57,7 @@ export const apiDiff: Source = {
   },
 };
 
-/** What receivers of webhooks gain and lose. */
+/** Finds what event payloads gain and lose. */
 export const eventDiff: Source = {
   name: "changes of events",
   async find({ before, after, places }) {
@@ -108,7 +108,7 @@ const brokenFinding = ({ file, line, reason }: BrokenOperation): Finding => ({
 
 const snake = (name: string) => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toLowerCase();
 
-/** Where the view, type or function is written that a path of the API comes from. */
+/** Finds the place that defines the view, type or function behind a path of the API. */
 async function placeOf(path: string, places: Places) {
   const [type = "", field = ""] = path.split(".");
   const name = snake(

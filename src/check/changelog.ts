@@ -16,7 +16,7 @@ const headings: readonly [Weight, string, string][] = [
   ["changed", "Changed", "Operations work as they are."],
 ];
 
-/** What differs between two versions, for their clients: Markdown, by what it means for them. */
+/** Prints the differences between two versions as Markdown, grouped by their effect on clients. */
 export async function printDifference(before: string, after: string): Promise<string> {
   const changes = await apiChanges(before, after);
   const reasons = deprecationsOf(after);
@@ -58,7 +58,7 @@ function deprecationsOf(sdl: string): Map<string, string> {
   );
 }
 
-/** What differs in the bodies of events, which are the same for all versions; empty when nothing does. */
+/** Prints the differences in event payloads, which all versions share; empty if there are none. */
 function printEventChanges(before: ApiState["events"], after: ApiState["events"]): string {
   const changes = eventChanges(before, after);
   const lines = headings.flatMap(([weight, heading]) =>
@@ -74,19 +74,19 @@ function printEventChanges(before: ApiState["events"], after: ApiState["events"]
 export interface Release {
   slug: string;
   releasedOn: string;
-  /** The version that clients come from, as it was released; null for the first one. */
+  /** The version that clients upgrade from, as it was released; null for the first one. */
   previous: Released | null;
   sdl: string;
-  /** The JSON Schemas of the bodies of events, by their topics. */
+  /** JSON Schemas of event payloads, by topic. */
   events: ApiState["events"];
 }
 
-/** What a release offered, with its name. */
+/** A release: its name, schema and events. */
 export interface Released extends Pick<ApiState, "sdl" | "events"> {
   slug: string;
 }
 
-/** The page of a version: what is different from the one before it, and what its clients do. */
+/** Prints the page of a version: its differences from the previous one, and how clients upgrade. */
 export async function printChangelog(release: Release): Promise<string> {
   const { slug, releasedOn, previous, sdl, events } = release;
   const heading = `# Version ${slug}\n\nReleased on ${releasedOn}, at \`/api/graphql/${slug}\`.`;

@@ -5,26 +5,26 @@ import type { Places } from "./places.ts";
 import type { Script } from "./script.ts";
 import type { ApiState } from "./state.ts";
 
-/** What a check examines. */
+/** The input of a check. */
 export interface Subject {
   /** The database with all uncommitted migrations, as its owner. */
   client: ClientBase;
   /** Uncommitted migrations: the files of db/current, or the migrations that a database doesn't have yet. */
   scripts: readonly Script[];
-  /** The columns of tables that were there before. */
+  /** The columns of tables that existed before. */
   oldColumns: OldColumns;
   places: Places;
-  /** What clients saw before; null when that isn't to be compared. */
+  /** The API before these migrations; null to compare nothing. */
   before: ApiState | null;
-  /** What they see now. */
+  /** Reads the API with these migrations. */
   after: () => Promise<ApiState>;
-  /** The database whose service has noted who uses what. */
+  /** The database in which the service recorded who uses which field. */
   recorded: ClientBase;
 }
 
-/** A check, which finds one kind of fault, or several. */
+/** A check for one or more kinds of faults. */
 export interface Source {
-  /** In one or two words, for the message when it can't run. */
+  /** One or two words, for the message when the check can't run. */
   name: string;
   find(subject: Subject): Promise<Found[]>;
 }

@@ -42,17 +42,17 @@ export interface CheckOptions {
   current?: readonly CurrentFile[];
   /** The same, already read. */
   scripts?: readonly Script[];
-  /** The columns of tables that have rows; by default what committed migrations make. */
+  /** The columns of tables that have rows; by default those that committed migrations create. */
   oldColumns?: OldColumns;
-  /** What clients saw before these migrations; without it, the API is not compared. */
+  /** The API before these migrations; without it, nothing is compared. */
   before?: ApiState | null;
-  /** What they see with them. */
+  /** Reads the API with these migrations. */
   after?: () => Promise<ApiState>;
-  /** The database whose service has recorded who uses what, if it is another one. */
+  /** The database in which the service recorded who uses which field, if it is another one. */
   recorded?: ClientBase;
   /** The checks to run; by default all. */
   only?: readonly Source[];
-  /** Ends the check between two of them. */
+  /** Stops the run between two checks. */
   signal?: AbortSignal;
 }
 
@@ -60,7 +60,7 @@ export interface CheckOptions {
  * Checks a database, and its uncommitted migrations.
  *
  * @param client the database with db/current in it, as its owner
- * @returns findings, including waived ones: the worst first, and then by file and line
+ * @returns findings, including waived ones: by severity, then by file and line
  */
 export async function check(client: ClientBase, options: CheckOptions = {}): Promise<Finding[]> {
   const scripts = options.scripts ?? (await readScripts(options.current));

@@ -10,7 +10,7 @@ interface JsonSchema {
   required?: string[];
 }
 
-/** What differs between the bodies of events, by their JSON Schemas: receivers read them, so a field less is a breach. */
+/** Compares event payloads by their JSON Schemas. Receivers read them, so a missing field is a breaking change. */
 export function eventChanges(before: ApiState["events"], after: ApiState["events"]): ApiChange[] {
   const topics = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   return topics.flatMap((topic): ApiChange[] => {

@@ -15,12 +15,12 @@ export interface PendingAt {
   /** The database, as an administrator, and a connection to it. */
   adminUrl: string;
   client: pg.Client;
-  /** How many migrations it has had. */
+  /** The number of migrations that it already has. */
   done: number;
   onNote: (note: string) => void;
 }
 
-/** What the check finds in committed migrations that a database doesn't have yet. */
+/** Checks committed migrations that a database doesn't have yet. */
 export async function findIn(
   pending: readonly CurrentFile[],
   { adminUrl, client, done, onNote }: PendingAt,
@@ -43,7 +43,7 @@ export async function findIn(
           await migrateDatabase(url);
           return check(copy, { ...options, before, only: [frozenVersions] });
         }),
-      // A server that others use gets no templates
+      // Keep no templates on a server that others use
       { upTo: done, isKept: false },
     );
     return [...dangers, ...breaches];

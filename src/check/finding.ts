@@ -1,19 +1,19 @@
 import type { Place } from "../migrations/migration-files.ts";
 
-/** Severity of a finding: errors refuse the migration; warnings and notes are only reported. */
+/** Severity of a finding: errors block the migration; warnings and notes are only reported. */
 export type Severity = "error" | "warning" | "note";
 
-/** Something that a check has found. */
+/** A fault that a check found. */
 export interface Finding {
   /** The name of the rule, by which it is waived. */
   rule: string;
   severity: Severity;
-  /** Where to mend it; null when no file contains it, for example after a change by hand. */
+  /** The file to fix; null when no file contains the object, for example after a manual change. */
   file: string | null;
   line: number | null;
   /** Its object: a table, a function, a field; null for something larger. */
   object: string | null;
-  /** What was found about the object; empty when the rule's name says it. */
+  /** A description of the fault; empty when the rule's name says it. */
   what: string;
   /** Why it is wrong. */
   why: string;
@@ -22,10 +22,10 @@ export interface Finding {
   waived?: string;
 }
 
-/** A finding as a check reports it. Without a file it is at the place where its object is made. */
+/** A finding as a check reports it. Without a file, the place that defines its object is used. */
 export type Found = Omit<Finding, keyof Place> & Partial<Pick<Finding, keyof Place>>;
 
-/** Whether findings refuse what was checked. */
+/** Whether the findings block the migration. */
 export function isRefused(findings: readonly Finding[]): boolean {
   return findings.some(({ severity, waived }) => severity === "error" && waived === undefined);
 }

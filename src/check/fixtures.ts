@@ -10,7 +10,7 @@ import {
 import type { Finding } from "./finding.ts";
 import type { Source } from "./check-source.ts";
 
-/** Fixtures that no migration includes as they are now. A migration may also change only their comments. */
+/** Finds fixtures that no migration includes as they are now. A migration may also change only their comments. */
 export const forgottenFixtures: Source = {
   name: "fixtures",
   async find({ scripts }) {

@@ -10,8 +10,8 @@ const keyOf = ({ version, kind, name }: FrozenPart) => `${version} ${kind} ${nam
 const firstLine = (text: string) => text.split("\n")[0]!;
 
 /**
- * Which views, columns, types and functions of frozen versions a migration alters. What alters one without recording it
- * is refused when it runs; this tells what was recorded on purpose.
+ * Finds views, columns, types and functions of frozen versions that a migration alters on purpose. A migration that alters
+ * one without recording it is refused when it runs.
  */
 export const frozenVersions: Source = {
   name: "frozen versions",
@@ -34,7 +34,7 @@ export const frozenVersions: Source = {
   },
 };
 
-/** Queries and bodies are hashes, which a renaming changes too; require_frozen_versions has looked at those. */
+/** Ignores queries and bodies: they are hashes, which renames change too, and require_frozen_versions checks them. */
 const isChanged = (old: FrozenPart | undefined, { kind, definition }: FrozenPart): boolean =>
   old !== undefined && old.definition !== definition && kind !== "query" && kind !== "body";
 
@@ -52,7 +52,7 @@ const breach = ({ version, kind, name }: FrozenPart, what: string): Found => ({
   remedy: `leave the version as it is, and change the head. If a fault has to be mended there: -- waive frozen-version ${version}.${name}: why.`,
 });
 
-/** A version that is served goes: for whom, if the service knows. */
+/** Finds the removal of a version that is still served, with its recorded users. */
 async function dropping(schemaName: string, recorded: ClientBase): Promise<Found[]> {
   const version = versions.find((one) => one.schemaName === schemaName);
   if (version === undefined || !isServed(version, versions, Date.now())) return [];

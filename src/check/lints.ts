@@ -5,18 +5,18 @@ import type { Source } from "./check-source.ts";
 
 const folder = new URL("../../db/lint/", import.meta.url);
 
-/** A query of db/lint, which must find nothing. */
+/** A query of db/lint, which must return no rows. */
 export interface Lint {
   /** Its file name, without the extension. */
   name: string;
-  /** What it finds, and why that is wrong: the comment at its beginning, up to the remedy. */
+  /** The fault and why it is wrong: the comment at the beginning, up to the remedy. */
   why: string;
-  /** How to solve it; `OBJECT` stands for the found object. */
+  /** How to fix it; `OBJECT` stands for the found object. */
   remedy: string;
   query: string;
 }
 
-/** All queries of db/lint. */
+/** Reads all queries of db/lint. */
 export async function readLints(): Promise<Lint[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith(".sql")).sort();
   return Promise.all(
@@ -32,7 +32,7 @@ export async function readLints(): Promise<Lint[]> {
 
 const joined = (text: string) => text.trim().replaceAll("\n", " ");
 
-/** The findings of a lint, in any place. */
+/** Runs a lint and returns its findings, without their places. */
 export async function findByLint(client: ClientBase, { name, why, remedy, query }: Lint): Promise<Found[]> {
   const { rows } = await client.query<Record<string, unknown>>(query).catch((cause: Error) => {
     throw new Error(`${name}: ${cause.message}`, { cause });

@@ -6,7 +6,7 @@ import { parsed } from "./script.ts";
 /** The columns of tables that have rows, by the table's name with its schema. */
 export type OldColumns = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** What committed migrations make, as db/schema.sql has it. */
+/** Reads the columns that committed migrations create, from db/schema.sql. */
 export async function committedColumns(): Promise<OldColumns> {
   const text = await readFile(new URL("../../db/schema.sql", import.meta.url), "utf8");
   const creations = text.match(/^create (?:unlogged )?table [^;]+?^\)[^;]*;$/gm) ?? [];
@@ -21,7 +21,7 @@ export async function committedColumns(): Promise<OldColumns> {
   );
 }
 
-/** What a database has. */
+/** Reads the columns of a database. */
 export async function oldColumnsOf(client: ClientBase): Promise<OldColumns> {
   const { rows } = await client.query<{ name: string; columns: string[] }>(
     `select format('%s.%s', n.nspname, c.relname) as name, array_agg(a.attname::text) as columns

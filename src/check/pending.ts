@@ -8,18 +8,18 @@ import { isRefused } from "./finding.ts";
 import { printFindings } from "./report.ts";
 
 export interface PendingOptions {
-  /** Rules that the operator lets pass. */
+  /** Rules that the operator accepts. */
   accepted?: readonly string[];
-  /** Told what is let pass, or can't be looked at. */
+  /** Receives notes about accepted findings, and about what can't be checked. */
   onNote?: (note: string) => void;
 }
 
 /**
  * Refuses committed migrations that a database doesn't have yet, if they would block its clients, lose data, or break a
- * version that is served. Nothing is changed in the database; a copy without rows, made beside it, is migrated.
+ * served version. It changes nothing in the database: it migrates an empty copy.
  *
  * @param adminUrl the database, as an administrator
- * @throws {UserError} with what is dangerous
+ * @throws {UserError} with the dangers
  */
 export async function requireHarmlessPending(
   adminUrl: string,
@@ -46,7 +46,7 @@ async function findInPending(
   const { length: done } = await hashesIn(client);
   const pending = (await readCommitted()).slice(done);
   if (done === 0 || pending.length === 0) return [];
-  // The check takes long to load, and mostly nothing is pending
+  // The check is slow to load, and usually nothing is pending
   const { findIn } = await import("./find-in-pending.ts");
   return findIn(pending, { adminUrl, client, done, onNote });
 }

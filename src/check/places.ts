@@ -18,7 +18,7 @@ export class Places {
   }
 
   /**
-   * Where an object is made, or changed by an uncommitted migration; null when no file names it.
+   * Finds the place that creates an object, or that changes it in an uncommitted migration; null when no file names it.
    *
    * @param object its name with its schema, as Postgres prints it; with the parameters of a function, or a column
    */
@@ -32,7 +32,7 @@ export class Places {
     return null;
   }
 
-  /** The statement that makes an object, or else the last one that names it. */
+  /** Finds the statement that creates an object, or else the last one that names it. */
   #written(name: string): Place | undefined {
     const word = new RegExp(`(?<![\\w.])${RegExp.escape(name)}(?![\\w])`);
     const naming = this.#scripts.flatMap(({ statements }) =>
@@ -47,7 +47,7 @@ export class Places {
   }
 }
 
-/** Statements in fixtures and in committed migrations, of which the newest counts. */
+/** Finds where fixtures and committed migrations create objects; the newest place counts. */
 async function readMade(): Promise<Map<string, Place>> {
   const made = new Map<string, Place>();
   for (const folder of ["committed", "fixtures"] as const) {

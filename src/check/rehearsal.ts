@@ -13,12 +13,12 @@ import { rows } from "./rows.ts";
 import type { ApiState } from "./state.ts";
 import { readEvents, readState } from "./state.ts";
 
-/** What clients see of a database that has the committed migrations, and nothing else. */
+/** Reads the API of a database with the committed migrations only. */
 export function committedState(adminUrl: string): Promise<ApiState> {
   return withCommitted(adminUrl, stateAt);
 }
 
-/** The bodies of events when a version was released: of a database with the migrations up to then. */
+/** Reads the event payloads at a version's release, from a database with the migrations up to then. */
 export async function eventsAtRelease(adminUrl: string, schemaName: string): Promise<ApiState["events"]> {
   const release = new RegExp(
     `api_meta\\.freeze\\('api_unstable', '${schemaName}'\\)|create schema ${schemaName};`,
@@ -32,11 +32,11 @@ export async function eventsAtRelease(adminUrl: string, schemaName: string): Pro
 const stateAt = (url: string) => withClient(urlAsOwner(url), (client) => readState(client, urlAsOwner(url)));
 
 /**
- * Checks what is being written, on a database that is made for it.
+ * Checks the uncommitted migrations on a temporary database.
  *
- * @param adminUrl the database at hand, whose service has noted who uses what
- * @param wanted files of db/current; all of them when not given
- * @param fill puts rows into it, before they are run; otherwise there are none
+ * @param adminUrl the current database, in which the service recorded who uses which field
+ * @param wanted files of db/current; by default all
+ * @param fill inserts rows before the migrations run; by default there are none
  */
 export async function checkCurrent(
   adminUrl: string,
@@ -77,13 +77,13 @@ export async function checkCurrent(
   });
 }
 
-/** How often the check begins while the database is recreated, and the pause in milliseconds. */
+/** The number of attempts while the database is being recreated, and the pause between them in milliseconds. */
 const [attempts, pauseMs] = [4, 500];
 
-/** There is no such schema, or table. */
+/** Matches the error that a schema or table doesn't exist. */
 const isMissing = /\((3F000|42P01)\)/;
 
-/** Why a migration can't be run, as a finding; null when it can. */
+/** Returns a migration's failure as a finding; null when it succeeds. */
 async function failureOf(run: Promise<void>): Promise<Finding | null> {
   try {
     await run;

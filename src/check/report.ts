@@ -4,7 +4,7 @@ import { isRefused } from "./finding.ts";
 
 const colors: Record<Severity, "red" | "yellow" | "blue"> = { error: "red", warning: "yellow", note: "blue" };
 
-/** Findings for people, grouped by rule, each rule with its reason once. */
+/** Prints findings for people, grouped by rule. */
 export function printFindings(findings: readonly Finding[], { color = false } = {}): string {
   const paint = (style: Parameters<typeof styleText>[0], text: string) =>
     color ? styleText(style, text, { validateStream: false }) : text;
@@ -34,7 +34,7 @@ const aboutOf = ({ object, what }: Finding) => [object, what].filter(Boolean).jo
 const printWaived = (finding: Finding) =>
   `waived ${finding.rule} ${placeOf(finding)}${aboutOf(finding)} (${finding.waived})`;
 
-/** The number of findings of each severity, in a line. */
+/** Returns a line with the number of findings of each severity. */
 function summaryOf(findings: readonly Finding[]): string {
   if (findings.length === 0) return "The check is clean.";
   const open = findings.filter(({ waived }) => waived === undefined);
@@ -46,7 +46,7 @@ function summaryOf(findings: readonly Finding[]): string {
   return `${isRefused(findings) ? "The check refuses" : "The check passes"}: ${counts.join(", ")}.`;
 }
 
-/** Findings for programs. */
+/** Prints findings as JSON. */
 export function printJson(findings: readonly Finding[]): string {
   return `${JSON.stringify({ refused: isRefused(findings), findings }, null, 2)}\n`;
 }

@@ -2,7 +2,7 @@ import type { ClientBase } from "pg";
 import type { Found } from "./finding.ts";
 import type { Source } from "./check-source.ts";
 
-/** Rules that rows break, and columns whose rows have null where clients are told that there is none. Needs rows. */
+/** Finds constraints that rows break, and nulls in columns that the API declares non-null. Needs rows. */
 export const rows: Source = {
   name: "rows",
   async find({ client }) {
@@ -15,7 +15,7 @@ export const rows: Source = {
   },
 };
 
-/** Tries to validate what is not valid yet. */
+/** Tries to validate constraints that are not valid yet. */
 async function brokenRules(client: ClientBase): Promise<Found[]> {
   const { rows: rules } = await client.query<{ place: string; name: string }>(
     `select c.conrelid::regclass::text as place, quote_ident(c.conname) as name
@@ -44,7 +44,7 @@ const brokenRule = (object: string, what: string): Found => ({
   remedy: "repair such rows first with api_meta.backfill, and validate in the next migration.",
 });
 
-/** Looks for null in what is never null for clients, as far as no table says so. */
+/** Looks for nulls in columns that the API declares non-null and no table constraint guarantees. */
 async function nulls(client: ClientBase): Promise<Found[]> {
   const { rows: columns } = await client.query<{ view: string; name: string }>(
     `select o.view::text as view, quote_ident(o.column_name) as name

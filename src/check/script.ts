@@ -9,7 +9,7 @@ import type { Finding } from "./finding.ts";
 
 /** A statement of a migration. */
 export interface Statement {
-  /** Postgres' parse tree, and those of the statements within `do`. */
+  /** Postgres' parse tree, then the parse trees of statements within `do`. */
   nodes: [Node, ...Node[]];
   text: string;
   /** The comments before it. */
@@ -17,24 +17,24 @@ export interface Statement {
   place: Place;
 }
 
-/** A migration, or a file of one, that is checked before it runs. */
+/** A migration, or one file of it, to check before it runs. */
 export interface Script {
   file: string;
   text: string;
   statements: Statement[];
   isInTransaction: boolean;
-  /** The error when Postgres couldn't parse it. */
+  /** The syntax error, if Postgres couldn't parse it. */
   fault?: Finding;
 }
 
-/** A file of db/current with its fixtures included. */
+/** Reads a file of db/current with its fixtures included. */
 export async function readScript({ name, text }: CurrentFile): Promise<Script> {
   return parsed(join("db/current", name), await withIncludes(text));
 }
 
 /**
- * The parser as it is compiled first. To optimize it while it reads a long migration, other threads would take half a second
- * and half a gigabyte, for some milliseconds. A service that only explains queries never gets there.
+ * Loads the parser without optimization. Optimizing it for a long migration would take other threads half a second and half
+ * a gigabyte, to save a few milliseconds. A service that only explains queries never triggers it.
  */
 function loadUnoptimized(): Promise<Parser> {
   for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) setFlagsFromString(flag);
@@ -92,7 +92,7 @@ function statementsOf(parser: Parser, text: string, origins: readonly Place[]): 
   });
 }
 
-/** A statement, and those within `do`, as far as they are written out there. */
+/** Returns a statement, and the static statements within its `do` block. */
 function nodesOf(parser: Parser, node: Node, text: string): Statement["nodes"] {
   if (!("DoStmt" in node)) return [node];
   try {
@@ -102,7 +102,7 @@ function nodesOf(parser: Parser, node: Node, text: string): Statement["nodes"] {
       ...queries.flatMap((query) => parser.parseSync(query).stmts?.map(({ stmt }) => stmt as Node) ?? []),
     ];
   } catch {
-    // In another language than PL/pgSQL
+    // Not in PL/pgSQL
     return [node];
   }
 }
@@ -117,6 +117,6 @@ function statementsWithin(tree: unknown): string[] {
 
 const linesIn = (text: string): number => text.split("\n").length - 1;
 
-/** The lines of a file, whatever was included into it. */
+/** Returns the lines of a file as places, regardless of what was included into it. */
 export const linesOf = (text: string, file: string): Place[] =>
   text.split("\n").map((_, index) => ({ file, line: index + 1 }));

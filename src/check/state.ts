@@ -13,27 +13,27 @@ export interface FrozenPart {
   definition: string;
 }
 
-/** What of a database its clients see. */
+/** The parts of a database that clients see. */
 export interface ApiState {
-  /** The SDL of the head, `unstable`. */
+  /** The SDL of `unstable`. */
   sdl: string;
-  /** The JSON Schemas of the bodies of events, by their topics. */
+  /** JSON Schemas of event payloads, by topic. */
   events: Record<string, object>;
   parts: FrozenPart[];
 }
 
 /**
- * Reads what clients see of a database.
+ * Reads the API of a database.
  *
- * @param url the same database, for what builds the SDL
- * @param catalog what its catalog has about the head, where that has been read before
+ * @param url the same database, to build the SDL from
+ * @param catalog its catalog for `unstable`, if already read
  */
 export async function readState(client: ClientBase, url: string, catalog?: string): Promise<ApiState> {
   const events = await readEvents(client);
   return { sdl: await sdlOf(url, catalog), events, parts: await readParts(client) };
 }
 
-/** The JSON Schemas of the bodies of events. */
+/** Reads the JSON Schemas of event payloads. */
 export async function readEvents(client: ClientBase): Promise<ApiState["events"]> {
   const { rows: topics } = await client.query<{ name: string; schema: object }>(
     "select name, events.schema(name) as schema from events.topic order by name",
@@ -41,7 +41,7 @@ export async function readEvents(client: ClientBase): Promise<ApiState["events"]
   return Object.fromEntries(topics.map(({ name, schema }) => [name, schema]));
 }
 
-/** What frozen versions consist of, in the words of what they were recorded as. */
+/** Reads the recorded parts of frozen versions. */
 export async function readParts(client: ClientBase): Promise<FrozenPart[]> {
   const { rows } = await client.query<FrozenPart>(
     "select version, kind, name, definition from api_meta.frozen_part order by 1, 2, 3",
@@ -50,10 +50,10 @@ export async function readParts(client: ClientBase): Promise<FrozenPart[]> {
 }
 
 /**
- * The last SDLs by fingerprint: most migrations leave the API as it is or make it what it was before, and building it takes
- * half a second.
+ * Caches the last SDLs by fingerprint, because building one takes half a second and most migrations leave the API as it is
+ * or restore it.
  */
-const sdls = new LRUCache<string, string>({ max: 2 }); // What is committed, and what is being written
+const sdls = new LRUCache<string, string>({ max: 2 }); // The committed and the current state
 
 async function sdlOf(url: string, given?: string): Promise<string> {
   const schemaName = "api_unstable";

@@ -4,7 +4,7 @@ import type { GraphQLSchema } from "graphql";
 import { Kind, parse, validate } from "graphql";
 import type { ClientBase } from "pg";
 
-/** Where an operation is: a file from the root of the project, with its line; or in words, without one. */
+/** The source of an operation: a file, relative to the project's root, and a line; or a description without a line. */
 interface Source {
   file: string;
   line: number | null;
@@ -17,14 +17,14 @@ export interface StoredOperation extends Source {
 
 const root = new URL("../../", import.meta.url);
 const folders = ["README.md", "docs", "examples", "test", "bench/queries"];
-/** Blocks of guides, texts of programs that nothing is put into, and whole files. */
+/** Patterns for code blocks in guides, strings without placeholders in programs, and whole files. */
 const patterns: Record<string, RegExp> = {
   ".md": /```graphql\n([^]*?)```/dg,
   ".ts": /`\s*((?:query\b|mutation\b|\{)(?:[^`$]|\$(?!\{))*)`|"((?:query\b|mutation\b|\{)[^"\n]*\})"/dg,
   ".graphql": /^([^]+)$/dg,
 };
 
-/** The operations of guides, examples, tests and measurements. */
+/** Reads the operations in guides, examples, tests and benchmarks. */
 export async function readOperations(): Promise<StoredOperation[]> {
   const files = (await Promise.all(folders.map(filesIn))).flat();
   const found = await Promise.all(
@@ -39,7 +39,7 @@ export async function readOperations(): Promise<StoredOperation[]> {
   return found.flat();
 }
 
-/** Operations of `unstable` that the database keeps: payload queries of webhooks, and those that are stored for clients. */
+/** Reads operations of `unstable` from the database: payload queries of webhooks, and stored operations. */
 export async function readStoredOperations(client: ClientBase): Promise<StoredOperation[]> {
   const { rows } = await client.query<{ file: string; text: string }>(
     `(select format('webhook subscription %s to %s', id, topic) as file, payload_query as text
@@ -66,7 +66,7 @@ export interface BrokenOperation extends Source {
   reason: string;
 }
 
-/** Operations that one schema takes, and another one doesn't. */
+/** Lists operations that are valid in one schema and invalid in the other. */
 export function brokenOperations(
   operations: readonly StoredOperation[],
   before: GraphQLSchema,
@@ -79,7 +79,7 @@ export function brokenOperations(
   });
 }
 
-/** Why a schema doesn't take an operation; null when it does. */
+/** Returns why an operation is invalid in a schema; null when it is valid. */
 function faultOf(schema: GraphQLSchema, text: string): string | null {
   try {
     const document = parse(text, { noLocation: true });

@@ -2,7 +2,7 @@ import type { ClientBase } from "pg";
 import type { GraphQLNamedType, GraphQLSchema } from "graphql";
 import { getNamedType, isEnumType, isInputObjectType, isObjectType } from "graphql";
 
-/** Somebody who uses a field. */
+/** A credential's use of a field. */
 export interface FieldUser {
   /** The name of the credential. */
   name: string;
@@ -12,10 +12,10 @@ export interface FieldUser {
   lastUsedOn: string;
 }
 
-/** Days that are looked back on. */
+/** The number of days to look back. */
 const spanDays = 90;
 
-/** Who has used which fields of a version lately, as the service has noted it. */
+/** Reads which credentials recently used which fields of a version. */
 export async function readUsers(client: ClientBase, version: string): Promise<FieldUser[]> {
   const { rows } = await client.query<FieldUser>(
     `select c.name, u.field, u.last_used_on::text as "lastUsedOn"
@@ -27,7 +27,7 @@ export async function readUsers(client: ClientBase, version: string): Promise<Fi
   return rows;
 }
 
-/** Clients that a change at a path concerns, each once with the last day: they used the field, or one that leads there. */
+/** Lists the clients that a change at a path affects, each once, with the last day of use. */
 export function usersAt(users: readonly FieldUser[], path: string, schema: GraphQLSchema): FieldUser[] {
   const concerned = fieldsAt(path, schema);
   const found = new Map<string, FieldUser>();
@@ -44,13 +44,13 @@ function fieldsAt(path: string, schema: GraphQLSchema): (field: string) => boole
   }
   if (fieldName === undefined) return (field) => field.startsWith(`${typeName}.`);
   const whole = `${typeName}.${fieldName}`;
-  // Without an argument that is required from now on, every use of the field breaks
+  // A new required argument breaks every use of the field
   const isKnown =
     isObjectType(type) && type.getFields()[fieldName]?.args.some(({ name }) => name === argument);
   return (field) => field === (argument === undefined || !isKnown ? whole : `${whole}(${argument}:)`);
 }
 
-/** Fields that take or answer a type, through other inputs too. */
+/** Lists the fields that return a type or take it as an argument, including nested inputs. */
 function fieldsWith(wanted: GraphQLNamedType, schema: GraphQLSchema): ReadonlySet<string> {
   const holds = (type: GraphQLNamedType, seen = new Set<GraphQLNamedType>()): boolean => {
     if (type === wanted) return true;

@@ -1,10 +1,10 @@
 import type { Finding } from "./finding.ts";
 import type { Script } from "./script.ts";
 
-/** A comment that accepts a fault. */
+/** A comment that accepts a finding. */
 interface Waiver {
   rule: string;
-  /** Empty when it is about the statement below it. */
+  /** Empty when the waiver is for the statement below it. */
   object: string;
   reason: string;
 }
@@ -12,8 +12,8 @@ interface Waiver {
 const pattern = /^\s*--\s*waive\s+([\w-]+)[ \t]*([^:\n]*?)[ \t]*(?::[ \t]*(.*))?$/gm;
 
 /**
- * Finds waivers in comments: `-- waive RULE: reason` above a statement, or `-- waive RULE OBJECT: reason` anywhere. A
- * waiver without a reason is a fault itself.
+ * Applies waivers from comments: `-- waive RULE: reason` above a statement, or `-- waive RULE OBJECT: reason` anywhere. A
+ * waiver without a reason is itself a finding.
  *
  * @param committed the texts of committed migrations
  */

@@ -16,8 +16,8 @@ function cases(command: CommandUnknownOpts, path = ""): string[] {
 }
 
 /**
- * A script that completes commands, options and fixed arguments, and files where none fits. zsh runs that of bash, but has
- * variables of its own called path and words.
+ * Prints a script that completes commands, options and fixed arguments, or else files. zsh runs the script for bash, but
+ * reserves the variables path and words.
  *
  * @throws {UsageError} for other shells
  */

@@ -53,7 +53,7 @@ async function findingsOf(
   return checkCurrent(adminUrl, current, fill);
 }
 
-/** Makes the development database anew. The service may run meanwhile. */
+/** Recreates the development database. The service may keep running. */
 export async function reset({ erase: mayErase }: { erase?: true }): Promise<void> {
   const { databaseUrl, production, migrationLocks: locks } = readSettings();
   if (production) throw new UserError("This is production: nothing is reset here.");

@@ -5,7 +5,7 @@ import { UserError } from "../errors/user-error.ts";
 import { say } from "./terminal.ts";
 import { asOwner } from "./with-database.ts";
 
-/** Where to put demonstration data, and how much. */
+/** Target and amount of demonstration data. */
 export interface DemoOptions {
   /** The database, as the owner of its tables. */
   connectionString: string;

@@ -25,7 +25,7 @@ export class Program extends Command {
   }
 }
 
-/** A text without the ends of lines that are only those of its source. */
+/** Joins lines that are broken only in the source code. */
 const unbroken = (text: string): string => text.replaceAll(/(?<=\S)\n(?=\S)/g, " ");
 const firstSentence = (text: string): string => text.split(/[.:;](?=\s|$)/)[0]!;
 
@@ -46,7 +46,7 @@ export function run(program: Program, args: readonly string[] = process.argv.sli
       });
     } catch (error) {
       if (!(error instanceof CommanderError)) throw error;
-      // Commander has said everything, help that was asked for or what is wrong
+      // Commander has printed everything already: the requested help, or the error
       process.exitCode = error.exitCode === 0 ? 0 : 2;
     }
   });

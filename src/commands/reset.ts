@@ -17,7 +17,7 @@ import { urlAsOwner } from "../postgres/roles.ts";
 import { fillDemo, readDemo } from "./demo.ts";
 
 export interface ResetOptions extends Pick<MigrateOptions, "locks" | "onWait"> {
-  /** What is to be found out before the new database takes its place. */
+  /** Steps to run before the new database replaces the old one. */
   rehearsal?: Rehearsal;
 }
 
@@ -25,11 +25,11 @@ export interface ResetOptions extends Pick<MigrateOptions, "locks" | "onWait"> {
 const neutral = "postgres";
 
 /**
- * Makes the database of a URL anew: committed migrations, db/current and demonstration data. Credentials, keys and
- * administrators are kept. The service may run meanwhile. Nothing changes when it fails.
+ * Recreates the database of a URL: committed migrations, db/current and demonstration data. Credentials, keys and
+ * administrators are kept. The service may keep running. If this fails, nothing changes.
  *
  * @param adminUrl the database, as a superuser
- * @returns what the former database is called now
+ * @returns the new name of the former database
  */
 export async function resetDatabase(
   adminUrl: string,
@@ -62,11 +62,11 @@ export async function resetDatabase(
   return asideOf(name);
 }
 
-/** What to say when that is done. */
+/** Returns the message about a completed reset. */
 export const resetDone = (aside: string, ms: number): string =>
   `The database is new, in ${Math.round(ms)} ms. Credentials, keys and administrators are kept. All as it was before is in the database ${aside}, until the next time.`;
 
-/** Makes a database with the committed migrations and demonstration data. */
+/** Creates a database with the committed migrations and demonstration data. */
 async function createDemo(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
   const key = shortHash([(await committedKeys()).at(-1), ...(await readDemo())].join("\n"));
   await copyTemplate(admin, adminUrl, name, {

@@ -88,7 +88,7 @@ export async function atTheTerminal(command: () => Promise<void>, usage = ""): P
 export interface Running {
   /** @param signal the signal that the process got; null when it stops for another reason */
   stop(signal: NodeJS.Signals | null): Promise<void>;
-  /** What SIGHUP does, unless the terminal has closed; by default, it stops. */
+  /** Handles SIGHUP, unless the terminal has closed; by default, SIGHUP stops the program. */
   reload?: (() => void) | undefined;
   /** Rejected with a {@link UserError} when it can't continue. */
   failed?: Promise<never> | undefined;

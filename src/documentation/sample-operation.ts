@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type {
   GraphQLInputObjectType,
   GraphQLInputType,
@@ -19,6 +18,7 @@ import {
 } from "postgraphile/graphql";
 import { operationSize } from "../graphql/operation-size.ts";
 import { costOf } from "../graphql/assess.ts";
+import exampleValues from "./example-values.json" with { type: "json" };
 import type { Field, Model } from "./model.ts";
 import { entryOf, operations } from "./model.ts";
 
@@ -92,9 +92,9 @@ function byUse(a: Field, b: Field): number {
   return rank(a) - rank(b);
 }
 
-/** Ids of the demonstration data by type, and values by input type for what would be refused otherwise. */
+/** Ids of the demonstration data by type, and values of input types whose made-up values would be refused. */
 const values: { objects: Record<string, string>; inputs: Record<string, Record<string, unknown>> } =
-  JSON.parse(readFileSync(new URL("./example-values.json", import.meta.url), "utf8"));
+  exampleValues;
 /** The longest first: `OrderLineItem` before `LineItem`. */
 const objectTypes = Object.keys(values.objects).sort((a, b) => b.length - a.length);
 

@@ -9,7 +9,7 @@ import type { CheckTask, ErrorData, ForSchema, IntrospectTask, SchemaAnswer } fr
 /** Called when work for a client is done, with its duration in milliseconds. */
 export type OnWorked = (client: string, ms: number) => void;
 
-/** The thread's work for requests of one merchant. It throws a `NoTurn` if too much work is waiting. */
+/** The thread's work for requests of one merchant. It throws if too much work is waiting. */
 export type SchemaWork = ReturnType<SchemaThread["of"]>;
 
 /**

@@ -93,7 +93,7 @@ export class FairQueue<Work = unknown> {
   /**
    * Calls back when the owner has its turn, at once if possible, or with a refusal. Then call `end`.
    *
-   * @param work passed to the functions of the options. `takeAlong` may take it while it waits; then `begin` isn't called
+   * @param work passed to the functions of the options. If it is taken out while it waits, `begin` is not called
    */
   take(owner: string, begin: Begin, work?: Work): void {
     const { limit, limitPerOwner, mayBegin, isLight, maxWaiting, maxWaitingPerOwner, maxWaitMs } =

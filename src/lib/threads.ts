@@ -55,7 +55,7 @@ export class WorkThreads {
    * Runs a function of the program when it is the owner's turn.
    *
    * @param lacking data that a thread keeps, and so needs only once: added to the task if the function returns null
-   * @throws {NoTurn} if too much work is waiting
+   * @throws if too much work is waiting
    */
   run<Result>(owner: string, name: string, task: unknown, lacking?: object): Promise<Result> {
     return this.#queue.run(owner, async () => {

@@ -10,12 +10,12 @@ export interface MigrateOptions {
   upTo?: number;
 }
 
-/** What is done along with db/current. */
+/** Options for running db/current. */
 export interface CurrentOptions {
-  /** Its files, when not all of them are to be run. */
+  /** The files to run; by default all. */
   files?: readonly CurrentFile[] | undefined;
   rehearsal?: Rehearsal | undefined;
-  /** Where the rehearsal is, if it can be there. */
+  /** The database for the rehearsal, if it can be used. */
   shadow?: Stage | undefined;
 }
 
@@ -33,8 +33,8 @@ export interface Stage {
 }
 
 /**
- * What is to be found out before it is run. It is run for that and undone, on a shadow of the database, or on itself; a
- * migration without a transaction is only not noted. What this throws keeps it from being run.
+ * Checks a migration before it is run. It is run and rolled back on a shadow of the database, or on the database itself; a
+ * migration without a transaction is run, but not recorded. An error from these functions prevents the real run.
  */
 export interface Rehearsal {
   /** Before it is run. */

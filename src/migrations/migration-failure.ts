@@ -61,7 +61,7 @@ async function explained(error: Error, name: string, text: string): Promise<Erro
   return new UserError(`${heading}:\n${details.join("\n")}`, { cause: error });
 }
 
-/** Where a statement of a migration begins, counted from 1; undefined when nobody knows. */
+/** Returns the position at which a statement of a migration begins, counted from 1; undefined if unknown. */
 async function beginOf(text: string, index: number | undefined): Promise<number | undefined> {
   if (index === undefined) return undefined;
   const { parseSync } = await loadParser();

@@ -75,7 +75,7 @@ export interface Place {
   line: number;
 }
 
-/** For each line of a migration, the file that it is from, and the line there. @param file that of the whole */
+/** Returns the original file and line of each line of a migration. @param file the migration's own file */
 export function originsOf(text: string, file: string): Place[] {
   let open: Place[] = [{ file, line: 0 }];
   return text.split("\n").map((line) => {
@@ -97,9 +97,9 @@ export const withoutBlank = (text: string): string =>
     .join("\n\n");
 
 /**
- * Which files have gone since they were run: those that were renamed, and those that were committed, haven't.
+ * Lists files that were deleted since they were run; renamed and committed files don't count.
  *
- * @param ran what was run last, with fixtures in it
+ * @param ran the files of the last run, including fixtures
  */
 export async function goneFiles(ran: readonly CurrentFile[]): Promise<CurrentFile[]> {
   const present = (await readCurrent()).filter(hasStatements);

@@ -34,8 +34,8 @@ export async function hashesIn(client: pg.ClientBase): Promise<string[]> {
 }
 
 /**
- * Refuses a database that was made by other migrations than those of db/committed, such as older ones. Roles that may
- * not migrate pass: the migration's own message helps them more.
+ * Refuses a database whose migrations differ from db/committed, such as older ones. Roles that may not migrate pass,
+ * because the migration's own message is more helpful.
  *
  * @throws {UserError} with instructions
  */
@@ -70,7 +70,7 @@ const otherSince = (name: string) =>
       "`npx erp db uncommit`, and come here again.",
   );
 
-/** What was run last of db/current, by any program; undefined when nothing was since the last commit. */
+/** Returns the text of db/current as any program last ran it; undefined if none ran it since the last commit. */
 export async function currentContent(client: pg.ClientBase): Promise<string | undefined> {
   const { rows } = await client.query<{ content: string }>(
     "select content from graphile_migrate.current where filename = 'current.sql'",

@@ -76,7 +76,7 @@ export async function requireMigrated(client: pg.ClientBase): Promise<void> {
 
 let wantedCount: Promise<number> | undefined;
 
-/** The number of migrations that this code needs: those of db/committed at the first call. */
+/** Returns the number of migrations that this code needs, counted in db/committed at the first call. */
 export function migrationsWanted(): Promise<number> {
   return (wantedCount ??= countCommitted());
 }

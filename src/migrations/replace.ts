@@ -9,7 +9,7 @@ import { dropOwn, markOf, renameMarked } from "./own-databases.ts";
 const attempts = 40;
 const pauseMs = 25;
 
-/** What a database is called that another has replaced. */
+/** Returns the name of a database after its replacement. */
 export const asideOf = (name: string): string => derivedName(name, "_before_reset");
 
 /**
@@ -58,8 +58,8 @@ function whenFree<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Replaces all rows of a schema by those of another database, without triggers and checks of foreign keys, which needs a
- * superuser. What only one of them has is left out.
+ * Replaces all rows of a schema with rows of another database. It bypasses triggers and foreign keys, so it needs a
+ * superuser. Tables and columns that only one of them has are skipped.
  */
 export async function copyRows(fromUrl: string, toUrl: string, schema: string): Promise<void> {
   await withClient(fromUrl, (from) =>

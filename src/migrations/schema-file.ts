@@ -5,8 +5,8 @@ import { withCommitted } from "./templates.ts";
 
 const query = new URL("../../db/dump.sql", import.meta.url);
 const file = new URL("../../db/schema.sql", import.meta.url);
-const heading = `-- What all committed migrations make together, for people to read and review: written by npx erp db commit,
--- never run and never edited. The source is in db/fixtures and db/committed; db/dump.sql makes this of it.
+const heading = `-- The result of all committed migrations, for people to read and review. npx erp db commit writes it by
+-- db/dump.sql; nobody runs or edits it. The source is in db/fixtures and db/committed.
 `;
 
 /** The schemas of a database as text, equal for databases with equal schemas. */
@@ -16,9 +16,9 @@ export async function schemaOf(client: ClientBase): Promise<string> {
 }
 
 /**
- * What db/schema.sql has to be, from a new database with the committed migrations only.
+ * Returns the expected text of db/schema.sql, from a new database with the committed migrations only.
  *
- * @param adminUrl a database of the server to make it on, whose roles have been set up
+ * @param adminUrl any database of the server to use, whose roles have been set up
  */
 export const committedSchema = (adminUrl: string): Promise<string> =>
   withCommitted(adminUrl, (url) => withClient(url, schemaOf));

@@ -11,11 +11,11 @@ import { besides, createCommitted, derivedName } from "./templates.ts";
 /** Milliseconds that its end may take. */
 const closeMs = 1_000;
 
-/** What the shadow of a database is called. */
+/** Returns the name of a database's shadow. */
 export const shadowOf = (name: string): string => derivedName(name, "_rehearsal");
 
 /**
- * A database with the same migrations as the one at hand, and no rows. What a migration makes of the catalog is found out
+ * A database with the same migrations as the current one, but no rows. What a migration makes of the catalog is found out
  * there, where its locks hold up nobody. It is only a means: without it, or when it differs, the database itself serves.
  */
 export class Shadow implements Stage {

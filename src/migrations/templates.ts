@@ -24,7 +24,7 @@ const attempts = 40;
 /** How often it is asked whether another process still makes a template, in about ten seconds. */
 const lockAttempts = 25;
 
-/** What a template is of: databases with committed migrations, with the job queue, or with demonstration data as well. */
+/** The content of a template: committed migrations; the same with the job queue; or with demonstration data as well. */
 export type TemplateKind = "schema" | "merchant" | "demo";
 
 export const templateName = (kind: TemplateKind, key: string): string => `${prefix}${kind}_${key}`;
@@ -33,11 +33,11 @@ export const templateName = (kind: TemplateKind, key: string): string => `${pref
 export const besides = (url: string, name: string): string =>
   Object.assign(new URL(url), { pathname: `/${encodeURIComponent(name)}` }).href;
 
-/** What a database is called that belongs to another one: names that become too long end with a hash. */
+/** Returns the name of a database that belongs to another one; a hash shortens names that are too long. */
 export function derivedName(name: string, ending: string): string {
   if (Buffer.byteLength(name + ending) <= nameBytes) return name + ending;
   const unique = `_${shortHash(name)}${ending}`;
-  // Of a character that is cut in two, nothing stays
+  // Drop a character that was cut in two
   const begin = new TextDecoder().decode(Buffer.from(name).subarray(0, nameBytes - unique.length), {
     stream: true,
   });
@@ -159,8 +159,8 @@ async function makeTemplate(admin: pg.Client, { template, make }: TemplateToCopy
 }
 
 /**
- * Waits while another process of the same database makes a template, which takes seconds of a processor, but not for
- * ever: a pooler may keep the lock of one that has ended. When two make it, the first to rename its own has made it.
+ * Waits while another process of the same database creates a template, which takes seconds of processor time. The wait is
+ * limited, because a pooler may keep the lock of an ended process. If two create it, the first to rename its own wins.
  */
 async function lockTemplate(admin: pg.Client, template: string): Promise<boolean> {
   for (let failures = 1; failures <= lockAttempts; failures++) {

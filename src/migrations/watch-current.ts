@@ -23,8 +23,8 @@ const lookEveryMs = 1_000;
 const reconnectMs = 250;
 const reconnectAttempts = 20;
 /**
- * Milliseconds in which a program that has recreated the database finishes its migrations. graphile-migrate doesn't wait
- * for the lock of migrations: it fails when somebody holds it, after it has dropped the database.
+ * Milliseconds for a program that has recreated the database to finish its migrations. graphile-migrate doesn't wait for
+ * the migration lock. It fails when the lock is taken, after it has dropped the database.
  */
 const recreatedMs = 2_000;
 /** Milliseconds after which a file is gone: some programs remove one before they write it again. */
@@ -33,7 +33,7 @@ const goneMs = 300;
 /** Milliseconds after which a connection that was cut has ended. */
 const cutMs = 50;
 
-/** What was done about a change. */
+/** The result of handling a change. */
 export interface Run {
   /** The files of db/current that do something. */
   files: readonly string[];
@@ -63,10 +63,10 @@ export class CurrentWatch {
   readonly #shadow: Shadow;
   readonly #stopping = new AbortController();
   #migrator: Promise<Migrator> | null = null;
-  /** What has been asked for; it begins again while that grows. */
+  /** The number of requested runs; a run repeats while it grows. */
   #asked = 0;
   #isRunning = false;
-  /** When the change was seen that waits to be run. */
+  /** The time at which the pending change was seen. */
   #since: number | null = null;
   #timer: NodeJS.Timeout | undefined;
   /** The files of the last run, see {@link filesSignature}. */

@@ -49,8 +49,8 @@ const leastBeside = 8;
 /** Bounds in milliseconds of the time that a call waits for running calls. In between, it is twice the usual time of a group. */
 const [leastPatienceMs, mostPatienceMs] = [3, 50];
 /**
- * Milliseconds that a call waits for others when nothing runs, but recent groups were large: their clients will soon call
- * again. And milliseconds without calls after which groups are no longer recent.
+ * Milliseconds that a call waits for others when nothing runs but recent groups were large: their clients are about to call
+ * again. The second number is how long without calls until no group counts as recent.
  */
 const [gatherMs, pauseMs] = [5, 50];
 

@@ -50,7 +50,7 @@ export interface Found<Compiled> {
   given: ReadonlyMap<FieldNode, Given>;
 }
 
-/** Analyses and compiles operations of a kind. Both functions throw {NotCovered} for operations that they don't support. */
+/** Analyses and compiles operations of a kind. Both functions throw an error for operations that they don't support. */
 export interface Compiler<Compiled> {
   prepare(operation: ReadableOperation): PreparedOperation;
   compile(operation: PreparedOperation, variables: Coerced, given: ReadonlyMap<FieldNode, Given>): Compiled;

@@ -21,10 +21,10 @@ interface RequestEnd {
   code: string | undefined;
 }
 
-/** The span of some work, with the spans of its statements. */
+/** The span of some work, with spans of the statements that ran for it. */
 export class Trace {
   readonly tracer: Tracer;
-  /** The span that whatever comes next belongs to. */
+  /** The parent of the next spans. */
   present: Span;
   readonly now: Clock;
 
@@ -99,7 +99,7 @@ export class RequestTrace extends Trace {
   }
 }
 
-/** The span of an attempt to deliver a webhook, with the spans of the statements that read its payload. */
+/** The span of an attempt to deliver a webhook, with spans of the statements that read its payload. */
 export class DeliveryTrace extends Trace {
   end({ status, error }: { status: number | null; error: string | null }): void {
     if (status !== null) this.present.setAttribute("http.response.status_code", status);

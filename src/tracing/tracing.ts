@@ -33,13 +33,13 @@ const maxCharacters = 8_000;
 /** Methods that may be part of a span's name; clients could send any other. */
 const methods = new Set(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]);
 
-/** Destination and sampling of traces, by OpenTelemetry's own settings. Its libraries read the other settings themselves. */
+/** OpenTelemetry's own settings for the target and amount of traces. Its libraries read the other settings themselves. */
 export interface TracingSettings {
   /** Without it, nothing is traced and no library is loaded. */
   endpoint: string | undefined;
   serviceName: string;
   isDisabled: boolean;
-  /** Sampler for traces without a decision, and whether a client's decision is respected. */
+  /** The rule that samples traces without an earlier decision, and says whether to follow the client's decision. */
   sampler: string;
   samplerArgument: number;
   /** Milliseconds between two messages to the collector. */

@@ -1,4 +1,4 @@
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeSchema } from "postgraphile";
 import { buildInflection, gather, getBuilder } from "postgraphile/graphile-build";
 import type { SchemaBuilder, SchemaResult } from "postgraphile/graphile-build";
@@ -19,12 +19,12 @@ export async function makeSchemaInTurns(preset: GraphileConfig.Preset): Promise<
   const { resolvedPreset } = getBuilder(preset);
   const inflection = buildInflection(resolvedPreset);
   const input = await gather(resolvedPreset, { inflection });
-  await othersTurn();
+  await nextTurn();
   const builder = getBuilder(resolvedPreset, inflection);
   const build = builder.createBuild(input);
-  await othersTurn();
+  await nextTurn();
   builder.initBuild(build);
-  await othersTurn();
+  await nextTurn();
   const later = deferFields(builder);
   for (const name of ["Query", "Mutation", "Subscription"]) build.getTypeByName(name);
   let since = performance.now();
@@ -32,7 +32,7 @@ export async function makeSchemaInTurns(preset: GraphileConfig.Preset): Promise<
     // The library leaves out a type without fields, but this one is in use already
     if (Object.keys(type.getFields()).length === 0) return makeSchema(preset);
     if (performance.now() - since < turnMs) continue;
-    await othersTurn();
+    await nextTurn();
     since = performance.now();
   }
   later.end();

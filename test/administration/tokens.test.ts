@@ -400,7 +400,7 @@ function handedOn({ status, html }: FetchedPage): Made {
   const find = (pattern: RegExp) => pattern.exec(html)?.[1] ?? assert.fail(html);
   const value = find(/data-value="([^"]+)"/).replaceAll("&quot;", '"');
   const { id: clientId, secret: clientSecret } = JSON.parse(value) as Record<"id" | "secret", string>;
-  const path = find(/data-way-on="([^"]+)"/);
+  const path = find(/data-redirect="([^"]+)"/);
   return { id: "", path, clientId, clientSecret };
 }
 

@@ -10,23 +10,23 @@ import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 
-/** A table and a column without derived parts, as in CONTRIBUTING.md; then a release. */
+/** A table and a column without derived parts, as in CONTRIBUTING.md under another name; then a release. */
 const next = {
-  notes: `
-    create table erp.product_note (
+  remarks: `
+    create table erp.product_remark (
       id uuid primary key default uuidv7(),
       product_id uuid not null references erp.product on delete cascade,
       text text not null
     );
-    create index on erp.product_note (product_id);
-    alter table erp.product_note enable row level security;
-    comment on table erp.product_note is 'Notes that people leave on products.';
-    comment on column erp.product_note.product_id is 'The product that the note is on.';
-    comment on column erp.product_note.text is 'The note.';
-    create view api_unstable.product_notes with (security_invoker = true) as
-      select id, product_id, text from erp.product_note;
-    comment on view api_unstable.product_notes is
-      E'@primaryKey id\\n@requiresScopes products:read\\n@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName notes\\nA note.';
+    create index on erp.product_remark (product_id);
+    alter table erp.product_remark enable row level security;
+    comment on table erp.product_remark is 'Remarks that people leave on products.';
+    comment on column erp.product_remark.product_id is 'The product that the remark is on.';
+    comment on column erp.product_remark.text is 'The remark.';
+    create view api_unstable.product_remarks with (security_invoker = true) as
+      select id, product_id, text from erp.product_remark;
+    comment on view api_unstable.product_remarks is
+      E'@primaryKey id\\n@requiresScopes products:read\\n@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName remarks\\nA remark.';
     alter table erp.tag add column color text not null default 'red';
     comment on column erp.tag.color is 'Color of the label.';
     create or replace view api_unstable.tags as select id, name, color from erp.tag;`,
@@ -104,8 +104,8 @@ describe("databases that are built from the committed migrations", () => {
     const [one, other] = [await look(stepByStep, catalogueOf), await look(atOnce, catalogueOf)];
     assert.deepEqual(differencesOf(one, withoutQueue(other)), []);
     assert.ok(one.size > 4000);
-    assert.match(other.get("column api_2027_01.product_notes.text")!, /@notNull\nThe note\./);
-    assert.ok(other.has("policy erp.product_note.product_note_select_api"));
+    assert.match(other.get("column api_2027_01.product_remarks.text")!, /@notNull\nThe remark\./);
+    assert.ok(other.has("policy erp.product_remark.product_remark_select_api"));
 
     const released = await sdlOf(atOnce, "api_2027_01");
     assert.equal(released, await sdlOf(stepByStep, "api_2027_01"));

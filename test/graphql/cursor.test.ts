@@ -19,7 +19,7 @@ describe("cursors", () => {
 
   it("are refused in another list, with both named", () => {
     assert.throws(() => decodeCursor({ ...list, list: "Query.products" }, cursor), {
-      message: "The cursor belongs to the list Tag.products; here is Query.products.",
+      message: "The cursor belongs to the list Tag.products, not to Query.products.",
       ...refused,
     });
   });

@@ -40,8 +40,8 @@ describe("the explorer in a browser", { skip: skipBrowser }, () => {
   }
 
   async function logIn(page: Page, { clientId, clientSecret }: { clientId: string; clientSecret: string }) {
-    await page.getByLabel("Client id").fill(clientId);
-    await page.getByLabel("Secret").fill(clientSecret);
+    await page.getByLabel("Client ID").fill(clientId);
+    await page.getByLabel("Client secret").fill(clientSecret);
     await page.getByRole("button", { name: "Log in" }).click();
   }
 
@@ -68,7 +68,7 @@ describe("the explorer in a browser", { skip: skipBrowser }, () => {
     const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }));
     assert.ok(!stored.includes(credentials.clientSecret), "other tabs don't know the secret");
     // An example opens in a tab of the editor, and one is still logged in
-    await page.getByLabel("Examples").selectOption("Products that run out");
+    await page.getByLabel("Examples").selectOption("Products running low");
     await page.locator(".graphiql-query-editor").getByText("availableStock").first().waitFor();
     await page.getByText(/^Would cost 3 of at most/).waitFor();
     await page.getByRole("button", { name: "Show Documentation Explorer" }).click();

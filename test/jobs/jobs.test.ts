@@ -144,7 +144,7 @@ test("a job that doesn't end is given back, and the worker stops all the same", 
 test("a worker that has never reached the database stops too", async () => {
   const nowhere = Object.assign(new URL(database.loginUrl), { port: "1" }).href;
   const worker = startTestJobs(nowhere, { note: () => {} });
-  await until(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
+  await until(() => worker.log.some(({ msg }) => /can't start; trying again/.test(msg)));
   await worker.stop();
 });
 

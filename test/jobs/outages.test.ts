@@ -63,7 +63,7 @@ test("a job that was done while the line was cut is not held any longer, and don
   await until(() => attempts === 1);
   proxy.cut();
   hold.resolve();
-  await until(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
+  await until(() => worker.log.some(({ msg }) => /can't start; trying again/.test(msg)));
   assert.notEqual((await queue.jobs())[0].locked_by, null);
   proxy.mend();
   await queue.empties();
@@ -78,7 +78,7 @@ test("a worker that starts before the database can be reached begins when it can
   const { done, note } = noting();
   const worker = startTestJobs(proxy.url, { note });
   await queue.add("note");
-  await until(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
+  await until(() => worker.log.some(({ msg }) => /can't start; trying again/.test(msg)));
   proxy.mend();
   await until(() => done.length === 1);
   await worker.stop();
@@ -110,7 +110,7 @@ test("when Postgres itself is stopped and started again, work continues", async 
   await own.add("note", 40);
   await until(() => done.length >= 10);
   await cluster.stop();
-  await until(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
+  await until(() => worker.log.some(({ msg }) => /can't start; trying again/.test(msg)));
   cluster = await startCluster(options);
   await own.empties();
   await worker.stop();

@@ -125,7 +125,7 @@ test("cut off from Postgres and back, the service answers and works again; cut o
   const { logged, status } = await start({ EXCHANGE_RATES_FROM: list }, proxy.url);
   await logged("a job is done");
   proxy.cut();
-  await logged("background work can't begin; trying again");
+  await logged("background work can't start; trying again");
   assert.equal(await status(), 503);
   proxy.mend();
   await until(async () => (await status()) === 200);

@@ -243,7 +243,7 @@ test("what can't be sent as a stream is refused with a reason", async () => {
       { query: "query @live { countrys { edges { node { id } } } }" },
       400,
       "BAD_USER_INPUT",
-      /No event tells/,
+      /No event is about/,
     ],
     [{ query: "subscription { events { nothing } }" }, 400, "GRAPHQL_VALIDATION_FAILED", /nothing/],
     [

@@ -278,23 +278,23 @@ describe("two things that would have the same name", () => {
   cases.push(
     [
       `create view sample_api.product as select * from sample_api.products; ${tags("product", "")}`,
-      [/called Product: the view sample_api\.products?, and the view sample_api\.products?$/],
+      [/the name Product: the view sample_api\.products?, and the view sample_api\.products?$/],
     ],
     [
       `create type sample_api.product as enum ('a');
        create view sample_api.things as select id, 'a'::sample_api.product as kind from sample_api.tags; ${tags("things", "")}`,
-      [/called Product: the view sample_api\.products, and the enum sample_api\.product$/],
+      [/the name Product: the view sample_api\.products, and the enum sample_api\.product$/],
     ],
     [
       `create view sample_api.things as select id, id as product_id from sample_api.tags;
        ${tags("things", "\\n@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName tags")}`,
       [
-        /called Product\.tags: .*the relation back from sample_api\.things \(product_id\), and the @ref tags of sample_api\.products$/,
+        /the name Product\.tags: .*the relation back from sample_api\.things \(product_id\), and the @ref tags of sample_api\.products$/,
       ],
     ],
     [
       `create view sample_api.things as select id, name as "a_b", name as "aB" from sample_api.tags; ${tags("things", "")}`,
-      [/called Thing\.aB: the column sample_api\.things\.a_b, and the column sample_api\.things\.aB$/],
+      [/the name Thing\.aB: the column sample_api\.things\.a_b, and the column sample_api\.things\.aB$/],
     ],
   );
   for (const [sql, both] of cases)

@@ -162,19 +162,19 @@ describe("last and before", () => {
   it("refuse the cursor of another order, with both named", async () => {
     const { edges } = await page({ first: 1, orderBy: "NAME_ASC" });
     for (const [argument, orderBy, named] of [
-      ["after", "NAME_DESC", "here is NAME_DESC"],
-      ["before", "ID_DESC", "here is ID_DESC"],
-      ["before", null, "here is ID_ASC"],
+      ["after", "NAME_DESC", "NAME_DESC"],
+      ["before", "ID_DESC", "ID_DESC"],
+      ["before", null, "ID_ASC"],
     ] as const) {
       const { code, message } = await refusal({ [argument]: edges[0].cursor, orderBy });
       assert.equal(code, "CURSOR_INVALID");
-      assert.equal(message, `The cursor belongs to the order NAME_ASC; ${named}.`);
+      assert.equal(message, `The cursor belongs to the sort order NAME_ASC, not to ${named}.`);
     }
     const other = await page({ first: 1 });
     const { code, message } = await refusal({ after: other.edges[0].cursor, orderBy: "NAME_ASC" });
     assert.deepEqual(
       [code, message],
-      ["CURSOR_INVALID", "The cursor belongs to the order ID_ASC; here is NAME_ASC."],
+      ["CURSOR_INVALID", "The cursor belongs to the sort order ID_ASC, not to NAME_ASC."],
     );
   });
 });

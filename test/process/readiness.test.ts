@@ -44,5 +44,5 @@ test("the readiness tells what each part says, and a part that is silent or fail
   for (const part of ["two", "three"]) readiness.add(part, () => null);
   assert.deepEqual(await ask(), { status: 200, body: { status: "ok" } });
   // Changes only
-  assert.deepEqual(log, ["not ready", "a check of the readiness failed", "not ready", "ready again"]);
+  assert.deepEqual(log, ["not ready", "a readiness check failed", "not ready", "ready again"]);
 });

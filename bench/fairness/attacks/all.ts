@@ -6,7 +6,7 @@ import { payloadQueries } from "./payload-queries.ts";
 import { byRequests } from "./requests.ts";
 import { uploads } from "./uploads.ts";
 
-/** All attacks, in the order in which they are played. */
+/** All attacks, in the order in which they run. */
 export const attacks: readonly Attack[] = [
   ...byDocuments,
   payloadQueries,

@@ -21,7 +21,7 @@ const dearMutation = (n: number): string =>
     },
   );
 
-/** One of many merchants, all of whose clients together ask for as much as they can. Its points don't run out. */
+/** One of many merchants whose clients send as many requests as they can. Its points don't run out. */
 export const busyMerchant: Attack = {
   name: "busy merchant",
   what: "64 connections of four clients, with searches that no index answers, and mutations of fifty products",

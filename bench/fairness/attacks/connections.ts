@@ -7,7 +7,7 @@ import { bodyOf, repeat } from "../attack.ts";
 /** Milliseconds between two bytes of slow requests. */
 const dropMs = 100;
 
-/** Holds so many connections; one that ends is replaced. */
+/** Holds a number of connections open, and replaces connections that end. */
 async function holding(play: Play, count: number, use: (socket: Socket) => void): Promise<void> {
   const { hostname, port } = new URL(play.url);
   const sockets = new Set<Socket>();
@@ -39,7 +39,7 @@ function dropByDrop(socket: Socket, start: string, rest: string): void {
   socket.on("close", () => clearInterval(timer));
 }
 
-/** Misused connections. */
+/** Attacks that misuse connections. */
 export const byConnections: Attack[] = [
   {
     name: "unread answers",
@@ -50,7 +50,7 @@ export const byConnections: Attack[] = [
       const request = headOf(play, Buffer.byteLength(body)) + body;
       return holding(play, 60, (socket) => {
         socket.pause();
-        // One after the other on the same connection
+        // Pipelined requests on the same connection
         socket.write(request.repeat(20));
       });
     },

@@ -6,7 +6,7 @@ const without = (query: string, { poor }: Play): Sent => ({ token: poor, body: b
 const list = "products { edges { node { id } } }";
 const types = "types { name description fields { name description args { name } } enumValues { name } }";
 
-/** Operations that take long to read, to validate or to run. */
+/** Attacks by operations that are slow to parse, validate or run. */
 export const byDocuments: Attack[] = [
   {
     name: "documents",

@@ -6,7 +6,7 @@ const beginExport = `mutation ($input: BulkOperationRunInput!) {
   bulkOperationRun(input: $input) { bulkOperation { id } userErrors { code } } }`;
 const exported = "{ stockMovements { edges { node { createdAt quantity product { productNumber } } } } }";
 
-/** Work that costs more than the request that asks for it, again and again. */
+/** Attacks by repeated requests that cause more work than they cost. */
 export const byLoops: Attack[] = [
   {
     name: "exports",

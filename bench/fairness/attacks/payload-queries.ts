@@ -9,7 +9,7 @@ const subscriptions = 40;
 /** Milliseconds between two bookings of forty products. */
 const bookingMs = 1_000;
 
-/** As expensive as a payload query may be. */
+/** A payload query with the maximum cost. */
 const payloadQuery = `query ($id: ID!) { node(id: $id) { id } customers(first: 1, filter: { OR: [${repeat(
   90,
   (n) => `{ lastName: { contains: "nothing like ${n}" } }`,
@@ -23,12 +23,12 @@ const book = `mutation ($lines: [StockAdjustLineInput!]!) {
 
 type UserErrors = readonly { message: string }[];
 
-/** @throws when an operation was refused, because the attack would do nothing */
+/** @throws if an operation was refused, because the attack would then do nothing */
 function refuseErrors([error]: UserErrors = []): void {
   if (error) throw new Error(error.message);
 }
 
-/** The answers to the operations here. */
+/** Responses to the operations of this attack. */
 interface Answered {
   webhookSubscriptionCreate: { userErrors: UserErrors };
   stockAdjust: { userErrors: UserErrors };
@@ -39,8 +39,8 @@ interface Answered {
 /**
  * Repeats the request while there are too few points.
  *
- * @returns null when the attack ended before
- * @throws when the answer is wrong, because the attack would do nothing
+ * @returns null if the attack ended before
+ * @throws if the response is wrong, because the attack would then do nothing
  */
 async function ask(play: Play, query: string, variables?: object): Promise<Answered | null> {
   for (;;) {
@@ -67,7 +67,7 @@ async function startReceiver({ tally }: Play): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Queries that are run for each message, without a request. */
+/** An attack by queries that run for each webhook message, without a request. */
 export const payloadQueries: Attack = {
   name: "payload queries",
   what: "forty subscriptions whose payload queries are as costly as they may be",
@@ -89,7 +89,7 @@ export const payloadQueries: Attack = {
   },
 };
 
-/** Lines that add a unit to each of forty stocks, of products without batches. */
+/** Makes lines that each add one unit to the stock of one of forty products without batches. */
 async function placesOf(play: Play): Promise<object[]> {
   const data = await ask(
     play,

@@ -13,24 +13,24 @@ const longBodies: ((n: number) => string)[] = [
   () => `{"query":"{ __typename }"${" ".repeat(megabyte - 100)}}`,
 ];
 
-/** A list of objects, each with so many members that no other has. */
+/** Makes a JSON list of objects with a number of unique members each. */
 const differing = (objects: number, members: number): string =>
   Array.from({ length: objects }, (_, object) => {
     const list = Array.from({ length: members }, (_each, n) => `"k${object * members + n}":1`);
     return `{${list.join()}}`;
   }).join();
 
-/** As many members as there may be, and more: new names and shapes are what takes long to parse. */
+/** Bodies with the maximum number of members, and with more. New names and shapes are slow to parse. */
 const manyMembers: string[] = [
   ...[differing(1, 49_000), differing(1, 9_900), differing(990, 10), '{"a":1},'.repeat(24_000) + "{}"],
 ].map((list) => `{"query":"{ __typename }","variables":{"a":[${list}]}}`);
 
-/** The same without a stated length. */
+/** Streams a text without a Content-Length. */
 function chunked(text: string): ReadableStream {
   return new Blob([text]).stream();
 }
 
-/** Requests that are long, frequent, or not even allowed. */
+/** Attacks by requests that are long, frequent or forbidden. */
 export const byRequests: Attack[] = [
   {
     name: "large bodies",

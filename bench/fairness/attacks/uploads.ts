@@ -4,7 +4,7 @@ import { repeat, sending } from "../attack.ts";
 
 const headers = { "content-type": "application/jsonl" };
 const rowsOfFile = 5_000;
-/** Products with prices that nobody has, and words to search by. */
+/** Makes a file of products with unusual prices and searchable words. */
 const products = (file: number): string =>
   repeat(rowsOfFile, (n) => {
     const row = {
@@ -15,10 +15,10 @@ const products = (file: number): string =>
     };
     return `${JSON.stringify(row)}\n`;
   });
-/** Much from little: a hundred megabytes of blank lines. */
+/** A small compressed file with a hundred megabytes of blank lines. */
 const inflated = gzipSync(Buffer.alloc(100_000_000, "\n"));
 
-/** Files that the service takes in by background work, which goes on beside everybody's requests. */
+/** An attack by uploads, which the service imports in the background while clients send requests. */
 export const uploads: Attack = {
   name: "uploads",
   what: "files of many rows, one after the other",

@@ -99,7 +99,7 @@ function wayOn({ clientId: id, clientSecret: secret }: ClientCredentials, path: 
   return {
     title: "Opening the explorer",
     body: html`
-      <div data-way-on="${path}" data-key="${credentialsKey}" data-value="${credentials}"></div>
+      <div data-redirect="${path}" data-key="${credentialsKey}" data-value="${credentials}"></div>
       <p class="lead">The explorer needs JavaScript.</p>
     `,
   };

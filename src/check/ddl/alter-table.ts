@@ -4,7 +4,7 @@ import type { Known } from "./known.ts";
 import { dangers, ddlRules } from "./rules.ts";
 import type { Danger } from "./rules.ts";
 
-/** The dangers of `alter table`, if it is about a table with rows. */
+/** Lists the dangers of an `alter table` on a table with rows. */
 export function dangersOfAlterTable(
   { relation, cmds = [], objtype }: AlterTableStmt,
   known: Known,
@@ -55,14 +55,14 @@ function dangersOfChange(relation: RangeVar, change: AlterTableCmd, known: Known
 const constraintsOf = ({ constraints = [] }: ColumnDef): Constraint[] =>
   constraints.flatMap((one) => ("Constraint" in one ? [one.Constraint] : []));
 
-/** The constraints that a part of `alter table` adds, those of a new column too. */
+/** Lists the constraints that a part of `alter table` adds, including a new column's. */
 function constraintsIn({ subtype, def }: AlterTableCmd): Constraint[] {
   if (def === undefined) return [];
   if (subtype === "AT_AddConstraint" && "Constraint" in def) return [def.Constraint];
   return subtype === "AT_AddColumn" && "ColumnDef" in def ? constraintsOf(def.ColumnDef) : [];
 }
 
-/** Constraints that a statement adds to tables, as `table.constraint`. */
+/** Lists the constraints that a statement adds to tables, as `table.constraint`. */
 export function addedConstraints(node: Node): string[] {
   if (!("AlterTableStmt" in node)) return [];
   const { relation, cmds = [] } = node.AlterTableStmt;
@@ -88,7 +88,7 @@ function rewriteOf(definition: ColumnDef, known: Known): string | undefined {
   return undefined;
 }
 
-/** Functions that an expression calls. */
+/** Lists the functions that an expression calls. */
 function calledIn(node: unknown): string[] {
   if (typeof node !== "object" || node === null) return [];
   const own =
@@ -112,7 +112,7 @@ function dangersOfColumn(table: string, definition: ColumnDef, known: Known): Da
   );
 }
 
-/** Constraints for which all rows are looked at, and those that build an index. */
+/** Constraints that scan all rows, and constraints that build an index. */
 const scanning: Partial<Record<NonNullable<Constraint["contype"]>, string>> = {
   CONSTR_CHECK: "check",
   CONSTR_FOREIGN: "foreign key",

@@ -9,7 +9,7 @@ import { ddlRules } from "./rules.ts";
 import type { Danger, DdlRule } from "./rules.ts";
 import { dangersOf } from "./statements.ts";
 
-/** Statements that block readers or writers of tables with rows, rewrite them, or lose what is in them. */
+/** Statements that block readers or writers of tables with rows, rewrite them, or lose their data. */
 export const dangerousDdl: Source = {
   name: "dangerous statements",
   async find(subject) {
@@ -43,7 +43,7 @@ function knownOf(script: Script, { oldColumns }: Subject, catalogue: Catalogue):
   };
 }
 
-/** What the rules have to know of the database. */
+/** Facts about the database that the rules need. */
 interface Catalogue {
   volatile: ReadonlySet<string>;
   /** Columns, as `table.column`. */

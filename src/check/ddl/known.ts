@@ -1,29 +1,29 @@
 import type { Node, RangeVar } from "libpg-query";
 
-/** What is known of the database that a migration is going to run on, and of the rest of the migration. */
+/** Facts about the database that a migration will run on, and about the rest of the migration. */
 export interface Known {
-  /** Whether a table has rows: it is there already, and not made by what is being written. */
+  /** Whether a table may have rows: it existed before the uncommitted migrations. */
   isOld(relation: RangeVar | undefined): boolean;
-  /** Whether a column is made by what is being written. */
+  /** Whether the uncommitted migrations create the column. */
   isNewColumn(relation: RangeVar | undefined, column: string): boolean;
-  /** Whether a function may give another value for each row. */
+  /** Whether a function may return a different value for each row. */
   isVolatile(name: string): boolean;
-  /** Whether a constraint that has been checked says that a column isn't null. */
+  /** Whether a validated constraint guarantees that a column isn't null. */
   isCheckedNotNull(table: string, column: string): boolean;
-  /** Whether values of a type are checked one by one, as those of a domain. */
+  /** Whether Postgres checks each value of a type, as it does for a domain with a rule. */
   isCheckedType(name: string): boolean;
-  /** Constraints that are added by the same migration, as `table.constraint`. */
+  /** Constraints that the same migration adds, as `table.constraint`. */
   addedConstraints: ReadonlySet<string>;
   /** Whether the file runs in a transaction. */
   isInTransaction: boolean;
-  /** How many statements the file has. */
+  /** The number of statements in the file. */
   statementCount: number;
 }
 
 export const relationName = ({ schemaname, relname }: RangeVar): string =>
   schemaname === undefined ? relname! : `${schemaname}.${relname!}`;
 
-/** A name of several words, as lists of strings have it. */
+/** Joins the parts of a qualified name with dots. */
 export const dotted = (words: readonly Node[] | undefined): string =>
   (words ?? []).flatMap((word) => ("String" in word ? [word.String.sval!] : [])).join(".");
 

@@ -2,10 +2,10 @@ import type { Severity } from "../finding.ts";
 
 /** A rule about dangerous statements. */
 export interface DdlRule {
-  /** By default it is an error. */
+  /** By default an error. */
   severity?: Severity;
   why: string;
-  /** `TABLE` stands for what is found. */
+  /** `TABLE` stands for the found object. */
   remedy: string;
 }
 
@@ -100,13 +100,13 @@ export const ddlRules = {
 /** Something dangerous in a statement. */
 export interface Danger {
   rule: keyof typeof ddlRules;
-  /** The table, or whatever else it is about. */
+  /** The table or other object concerned. */
   object: string;
   what?: string;
-  /** Instead of the rule's. */
+  /** Replaces the rule's remedy. */
   remedy?: string;
 }
 
-/** The dangers among what conditions give. */
+/** Drops the entries whose condition wasn't met. */
 export const dangers = (...all: (Danger | false | undefined)[]): Danger[] =>
   all.filter((one) => one !== false && one !== undefined);

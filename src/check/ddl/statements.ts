@@ -16,7 +16,7 @@ const isGiven = (options: readonly Node[], name: string): boolean =>
 
 const nameOf = (relation: RangeVar | undefined): string => (relation ? relationName(relation) : "");
 
-/** A statement that changes rows; all of them when it has no condition. */
+/** Finds a statement that changes all rows because it has no condition. */
 const allRows =
   (what: string) =>
   ({ relation, ...clauses }: { relation?: RangeVar; whereClause?: Node }, known: Known): Danger[] =>
@@ -25,7 +25,7 @@ const allRows =
         known.isOld(relation) && { rule: "changes-all-rows", object: nameOf(relation), what },
     );
 
-/** What is dangerous in statements, by their kind. */
+/** Functions that list the dangers of a statement, by its kind. */
 const dangersBy: { [Kind in Kinds<Node>]?: Find<Kind> } = {
   AlterTableStmt: dangersOfAlterTable,
 
@@ -109,14 +109,14 @@ const dangersBy: { [Kind in Kinds<Node>]?: Find<Kind> } = {
 
   GrantStmt: ({ objtype, is_grant: isGrant, grantees = [], privileges = [], objects }) => {
     const isToApi = grantees.some((one) => "RoleSpec" in one && one.RoleSpec.rolename === "service_api");
-    // Without a list it is all of them
+    // Without a list, it grants all privileges
     const isRead = privileges.every((one) => "AccessPriv" in one && one.AccessPriv.priv_name === "select");
     if (objtype !== "OBJECT_TABLE" || isGrant !== true || !isToApi || !isRead) return [];
     return relationsIn(objects).map((table) => ({ rule: "grants-reads", object: relationName(table) }));
   },
 };
 
-/** What is dangerous in a statement. */
+/** Lists the dangers of a statement. */
 export const dangersOf = (node: Node, known: Known): Danger[] =>
   Object.entries(node).flatMap(
     ([kind, statement]) => dangersBy[kind as Kinds<Node>]?.(statement as never, known) ?? [],

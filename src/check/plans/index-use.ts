@@ -4,7 +4,7 @@ import type { Found } from "../finding.ts";
 import type { Source, Subject } from "../check-source.ts";
 import { isByIndex, isSorted, planOf } from "../../plans/explain.ts";
 
-/** A row of db/index-probes.sql: a query that clients can make of a list. */
+/** A row of db/index-probes.sql: a query that clients can run on a list. */
 interface Probe {
   /** With its schema. */
   view: string;
@@ -13,13 +13,13 @@ interface Probe {
   kind: "filter" | "order" | "relation";
   what: string;
   query: string;
-  /** Whether what it compares by equality or order is compared without telling of other rows. */
+  /** Whether its comparisons are leakproof: they reveal nothing about other rows. */
   isLeakproof: boolean;
 }
 
 const file = new URL("../../../db/index-probes.sql", import.meta.url);
 
-/** A large table: reading all of it is noticed. */
+/** The size from which clients notice that a table is read whole. */
 const largeRows = 10_000;
 
 const rules = {
@@ -46,7 +46,7 @@ const rules = {
   },
 };
 
-/** Which rule a query breaks; null when an index answers it, or its role has no rights yet. */
+/** Returns the rule that a query breaks; null when an index answers it, or its role has no rights yet. */
 async function brokenBy(
   client: ClientBase,
   { kind, query, isLeakproof }: Probe,
@@ -57,7 +57,7 @@ async function brokenBy(
   if (isByIndex(plan)) return null;
   const ofOwner = await planOf(client, query);
   if (!ofOwner || !isByIndex(ofOwner)) return kind;
-  // Else Postgres has only found the index of a policy better
+  // Otherwise Postgres only preferred a policy's index
   if (isLeakproof) return null;
   return kind === "filter" ? "leakyFilter" : kind;
 }
@@ -69,7 +69,7 @@ async function sizesIn(client: ClientBase): Promise<Map<string, number>> {
   return new Map(rows.map(({ name, rows: count }) => [name, count]));
 }
 
-/** Probes of views that what is being written names, and of those of large tables, with the size of the largest. */
+/** Reads the probes of views that uncommitted migrations name or that read large tables, with the largest table's size. */
 async function probesOf({
   client,
   recorded,
@@ -85,7 +85,7 @@ async function probesOf({
   });
 }
 
-/** Filters, orders and relations of the head that no index answers, according to the plans of Postgres. */
+/** Finds filters, sort orders and relations of `unstable` that use no index, according to Postgres' plans. */
 export const indexUse: Source = {
   name: "index use",
   async find(subject) {
@@ -96,7 +96,7 @@ export const indexUse: Source = {
         const name = await brokenBy(subject.client, probe);
         if (name === null) continue;
         const severity = rows >= largeRows || name === "relation" ? "warning" : "note";
-        // Filters of a view are told together
+        // Report all filters of a view in one finding
         const key = name === "relation" ? probe.what : name;
         const others = key === name ? broken.get(key)?.what : undefined;
         const what = [others, probe.what].filter(Boolean).join(", ");

@@ -4,7 +4,7 @@ import type { Source } from "../check-source.ts";
 import type { PlanNode } from "../../plans/explain.ts";
 import { planOf } from "../../plans/explain.ts";
 
-/** A table with policies for service_api, and the functions that these call. */
+/** A table with policies for service_api, and the functions that they call. */
 interface Protected {
   name: string;
   functions: string[];
@@ -23,16 +23,16 @@ const query = `
     select from pg_catalog.pg_policy p
     where p.polrelid = c.oid and p.polcmd in ('r', '*')
       and ('service_api'::regrole = any (p.polroles) or 0 = any (p.polroles))
-      -- Those that api_meta.derive() makes ask once
+      -- Policies from api_meta.derive() are evaluated once per statement
       and pg_catalog.pg_get_expr(p.polqual, p.polrelid)
         !~ '^\\( SELECT auth\\.has_scope\\(VARIADIC ''[^'']*''::text\\[\\]\\) AS has_scope\\)$')
     and pg_catalog.has_any_column_privilege('service_api', c.oid, 'select')
   order by 1`;
 
-/** What the policies of a table cost, by the plan of a query that has no condition of its own. */
+/** Lists the costs of a table's policies, from the plan of a query without conditions. */
 function costsIn(plan: readonly PlanNode[], functions: readonly string[]): string[] {
   const filters = plan.map(({ Filter = "" }) => Filter).join(" ");
-  // Postgres' own have no schema here
+  // Plans show Postgres' own functions without a schema
   const called = [...functions, "current_setting"].filter((name) => filters.includes(`${name}(`));
   const queries = plan.filter((node) => node["Parent Relationship"] === "SubPlan");
   return [
@@ -51,7 +51,7 @@ async function findIn(client: ClientBase, { name, functions }: Protected): Promi
   return plan ? [...new Set(costsIn(plan, functions))] : [];
 }
 
-/** Policies that cost something for each row. */
+/** Finds policies that do work for each row. */
 export const policies: Source = {
   name: "policies",
   async find({ client }) {

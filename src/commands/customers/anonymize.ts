@@ -5,7 +5,7 @@ import { bulkFilesAbout } from "./bulk-files.ts";
 import { findCustomer } from "./find.ts";
 import type { Found } from "./find.ts";
 
-/** What was done. */
+/** The result for one customer. */
 export interface Anonymized {
   number: string;
   /** Whether nothing was left to do. */

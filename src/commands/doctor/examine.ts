@@ -4,12 +4,12 @@ import { error } from "./finding.ts";
 import type { Examination, Finding, Patient } from "./finding.ts";
 import { backups, disk, settings, time, versionsInUse } from "./process.ts";
 
-/** What Postgres knows by itself: a file of db/health, whose rows are findings. */
+/** An examination by a query of db/health, whose rows are findings. */
 const asked = (name: string, file: string): Examination => ({
   name,
   async find({ client }) {
     const text = await readFile(new URL(`../../../db/health/${file}.sql`, import.meta.url), "utf8");
-    // Of several statements the last one is the question
+    // The last statement returns the findings
     const results = [await client.query<Finding>(text)].flat();
     return results.at(-1)!.rows;
   },
@@ -36,7 +36,7 @@ const examinations: readonly Examination[] = [
   asked("proof", "proof"),
 ];
 
-/** What one examination has found. */
+/** The findings of one examination. */
 export interface Examined {
   name: string;
   findings: Finding[];

@@ -2,7 +2,7 @@ import type pg from "pg";
 import type { Severity } from "../../check/finding.ts";
 import type { Settings } from "../../process/settings.ts";
 
-/** What an examination has found, and what to do about it. */
+/** A fault that an examination found, and its remedy. */
 export interface Finding {
   /** An error needs somebody today, a warning this week, a note nobody. */
   severity: Severity;
@@ -10,10 +10,10 @@ export interface Finding {
   toDo: string;
 }
 
-/** What is examined. */
+/** The service and database to examine. */
 export interface Patient {
   settings: Settings;
-  /** A connection as who may become the owner. */
+  /** A connection whose role may become the owner. */
   client: pg.ClientBase;
   /** The URL of the same database. */
   url: string;

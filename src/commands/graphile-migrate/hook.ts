@@ -1,4 +1,4 @@
-// What graphile-migrate runs beside its own steps, see settings.ts.
+// The steps that graphile-migrate runs besides its own (settings.ts).
 import "../../process/graphile-env.ts";
 import type pg from "pg";
 import { isRefused } from "../../check/finding.ts";
@@ -13,7 +13,7 @@ import { atTheTerminal, hasColors, say } from "../terminal.ts";
 import { graphileShadowOf } from "./urls.ts";
 
 const adminUrl = process.env.SERVICE_ADMIN_URL!;
-/** The database that graphile-migrate works on: that of the URL, or the shadow. */
+/** The database that graphile-migrate works on: the URL's database, or the shadow. */
 const name = process.env.GM_DBNAME!;
 const onServer = (work: (admin: pg.Client) => Promise<void>) =>
   withClient(besides(adminUrl, "postgres"), work);

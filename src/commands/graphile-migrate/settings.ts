@@ -21,7 +21,7 @@ export default {
   rootConnectionString: urls.ROOT_DATABASE_URL,
   beforeReset: [
     { _: "sql", file: "disconnect.sql", root: true, shadow: false },
-    // A commit, too, first makes the shadow database anew
+    // A commit also recreates the shadow database first
     { ...hook(isCommit ? "own check" : "own"), shadow: true },
   ],
   afterReset: [hook("copy")],

@@ -40,10 +40,10 @@ export async function migrationUrls({
   };
 }
 
-/** What graphile-migrate's shadow is called, unless SHADOW_DATABASE_URL names another. */
+/** Returns the name of graphile-migrate's shadow, unless SHADOW_DATABASE_URL names another. */
 export const graphileShadowOf = (name: string): string => derivedName(name, "_shadow");
 
-/** The role that connects makes and drops databases, not the owner. */
+/** Removes the role: the connecting role creates and drops databases, not the owner. */
 function withoutRole(url: string): string {
   const other = new URL(url);
   other.searchParams.delete("options");

@@ -5,7 +5,7 @@ import type { Merchant } from "../../merchants/merchant.ts";
 import type { Settings } from "../../process/settings.ts";
 import { say } from "../terminal.ts";
 
-/** Where the merchants are. */
+/** The settings and folder of the merchants. */
 export interface Place {
   settings: Settings;
   folder: string;

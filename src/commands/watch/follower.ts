@@ -59,12 +59,12 @@ export class Follower implements Rehearsal {
     else this.#study.resume();
   }
 
-  /** Builds frozen versions anew, and what else is remembered. @returns whether anything was others than before */
+  /** Rebuilds frozen versions and other cached parts. @returns whether anything changed */
   async #reload(): Promise<boolean> {
     try {
       return (await this.#app.reload()).length > 0;
     } catch (error) {
-      // With a connection that was cut nothing has failed: it is tried again when the database is back
+      // A lost connection is no failure: it is retried when the database is back
       const isAway = databaseFailure(error)?.code === "SERVICE_UNAVAILABLE";
       if (!isAway) say(`The API stays as it was: ${String(error)}`);
       return false;

@@ -4,7 +4,7 @@ import { hasColors, paint } from "../terminal.ts";
 import type { Weight } from "../../check/api-changes.ts";
 import type { Answer } from "./study-thread.ts";
 
-/** What clients gain, lose, and find changed. */
+/** Signs and colors of changes of the API. */
 const signs: Record<Weight, [sign: string, color: "green" | "red" | "yellow"]> = {
   added: ["+", "green"],
   breaking: ["-", "red"],
@@ -16,7 +16,7 @@ const signs: Record<Weight, [sign: string, color: "green" | "red" | "yellow"]> =
 /** Lines of one kind at most. */
 const shownAtMost = 40;
 
-/** What a change of the database means, in words; empty when that is nothing. */
+/** Prints the effects of a change of the database; empty when there are none. */
 export function printAnswer({ changes, findings, troubles }: Answer): string {
   const lines = changes.map(({ weight, message }) => {
     const [sign, color] = signs[weight];
@@ -31,7 +31,7 @@ export function printAnswer({ changes, findings, troubles }: Answer): string {
   return blocks.filter(Boolean).join("\n\n");
 }
 
-/** What the list of changes says already. */
+/** Whether the list of changes already shows a finding. */
 const isListed = ({ rule, severity }: Finding) => severity === "note" && rule.startsWith("api-");
 
 function block(heading: string, lines: string[]): string {

@@ -12,15 +12,15 @@ import { withClient } from "../../postgres/client.ts";
 import { committedKeys } from "../../migrations/templates.ts";
 import { urlAsOwner } from "../../postgres/roles.ts";
 
-/** What the thread is told at its beginning. */
+/** The thread's initial data. */
 export interface StudyData {
   /** The database, as a role that may become its owner. */
   adminUrl: string;
 }
 
-/** What is to be found out: what has changed since the question before. */
+/** A request for the changes since the previous question. */
 export interface Question {
-  /** Whether it is the question of the start, to which changes are those that come after it. */
+  /** Whether it is the first question, which sets the state that later changes are compared with. */
   isFirst: boolean;
 }
 
@@ -30,7 +30,7 @@ export type ThreadMessage = Question | "stop";
 export interface Answer {
   changes: ApiChange[];
   findings: Finding[];
-  /** What could not be found out. */
+  /** Messages about parts that could not be examined. */
   troubles: string[];
 }
 
@@ -41,7 +41,7 @@ const { adminUrl } = workerData as StudyData;
 const ownerUrl = urlAsOwner(adminUrl);
 /** The API at the last answer, as SDL. */
 let before: string | null = null;
-/** What clients see of the committed migrations alone, by the key of these. */
+/** The API of the committed migrations alone, with a key of these migrations. */
 let baseline: { key: string; state: ApiState } | null = null;
 let stopping = new AbortController();
 

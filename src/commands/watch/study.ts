@@ -7,7 +7,7 @@ import type { ThreadMessage, Question, Reply, StudyData } from "./study-thread.t
 export class Study {
   readonly #worker: Worker;
   #isBusy = false;
-  /** What was asked last, while there is no answer. */
+  /** The last question, until it is answered. */
   #open: Question | null = null;
   #isPaused = false;
 

@@ -140,11 +140,11 @@ for (const button of findAll("[data-level]")) {
 }
 
 // Stores the client ID and secret for the explorer in the tab's storage, so that no URL contains them.
-const wayOn = find("[data-way-on]");
-if (wayOn) {
-  const { key, value } = wayOn.dataset;
+const redirect = find("[data-redirect]");
+if (redirect) {
+  const { key, value } = redirect.dataset;
   sessionStorage.setItem(key, value);
-  location.replace(wayOn.dataset.wayOn);
+  location.replace(redirect.dataset.redirect);
 }
 
 // The search

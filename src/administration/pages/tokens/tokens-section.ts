@@ -48,7 +48,9 @@ const listPage = ({ run }: Visit): Promise<Page> =>
           An API credential lets one client use the API: a shop, a warehouse app, a report. Give each client
           its own, so that you can see what it does and stop only that client.
         </p>
-        <p class="quiet">Also called GraphQL API token. Its client ID is also called access key.</p>
+        <p class="quiet">
+          An API credential is also called a GraphQL API token, and its client ID an access key.
+        </p>
         ${
           plan.name !== "full" &&
           html`<p class="notice warning">${planNotes[plan.name]} <a href="/admin/plan">Show the plan</a></p>`

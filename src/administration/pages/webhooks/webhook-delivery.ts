@@ -90,7 +90,7 @@ function message({ body, sequence }: DeliveryRow, { payload_query }: Subscriptio
         query reads at each attempt, which aren’t stored.
       </p>`
     }
-    ${foreignBlock("Request body", body, 20_000)}`,
+    ${foreignBlock("Text of the request body", body, 20_000)}`,
   );
 }
 

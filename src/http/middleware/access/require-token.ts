@@ -34,10 +34,10 @@ const maxTokenCharacters = 8_000;
 
 /**
  * Refuses requests without a valid access token, and identifies the caller.
- * - The token is missing, expired or damaged: 401 with a challenge (RFC 6750) and the code UNAUTHENTICATED. A new token
+ * - 401 with a challenge (RFC 6750) and the code UNAUTHENTICATED: the token is missing, expired or damaged. A new token
  *   helps.
- * - The token is of another kind, or its credential is deactivated, rotated or deleted: 403 with the code UNAUTHORIZED.
- *   401 would make clients fetch a new token and try again, which can't help here.
+ * - 403 with the code UNAUTHORIZED: the token is of another kind, or its credential is deactivated, rotated or deleted.
+ *   After a 401 clients would fetch a new token and try again, which can't help here.
  */
 export function requireToken(
   tokens: AccessTokens,

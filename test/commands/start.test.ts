@@ -104,7 +104,7 @@ test("a taken port is named before data are made, which takes long", async (t) =
     assert.match(
       service.output(),
       new RegExp(
-        `^Can't listen on 127.0.0.1:${port}: another program uses it\\. Set ${name} to another one\\.\n$`,
+        `^Can't listen on 127.0.0.1:${port}: another program uses it\\. Set ${name} to another port\\.\n$`,
       ),
     );
   }

@@ -117,7 +117,7 @@ test("on a standby, what reads is answered, what writes is SERVICE_UNAVAILABLE, 
   });
   assert.deepEqual([refused.status, (await refused.json()).error], [503, "temporarily_unavailable"]);
   assert.equal((await fetch(`${service.url}/livez`)).status, 200);
-  const message = "The database is starting, recovering, or the standby of another one.";
+  const message = "The database is starting, recovering, or a standby.";
   const obstacles = [{ part: "database", code: "DATABASE_RECOVERING", message }];
   assert.deepEqual(await readiness(), { status: 503, body: { status: "unavailable", obstacles } });
   assert.deepEqual(

@@ -102,7 +102,7 @@ test("damaged folders are refused in words", async () => {
   await refused(start("file/below"), /is a file and not a folder/);
   await refused(start("inner"), /inner\/postgres can't be used: .* is a file and not a folder/);
   await refused(start("torn"), /torn\/postgres is incomplete: it has no PG_VERSION/);
-  await refused(start(relative(folder.path, "/proc/erp")), /\/proc\/erp can't be made there/);
+  await refused(start(relative(folder.path, "/proc/erp")), /\/proc\/erp can't be created/);
 });
 
 test("an empty shop stays empty, asked for once; without its file of the password it starts, too", async () => {

@@ -37,7 +37,7 @@ export async function listSigningKeys(connection: OwnerConnection): Promise<Stor
  * Creates a new signing key.
  *
  * @returns its id, and until when the previous key is accepted
- * @throws {UserError} when SECRETS_KEY lacks a key that stored signing keys are encrypted with
+ * @throws {UserError} when SECRETS_KEY lacks a key that stored secrets are encrypted with
  */
 export async function rotateSigningKey(
   connection: OwnerConnection,

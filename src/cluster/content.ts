@@ -61,7 +61,7 @@ async function requireNeverUsed({
   throw new UserError(
     `There are no data in ${resolve(dataDirectory)}${kept.length > 0 ? `, but ${backupDirectory} has backups` : ""}.
 If you expect data there, check whether its disk is mounted, or restore a backup: npx erp restore${from}
-For a new shop without data:       npx erp start --empty
+For a new shop without data:        npx erp start --empty
 For a shop with demonstration data: npx erp start --demo`,
   );
 }

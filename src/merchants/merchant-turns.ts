@@ -7,7 +7,7 @@ export class MerchantTurns {
   /** Turns that run or wait, by merchant. */
   readonly #turns = new Map<string, Promise<void>>();
 
-  /** @param limit turns at a time, in total; `limitOfOwner`: of one owner */
+  /** @param limit turns at a time, in total. @param limitOfOwner turns at a time, of one owner */
   constructor(limit: number, limitOfOwner = limit) {
     this.#queue = unboundedQueue(limit, limitOfOwner);
   }

@@ -60,16 +60,16 @@ test("with a damaged, unsigned or strangely signed token: 401 and invalid_token"
   }
 });
 
-test("with the secret or the key of a credential: 401, and what to do with it, without repeating it", async () => {
+test("with the client secret or the client ID of a credential: 401, and what to do with it, without repeating it", async () => {
   const { clientId, clientSecret } = await createCredential(service.owner, { name: "mistaken" });
   for (const [part, name] of [
     [clientSecret, "secret"],
-    [clientId, "key"],
+    [clientId, "ID"],
   ] as const) {
     const { status, body } = await service.ask(part, { query });
     assert.equal(status, 401);
     const [{ message }] = body.errors;
-    assert.match(message, new RegExp(`This is the ${name} of a credential.*/api/oauth/token`));
+    assert.match(message, new RegExp(`This is the client ${name} of an API credential.*/api/oauth/token`));
     assert.ok(!message.includes(part));
   }
 });

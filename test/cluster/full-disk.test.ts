@@ -82,9 +82,7 @@ describe("with a full disk", { skip }, () => {
     assert.match(answer.body.errors[0].message, /no room/);
     assert.deepEqual((await service.ask(token, { query })).codes, []);
     await until(async () => (await readiness()).status === 503);
-    const obstacles = [
-      { part: "database", code: "DISK_FULL", message: "The database's disk is full." },
-    ];
+    const obstacles = [{ part: "database", code: "DISK_FULL", message: "The database's disk is full." }];
     assert.deepEqual((await readiness()).body, { status: "unavailable", obstacles });
   });
 

@@ -61,7 +61,7 @@ test("the data move to another major version of Postgres, by the steps of docs/g
   const production = parseSettings({ ...settings, NODE_ENV: "production", RUN_AS: "root" });
   await assert.rejects(openDatabase(production), {
     name: "UserError",
-    message: /is of Postgres 17, and this is Postgres 18\. docs\/guides\/backups\.md/,
+    message: /belongs to Postgres 17, but this is Postgres 18\. docs\/guides\/backups\.md/,
   });
   const taken = await runCommand(["restore", "--from", dump], settings);
   assert.deepEqual([taken.code, /has data\. Restore to another folder/.test(taken.output)], [1, true]);

@@ -64,7 +64,7 @@ test("people read text, with the password once", async () => {
 test("refusals end with 1 and say why", async () => {
   await loggedIn(service, "dora");
   const cases: [args: string[], reason: RegExp][] = [
-    [["create", "DORA"], /There is an administrator “DORA” already/],
+    [["create", "DORA"], /There is already an administrator “DORA”/],
     [["create", "two words"], /without spaces/],
     [["reset-password", "nobody"], /There is no administrator “nobody”/],
     [["deactivate", "nobody"], /There is no administrator “nobody”/],

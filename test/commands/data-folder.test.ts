@@ -77,7 +77,7 @@ test("a folder that once had data is never given a new shop, whatever is asked",
     const home = `lost-${name}`;
     await mkdir(at(home));
     await writeFile(join(at(home), name), "5432");
-    const message = new RegExp(`once had data: ${name} is left, .*mount that.*npx erp restore`, "s");
+    const message = new RegExp(`once had data: ${name} is left, .*mount that disk.*npx erp restore`, "s");
     for (const content of [undefined, "demo", "empty"] as const)
       await refused(start(home, {}, content), message);
     await refused(openAsAdmin(settingsOf(home)), message);
@@ -97,12 +97,12 @@ test("damaged folders are refused in words", async () => {
   await mkdir(at("torn/postgres/base"), { recursive: true });
   await refused(
     start("file"),
-    /file\/postgres can't be used: it, or a part of its path, is a file and no folder/,
+    /file\/postgres can't be used: it, or a part of its path, is a file and not a folder/,
   );
-  await refused(start("file/below"), /is a file and no folder/);
-  await refused(start("inner"), /inner\/postgres can't be used: .* is a file and no folder/);
-  await refused(start("torn"), /torn\/postgres isn't whole: it has no PG_VERSION/);
-  await refused(start(relative(folder.path, "/proc/erp")), /\/proc\/erp can't be made there/);
+  await refused(start("file/below"), /is a file and not a folder/);
+  await refused(start("inner"), /inner\/postgres can't be used: .* is a file and not a folder/);
+  await refused(start("torn"), /torn\/postgres is incomplete: it has no PG_VERSION/);
+  await refused(start(relative(folder.path, "/proc/erp")), /\/proc\/erp can't be created/);
 });
 
 test("an empty shop stays empty, asked for once; without its file of the password it starts, too", async () => {
@@ -112,8 +112,8 @@ test("an empty shop stays empty, asked for once; without its file of the passwor
   });
   await running!.stop();
   running = undefined;
-  await refused(start("empty", { NODE_ENV }, "empty"), /empty has a shop already: start without --empty/);
-  await refused(start("empty", {}, "demo"), /empty has a shop already: start without --demo/);
+  await refused(start("empty", { NODE_ENV }, "empty"), /empty already has a shop: start without --empty/);
+  await refused(start("empty", {}, "demo"), /empty already has a shop: start without --demo/);
   await rm(at("empty/password"));
   assert.deepEqual(await contentOf(await start("empty")), { hasShop: false, administrators: 1 });
 });

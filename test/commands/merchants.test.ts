@@ -164,17 +164,17 @@ suite("npx erp merchants", () => {
       "merchants",
       lines.map((args) => ({ args, settings })),
     );
-    const fault = /The merchant torn has a wrong DATABASE_URL\./;
+    const fault = /The merchant torn has an invalid DATABASE_URL\./;
     const [list, suspended, unsuspended, added, migrated, dropped, removed, rest] = done;
     assert.match(
       list!.stdout,
-      /^whole\tactive\t.*\ntorn\twrong\tThe merchant torn has a wrong DATABASE_URL\.\n$/,
+      /^whole\tactive\t.*\ntorn\twrong\tThe merchant torn has an invalid DATABASE_URL\.\n$/,
     );
     assert.match(suspended!.stderr, /^whole is suspended/);
     for (const one of [unsuspended!, dropped!])
       assert.match(
         one.stderr,
-        /has a wrong DATABASE_URL\. Mend its file in .*: npx erp merchants remove torn/,
+        /has an invalid DATABASE_URL\. Mend its file in .*: npx erp merchants remove torn/,
       );
     assert.match(added!.stderr, /There is a merchant “torn” already/);
     assert.match(migrated!.stderr, fault);

@@ -147,7 +147,7 @@ test("members that take long to parse cost points, before they are parsed; those
   const text = JSON.stringify({ query, variables: object(0, 9_000) });
   const refused = await small.ask(token, `${text} is not JSON`);
   assert.deepEqual([refused.status, refused.codes], [429, ["THROTTLED"]]);
-  assert.match(refused.body.errors[0].message, /^This costs 180 points; the token has \d+ left/);
+  assert.match(refused.body.errors[0].message, /^This costs 180 points; the API credential has \d+ left/);
 });
 
 test("points come back", async () => {

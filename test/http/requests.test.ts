@@ -120,9 +120,9 @@ test("an empty list stands for no variables and extensions, as PHP writes them",
 
 test("JSON that is no object is called that, however it is sent", async () => {
   for (const [text, message] of [
-    ["null", "The body is no JSON object."],
-    ['"x"', "The body is no JSON object."],
-    ["7", "The body is no JSON object."],
+    ["null", "The body is not a JSON object."],
+    ['"x"', "The body is not a JSON object."],
+    ["7", "The body is not a JSON object."],
     ["{", "The body is not valid JSON."],
   ] as const)
     for (const type of ["application/json", "application/json; charset=utf-16"]) {

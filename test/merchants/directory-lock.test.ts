@@ -60,7 +60,7 @@ suite("the lock of the directory of merchants", () => {
     t.after(() => other.kill("SIGKILL"));
     await assert.rejects(
       withDirectoryLock(folder, async () => assert.fail(), { waitMs: 1 }),
-      /Another command changes the merchants/,
+      /Another command is changing the merchants/,
     );
     other.kill("SIGKILL");
     await once(other, "exit");

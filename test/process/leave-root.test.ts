@@ -92,7 +92,7 @@ describe("a service that root has started with a Postgres of its own", { skip: s
       const pid = await postmaster();
       await assertRunsAs(pid, daemon);
       process.kill(pid, "SIGKILL");
-      await service.said(/Postgres runs again/);
+      await service.said(/Postgres is running again/);
       assert.notEqual(await postmaster(), pid);
     } finally {
       service.kill("SIGTERM");
@@ -100,7 +100,7 @@ describe("a service that root has started with a Postgres of its own", { skip: s
     assert.equal(await service.ended, 0, service.output());
     const { code, output } = await runCommand(["start"], { DATA_DIRECTORY: home, RUN_AS: "nobody" });
     assert.equal(code, 1);
-    assert.match(output, /belongs to the user \d+\. Set RUN_AS to that one/);
+    assert.match(output, /belongs to the user \d+\. Set RUN_AS to that user/);
     await folder.remove();
   });
 });

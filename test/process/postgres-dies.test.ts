@@ -96,7 +96,7 @@ test("killed under writes, Postgres is soon there again, and nothing that was an
     booked.toSorted(),
   );
   assert.deepEqual(await sql("select * from ledger.proof limit 5"), []);
-  await service.said(/Postgres has ended by itself; starting it again[^]*Postgres runs again/);
+  await service.said(/Postgres has ended unexpectedly; restarting it[^]*Postgres is running again/);
 });
 
 test("when it doesn't come back, the service says so, and ends with 1", async (t) => {
@@ -114,7 +114,7 @@ test("when it doesn't come back, the service says so, and ends with 1", async (t
   assert.deepEqual([refused.status, JSON.parse(refused.text).error], [503, "temporarily_unavailable"]);
   assert.equal(await service.ended, 1);
   // Not necessarily last: the log and this message come through two pipes
-  assert.match(service.output(), /^Postgres has ended, and doesn't come back\. Its log \S+ says why\.$/m);
+  assert.match(service.output(), /^Postgres has ended and can't be restarted\. Its log \S+ says why\.$/m);
 });
 
 test("SIGTERM while Postgres is gone ends the service in order", async (t) => {

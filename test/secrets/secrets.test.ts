@@ -44,7 +44,7 @@ describe("Secrets", () => {
     assert.equal(later.open(both.seal("x", place), place), "x");
     const { currentKeyId } = before;
     assert.throws(() => later.open(before.seal("x", place), place), {
-      message: `SECRETS_KEY lacks the key ${currentKeyId}, which ${place} is encrypted with.`,
+      message: `SECRETS_KEY lacks the key ${currentKeyId}, which encrypts ${place}.`,
     });
   });
 

@@ -190,7 +190,7 @@ describe("secrets in the database", () => {
   it("keep a process from starting that lacks their key, and it says which", async () => {
     const needed = new Secrets([key]).currentKeyId!;
     for (const [SECRETS_KEY, pattern] of [
-      ["", /SECRETS_KEY is not set, but the database has secrets that are encrypted: 1 keys that sign/],
+      ["", /SECRETS_KEY is not set, but the database has encrypted secrets: 1 keys that sign/],
       [nextKey, new RegExp(`SECRETS_KEY \\(${new Secrets([nextKey]).currentKeyId}\\) lacks a key`)],
     ] as const) {
       const { code, output } = await runCommand(["start"], { DATABASE_URL: shop.loginUrl, SECRETS_KEY });

@@ -20,7 +20,7 @@ export const bulk = {
       doc: "The maximum size of an uploaded file in bytes, decompressed.",
     }),
     maxStoredBytes: setting("BULK_STORED_BYTES", bytes, defaultBulkLimits.maxStoredBytes, {
-      doc: "The maximum size of the files of all bulk operations in the database, in bytes, compressed. Beyond that, uploads are refused until earlier files are deleted.",
+      doc: "The maximum size of the files of all bulk operations in the database, in bytes, compressed. Beyond that, uploads are refused until earlier files are imported or deleted.",
     }),
   },
 };

@@ -80,7 +80,7 @@ export class Spending {
 
   /** Refuses a request: at once, or a little later if the same API credential was just refused. */
   refuseSlowly(credentialId: string, answer: () => void): void {
-    // Otherwise a client that repeats refused requests at once would occupy the process. Several delays may end together, so take turns
+    // A client that repeats refused requests at once would occupy the process. Delays may end together, so take turns
     const sendInTurn = () => this.#turns.take(credentialId, answer);
     if (this.#refused.has(credentialId)) setTimeout(sendInTurn, repeatedRefusalMs);
     else answer();

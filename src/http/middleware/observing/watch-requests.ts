@@ -20,7 +20,7 @@ const maxStatement = 20_000;
 
 /**
  * Follows each request to the GraphQL endpoint until its response has ended: counts it, ends its trace, and logs a line,
- * with the slowest statement if it took long. The line has no text that the client chose, except the operation's name.
+ * with the slowest statement if it took long. The line has no query text and no values.
  */
 export function watchRequests(options: WatchOptions): Middleware<never, "passed" | "trace"> {
   const { logger, metrics, tracing, logRequests, slowMs } = options;

@@ -160,9 +160,9 @@ describe("requests that are sent at once on one connection", () => {
 
 test("a process that may open few files has as many connections as these allow, says so, and answers others", async (t) => {
   const source = (path: string) => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).href);
-  const code = `import { boundedByFiles } from ${source("process/listen.ts")};
+  const code = `import { createServerWithinLimits } from ${source("process/listen.ts")};
     const log = { warn: (details, text) => console.log(text) };
-    const server = await boundedByFiles((request, response) => response.end("well"), { maxConnections: 1_000 }, log);
+    const server = await createServerWithinLimits((request, response) => response.end("well"), { maxConnections: 1_000 }, log);
     server.listen(0, "127.0.0.1", () => console.log("port " + server.address().port));`;
   const words = ["-c", 'ulimit -n 400; exec "$0" --input-type=module --eval "$1"', process.execPath, code];
   const child = spawn("bash", words, { stdio: ["ignore", "pipe", "inherit"] });

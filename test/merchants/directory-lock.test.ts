@@ -22,10 +22,10 @@ let folder: string;
 
 /** Another process that has the lock until it is killed, or prints why it can't have it. */
 async function holder(options: { uid?: number } = {}) {
-  const held = `const { whileLocked } = await import(${JSON.stringify(lock)});
+  const held = `const { withDirectoryLock } = await import(${JSON.stringify(lock)});
     const work = async () => { console.log("held"); setInterval(() => {}, 1e6); await new Promise(() => {}); };
     ${options.uid === undefined ? "" : `process.setuid(${options.uid});`}
-    await whileLocked(${JSON.stringify(folder)}, work).catch(({ name, message }) => console.log(name, message));`;
+    await withDirectoryLock(${JSON.stringify(folder)}, work).catch(({ name, message }) => console.log(name, message));`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", held], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -98,7 +98,7 @@ function unavailable(requestedVersion: string) {
     status: "503",
     code: "SERVICE_GRAPHQL__VERSION_UNAVAILABLE",
     title: "API version unavailable",
-    detail: `The API version “${requestedVersion}” can't be served at the moment because of a fault on our side. Nothing was done. Try again later.`,
+    detail: `The API version “${requestedVersion}” can't be served now because of a fault on our side. Nothing was done. Try again later.`,
     meta: { requestedVersion },
   };
 }
